@@ -1,0 +1,33 @@
+/**
+ * What is declared: a collection's name, its kind of id, and the schema that its resources fit.
+ *
+ * Compiling schemas is `schema.ts`, ids are `ids.ts`, dates are `dates.ts`. This room knows nothing of HTTP or
+ * of where resources are kept.
+ */
+import type { Violation } from "../errors.ts";
+import type { IdKind } from "./ids.ts";
+
+/** The attributes of a resource: its members without `id`. */
+export type Attributes = Record<string, unknown>;
+
+/** Gives what is wrong with a resource's attributes (without `id`); an empty list when they fit. */
+export type Validator = (attributes: Attributes) => readonly Violation[];
+
+/** One collection, ready for use. */
+export interface Collection {
+  name: string;
+  idKind: IdKind;
+  /** The declared schema as JSON text; `undefined` takes any attributes. */
+  schema: string | undefined;
+  validate: Validator;
+}
+
+/** Names that a collection may have: a letter, then letters, digits, `_` and `-`, 63 characters at most. */
+export const collectionName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+
+const anythingFits: Validator = () => [];
+
+/** A collection that nobody declared: any attributes, UUIDv7 ids. */
+export function openCollection(name: string): Collection {
+  return { name, idKind: "uuid", schema: undefined, validate: anythingFits };
+}

@@ -1,0 +1,2 @@
+/** Kinds of id that a collection can make. */
+export type IdKind = "uuid" | "integer";

@@ -1,0 +1,54 @@
+/** What the configuration can say about the wire. */
+export interface HttpSettings {
+  /** The path that the collections live under: begins with `/` and does not end with one, or is `""`. @default "/api/v1" */
+  prefix: string;
+  /** Host names that the service answers to beside the loopback ones (lower case, no port). @default [] */
+  hosts: readonly string[];
+  /** Origins that browsers may call from: exact origins, `"*"`, or `"loopback"` for any port of this machine. @default ["loopback"] */
+  corsOrigins: readonly string[];
+  limits: Limits;
+}
+
+/** How much one request may ask for. */
+export interface Limits {
+  /** Request content, in bytes. @default 1048576 */
+  bodyBytes: number;
+  /** Request target, in octets. @default 8000 */
+  targetBytes: number;
+  /** Header section, in bytes. @default 32768 */
+  headerBytes: number;
+  /** Nesting of JSON content. @default 64 */
+  jsonDepth: number;
+  /** Members of one JSON object. @default 10000 */
+  jsonMembers: number;
+  /** Operations of one JSON Patch. @default 1000 */
+  patchOperations: number;
+  /** Resources of one page; a larger `limit` is lowered to it. @default 1000 */
+  page: number;
+  /** Collections that open mode may create. @default 1000 */
+  collections: number;
+  /** Until the headers of a request must be there, in milliseconds. @default 10000 */
+  headersTimeoutMs: number;
+  /** Until the whole request must be there, in milliseconds. @default 30000 */
+  requestTimeoutMs: number;
+  /** Until the answer must be there, in milliseconds. @default 10000 */
+  handlerTimeoutMs: number;
+  /** Until an idle connection is closed, in milliseconds. @default 65000 */
+  keepAliveTimeoutMs: number;
+}
+
+/** The limits where the configuration is silent. */
+export const defaultLimits: Limits = {
+  bodyBytes: 1_048_576,
+  targetBytes: 8_000,
+  headerBytes: 32_768,
+  jsonDepth: 64,
+  jsonMembers: 10_000,
+  patchOperations: 1_000,
+  page: 1_000,
+  collections: 1_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  handlerTimeoutMs: 10_000,
+  keepAliveTimeoutMs: 65_000,
+};

@@ -1,0 +1,195 @@
+/**
+ * The store's port: what the rest of the program may ask of the place where resources live.
+ *
+ * A store keeps texts and versions. It knows neither HTTP nor schemas: what a write means is decided before
+ * it gets here, and the store swaps it in if nothing has changed meanwhile. The comments are the contract;
+ * `test/store/contract.ts` holds every store to it.
+ */
+import type { IdKind } from "../collection/ids.ts";
+
+/** Names one resource. `id` is the canonical text of the id, also where the collection's ids are integers. */
+export interface Key {
+  collection: string;
+  id: string;
+}
+
+/** One resource as it is kept. */
+export interface Stored {
+  /** The canonical text of the id. */
+  id: string;
+  /** 1 for a resource just created; each change of value raises it by one. */
+  version: number;
+  /** The resource's JSON exactly as it goes out, `id` first. */
+  text: string;
+  /** When this version was written: Unix time in milliseconds. */
+  updatedAt: number;
+}
+
+/** One resource's part of a commit: from a version that the caller saw to what should be next. */
+export interface Change {
+  key: Key;
+  /** The version that must be current, or `absent` for a create. */
+  expect: number | "absent";
+  /** The resource's next text; `undefined` deletes it. */
+  next: string | undefined;
+}
+
+/** A condition judged inside the transaction, after the commit's own changes. */
+export type Requirement =
+  /** The resource must exist. Broken: REFERENCE_NOT_FOUND. */
+  | { kind: "exists"; key: Key }
+  /** No resource of `collection` may hold `id` in its top-level `attribute`. Broken: REFERENCED. */
+  | { kind: "unreferenced"; collection: string; attribute: string; id: string };
+
+/** An idempotency record, kept with the write that it stands for. */
+export interface Receipt {
+  /** Names principal, method, path and Idempotency-Key together; the caller decides how. */
+  key: string;
+  /** Tells one request from another under the same key. */
+  fingerprint: string;
+  /** The answer to give again, as the caller wrote it. */
+  answer: string;
+  /** Unix time in milliseconds from which the receipt is no longer valid. */
+  expiresAt: number;
+}
+
+/** One call of `commit`: all of it happens, or none. */
+export interface Commit {
+  /** At least one; no key twice. */
+  changes: readonly Change[];
+  requires?: readonly Requirement[];
+  receipt?: Receipt;
+  /** Who asked, for the change log. */
+  principal?: string;
+  /** Unix time in milliseconds; becomes `updatedAt` and the time in the change log. */
+  at: number;
+}
+
+/** What a commit did, change by change, in the order of the call. */
+export type Committed = readonly { version: number; sequence: number }[];
+
+/** What a list asks for. Resources come in ascending order of id: numbers before strings, strings by code point. */
+export interface ListQuery {
+  collection: string;
+  /** At most so many resources. */
+  limit: number;
+  /** Only resources whose id comes after this one, which need not exist (any more). */
+  after?: string;
+}
+
+/** One page, with what was true of the collection in the same snapshot. */
+export interface Page {
+  items: readonly Stored[];
+  /** Whether there are resources after the last one of this page. */
+  more: boolean;
+  /** How many resources the collection has. */
+  total: number;
+  /** The collection's sequence: raised by one with every change to any of its resources. */
+  sequence: number;
+}
+
+/** One row of the change log. */
+export interface LoggedChange {
+  sequence: number;
+  id: string;
+  /** The version that this change made; a delete is one above the last. */
+  version: number;
+  kind: ChangeKind;
+  at: number;
+  principal: string | undefined;
+  /** Equal for the changes of one commit of several, `undefined` for a commit of one. */
+  group: number | undefined;
+  /** The text that this change superseded; `undefined` for a create. */
+  superseded: string | undefined;
+}
+
+/** What a change did to its resource. */
+export type ChangeKind = "created" | "updated" | "deleted";
+
+/** What the store keeps about a collection. */
+export interface CollectionRecord {
+  name: string;
+  idKind: IdKind;
+  /** The schema that the resources were last known to fit, as JSON text; `undefined` = anything fits. */
+  schema: string | undefined;
+}
+
+/** A resource that arrives from outside with an id (or with one just made for it). */
+export interface Arrival {
+  id: string;
+  text: string;
+}
+
+/** An import under way: one transaction, written at `finish` as a whole or not at all. */
+export interface Load {
+  /**
+   * Adds resources. Each starts at version = the collection's sequence + 1, above every version that its id
+   * ever had. Gives the positions in `arrivals` whose id was already taken; those are not added.
+   */
+  add(arrivals: readonly Arrival[]): Promise<readonly number[]>;
+  /** Writes everything to the disk. */
+  finish(): Promise<void>;
+  /** Leaves the store as it was. */
+  cancel(): Promise<void>;
+}
+
+/** What the store can tell about itself. */
+export type StoreHealth =
+  | { kind: "ok" }
+  /** Reads work, writes fail, and may work again: no room. */
+  | { kind: "degraded"; reason: string }
+  /** The store has stopped for good; the program must end. */
+  | { kind: "failed"; reason: string };
+
+/**
+ * The port. Every method may throw `Problem` UNAVAILABLE when the store has failed or its queue is full.
+ */
+export interface Store {
+  /** The resource, or `undefined`. Sees every commit that was acknowledged before the call. */
+  read(key: Key): Promise<Stored | undefined>;
+
+  /**
+   * Writes all of the call's changes or none, and answers once they are on the disk. Collections must exist
+   * (`migrate`). Throws PRECONDITION_FAILED when a version is not the expected one, REFERENCE_NOT_FOUND,
+   * REFERENCED, IDEMPOTENCY_KEY_REUSED when a valid receipt with the key is there, STORAGE_FULL, UNAVAILABLE
+   * (nothing was written), or OUTCOME_UNKNOWN. Calls that arrive together are written together, and each
+   * keeps its own fate.
+   */
+  commit(commit: Commit): Promise<Committed>;
+
+  /** A page in id order; an unknown collection is an empty one. */
+  list(query: ListQuery): Promise<Page>;
+
+  /** How many resources the collection has, exactly; 0 for an unknown collection. */
+  count(collection: string): Promise<number>;
+
+  /** The change log of a collection after a sequence (0 = from the beginning), in order, at most `limit` rows. */
+  changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]>;
+
+  /** The receipt with this key that is valid at `now`. */
+  receipt(key: string, now: number): Promise<Receipt | undefined>;
+
+  /** Takes `n` integer ids out of use and gives the first; never gives one twice, nor one that is or was a resource's. */
+  reserveIds(collection: string, n: number): Promise<number>;
+
+  /** Collections in the store, declared or not. */
+  collections(): readonly CollectionRecord[];
+
+  /**
+   * Makes each collection exist as given; an existing one takes the schema. Nothing is ever dropped. Throws
+   * StartError when the id kind of a collection that has resources would change.
+   */
+  migrate(plan: readonly CollectionRecord[]): Promise<void>;
+
+  /** Begins an import into an existing collection. Nobody else may write until it ends. */
+  load(collection: string): Promise<Load>;
+
+  /** Every resource of a collection in id order, all from one snapshot. */
+  scan(collection: string): AsyncIterable<Stored>;
+
+  /** Whether the store works. */
+  health(): StoreHealth;
+
+  /** Ends what is under way, then lets go of everything. */
+  close(): Promise<void>;
+}

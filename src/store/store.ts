@@ -172,8 +172,8 @@ export interface Store {
   /** Takes `n` integer ids out of use and gives the first; never gives one twice, nor one that is or was a resource's. */
   reserveIds(collection: string, n: number): Promise<number>;
 
-  /** Collections in the store, declared or not. */
-  collections(): readonly CollectionRecord[];
+  /** Collections in the store by name, declared or not. */
+  collections(): ReadonlyMap<string, CollectionRecord>;
 
   /**
    * Makes each collection exist as given; an existing one takes the schema. Nothing is ever dropped. Throws

@@ -1,0 +1,21 @@
+/** Where the log goes: stderr, as JSON lines, or readable on a terminal. */
+import { type Logger, pino } from "pino";
+
+/** The program's log. Stdout stays free for what a command is asked for. */
+export async function createLog(isTerminal: boolean): Promise<Logger> {
+  if (!isTerminal)
+    return pino({ base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  const { pinoPretty } = await import("pino-pretty");
+  return pino(
+    { base: undefined },
+    pinoPretty({
+      destination: 2,
+      sync: true,
+      ignore: "requestId,method,path,status,ms",
+      messageFormat: (line, messageKey) =>
+        line.method === undefined
+          ? String(line[messageKey])
+          : `${line.method} ${line.path} ${line.status} ${line.ms} ms`,
+    }),
+  );
+}

@@ -1,0 +1,19 @@
+/** Options that several commands share, and what they come to. */
+import { type Command, Option } from "commander";
+import { type Config, loadConfig } from "../config.ts";
+
+/** Adds the options that say which configuration and which store are meant. */
+export function addStoreOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("-c, --config <file>", "configuration file (default: holdfast.config.{ts,js,mjs,json})"),
+    )
+    .addOption(
+      new Option("-s, --store <address>", "where the resources are kept (default: sqlite:holdfast.db)"),
+    );
+}
+
+/** The configuration that flags, environment and file come to. Throws StartError. */
+export function configOf(flags: Readonly<Record<string, unknown>>): Promise<Config> {
+  return loadConfig({ flags, env: process.env, cwd: process.cwd() });
+}

@@ -1,0 +1,137 @@
+/**
+ * The only file that knows Fastify. It carries sockets, limits, time-outs and the orderly close, and hands
+ * every request to `handle` with its content unread; none of our logic hangs on its hooks or routes.
+ */
+import { randomUUID } from "node:crypto";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { Problem } from "../errors.ts";
+import { handle } from "./handle.ts";
+import { type HttpRequest, jsonType } from "./message.ts";
+import { problemBody } from "./problem.ts";
+import type { Service } from "./service.ts";
+
+/** What the wire needs beside the service. */
+export interface AppOptions {
+  /** Whether each request is logged. */
+  logRequests: boolean;
+}
+
+/** The Fastify instance that serves a service; the caller listens and closes. */
+export function createApp(service: Service, { logRequests }: AppOptions): FastifyInstance {
+  const { limits } = service.settings;
+  const serve = logRequests ? logged(service, answerWith(service)) : answerWith(service);
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false, // a request that was accepted is answered, also while we stop
+    routerOptions: { maxParamLength: limits.headerBytes },
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: 1_000, // Node looks at its time-outs only this often
+      maxHeaderSize: limits.headerBytes + limits.targetBytes, // the target counts too, and has its own limit
+    },
+    clientErrorHandler,
+    frameworkErrors: (_error, request, reply) => void serve(request, reply),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _content, done) => done(null));
+  app.all("/*", serve);
+  app.setNotFoundHandler(serve); // OPTIONS *, TRACE, //path, QUERY …
+  app.setErrorHandler((_error, request, reply) => serve(request, reply)); // a Content-Type that is no media type
+  answerExpectations(app);
+  return app;
+}
+
+type Serve = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+function answerWith(service: Service): Serve {
+  return async (request, reply) => {
+    const { status, headers, body } = await handle(service, toHttpRequest(request));
+    return reply.code(status).headers(headers).send(body);
+  };
+}
+
+/** A line for each answer: no query string and no headers, since they may hold secrets. */
+function logged(service: Service, serve: Serve): Serve {
+  return async (request, reply) => {
+    const begin = performance.now();
+    await serve(request, reply);
+    service.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        path: request.raw.url?.split("?")[0],
+        status: reply.statusCode,
+        ms: Math.round((performance.now() - begin) * 10) / 10,
+      },
+      "request",
+    );
+    return reply;
+  };
+}
+
+/** Requests whose clients wait for `100 Continue` before they send their content. */
+const waiting = new WeakMap<IncomingMessage, ServerResponse>();
+
+function toHttpRequest({ raw, id }: FastifyRequest): HttpRequest {
+  const response = waiting.get(raw);
+  return {
+    method: raw.method ?? "",
+    target: raw.url ?? "",
+    headers: raw.headers,
+    rawHeaders: raw.rawHeaders,
+    id,
+    content: raw,
+    ...(response === undefined ? {} : { sendContinue: () => response.writeContinue() }),
+  };
+}
+
+/** Node would answer `Expect` by itself, before anybody has looked whether the content is wanted. */
+function answerExpectations(app: FastifyInstance): void {
+  app.server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    waiting.set(request, response);
+    app.routing(request, response);
+  });
+  app.server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    app.routing(request, response);
+  });
+}
+
+/** What never became a request: malformed, too large in its headers, or too slow. */
+function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = clientProblem(error.code);
+  const body = JSON.stringify(problemBody(problem, randomUUID()));
+  socket.end(
+    [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      `Date: ${new Date().toUTCString()}`,
+      `Content-Type: ${jsonType}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Cache-Control: no-store",
+      "X-Content-Type-Options: nosniff",
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+    () => socket.destroy(),
+  );
+}
+
+function clientProblem(code: string | undefined): Problem {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new Problem("HEADERS_TOO_LARGE", "The header section is larger than the limit.");
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new Problem("REQUEST_TIMEOUT", "The request was not complete in time.");
+  }
+  return new Problem("INVALID_REQUEST", "The request is not a well-formed HTTP/1.1 message.");
+}

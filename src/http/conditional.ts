@@ -1,0 +1,106 @@
+/** Conditional requests (RFC 9110 §13): entity tags, dates, and which of them decide. */
+import type { IncomingHttpHeaders } from "node:http";
+import { Problem } from "../errors.ts";
+
+/** The current state that preconditions are judged against. */
+export interface Validators {
+  /** The entity tag as it is sent, quotes (and `W/`) included. */
+  etag: string;
+  /** The last change as `lastModifiedMs` gives it; `undefined` where it is not known. */
+  lastModifiedMs: number | undefined;
+}
+
+/** What the request's preconditions come to: go on, `304`, or `412`. */
+export type Verdict = "proceed" | "unmodified" | "failed";
+
+/**
+ * Judges If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since in the order of RFC 9110 §13.2.2.
+ * The target must exist: preconditions are ignored where the answer would not be 2xx. `readAt` is the time of
+ * a read, and `undefined` for a write.
+ */
+export function judge(
+  headers: IncomingHttpHeaders,
+  current: Validators,
+  readAt: number | undefined,
+): Verdict {
+  const ifMatch = headers["if-match"];
+  if (ifMatch !== undefined) {
+    if (!matches(ifMatch, current.etag, isStrongMatch)) return "failed";
+  } else if (isModifiedSince(headers["if-unmodified-since"], current) === true) return "failed";
+
+  const ifNoneMatch = headers["if-none-match"];
+  if (ifNoneMatch !== undefined) {
+    if (matches(ifNoneMatch, current.etag, isWeakMatch))
+      return readAt === undefined ? "failed" : "unmodified";
+  } else if (readAt !== undefined && isPublic(current, readAt)) {
+    if (isModifiedSince(headers["if-modified-since"], current) === false) return "unmodified";
+  }
+  return "proceed";
+}
+
+/** Throws PRECONDITION_FAILED, with the current entity tag, unless the preconditions let a write proceed. */
+export function requirePreconditions(headers: IncomingHttpHeaders, current: Validators): void {
+  if (judge(headers, current, undefined) === "failed") throw preconditionFailed(current);
+}
+
+/** The problem of a false precondition; it tells the current entity tag. */
+export function preconditionFailed(current: Validators): Problem {
+  return new Problem(
+    "PRECONDITION_FAILED",
+    `A precondition is false: the current ETag is ${current.etag}. Read the resource again and decide anew.`,
+    { headers: { etag: current.etag } },
+  );
+}
+
+/** The time of a change rounded up to the second, so that two changes within one never look like one. */
+export function lastModifiedMs(updatedAt: number): number {
+  return Math.ceil(updatedAt / 1000) * 1000;
+}
+
+/** Whether Last-Modified may be sent yet: not while the rounded time is still in the future. */
+export function isPublic(current: Validators, now: number): boolean {
+  return current.lastModifiedMs !== undefined && current.lastModifiedMs <= now;
+}
+
+/** Unix time in milliseconds as an HTTP date (RFC 9110 §5.6.7). */
+export function httpDate(ms: number): string {
+  return new Date(ms).toUTCString();
+}
+
+const entityTag = /(W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+const tagList = /^[ \t,]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*(?:,[ \t]*)*)+$/;
+
+/** A list that is not well-formed matches nothing. */
+function matches(list: string, etag: string, isMatch: (a: string, b: string) => boolean): boolean {
+  if (list.trim() === "*") return true;
+  if (list === etag) return isMatch(list, etag);
+  if (!tagList.test(list)) return false;
+  return (list.match(entityTag) ?? []).some((tag) => isMatch(tag, etag));
+}
+
+function isStrongMatch(a: string, b: string): boolean {
+  return a === b && !a.startsWith("W/");
+}
+
+function isWeakMatch(a: string, b: string): boolean {
+  return a.replace(/^W\//, "") === b.replace(/^W\//, "");
+}
+
+/** `undefined` where the header is absent or not a date, or the modification time is not known: then it is ignored. */
+function isModifiedSince(header: string | undefined, { lastModifiedMs }: Validators): boolean | undefined {
+  if (header === undefined || lastModifiedMs === undefined) return undefined;
+  const since = parseHttpDate(header);
+  return since === undefined ? undefined : lastModifiedMs > since;
+}
+
+const httpDateShapes = [
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
+];
+
+function parseHttpDate(value: string): number | undefined {
+  if (!httpDateShapes.some((shape) => shape.test(value))) return undefined;
+  const ms = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
+  return Number.isNaN(ms) ? undefined : ms;
+}

@@ -1,0 +1,54 @@
+/** Reads a request's content from its stream. */
+import { Problem } from "../errors.ts";
+import type { HttpRequest } from "./message.ts";
+
+/** Whether the request has content, or (chunked) may have some. */
+export function hasContent(request: HttpRequest): boolean {
+  const length = request.headers["content-length"];
+  return (length !== undefined && length !== "0") || request.headers["transfer-encoding"] !== undefined;
+}
+
+/** The problem of content over the limit. The connection closes, since the client may still be sending. */
+export function contentTooLarge(maxBytes: number): Problem {
+  return new Problem("CONTENT_TOO_LARGE", `The content is larger than the limit of ${maxBytes} bytes.`, {
+    headers: { connection: "close" },
+  });
+}
+
+/** The whole content. Throws CONTENT_TOO_LARGE, BODY_REQUIRED when it is empty, and INVALID_REQUEST when the client goes away. */
+export async function readContent(request: HttpRequest, maxBytes: number): Promise<Buffer> {
+  if (!hasContent(request)) throw bodyRequired();
+  request.sendContinue?.();
+  const content = await collect(request, maxBytes);
+  if (content.length === 0) throw bodyRequired();
+  return content;
+}
+
+function bodyRequired(): Problem {
+  return new Problem("BODY_REQUIRED", "The request needs a JSON text as its content, and has none.");
+}
+
+function collect({ content }: HttpRequest, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      content.off("data", onData);
+      content.resume(); // what is still coming is thrown away until the connection closes
+      reject(contentTooLarge(maxBytes));
+    };
+    content.on("data", onData);
+    content.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    content.once("error", (cause) => reject(clientWentAway(cause)));
+    content.once("close", () => reject(clientWentAway()));
+  });
+}
+
+function clientWentAway(cause?: Error): Problem {
+  return new Problem("INVALID_REQUEST", "The connection ended before the content did.", { cause });
+}

@@ -1,0 +1,26 @@
+/** THE PATH: the whole life of one request, in order, with the statuses that each step may answer. */
+import type { HttpRequest, HttpResponse } from "./message.ts";
+import { parseOperation } from "./operation.ts";
+import { perform } from "./perform.ts";
+import { problemResponse } from "./problem.ts";
+import { addCommonHeaders, respond } from "./respond.ts";
+import { findRoute } from "./route.ts";
+import type { Service } from "./service.ts";
+
+/** Answers a request. Never throws: what goes wrong is an answer too. */
+export async function handle(service: Service, request: HttpRequest): Promise<HttpResponse> {
+  const response = await answer(service, request);
+  addCommonHeaders(service, request, response);
+  return response;
+}
+
+async function answer(service: Service, request: HttpRequest): Promise<HttpResponse> {
+  try {
+    const route = findRoute(service, request); //                     400 421 414 405
+    const operation = parseOperation(service, route, request); //     417 415 413 406 400; the content stays unread
+    const result = await perform(service, operation, request); //     404, 412 304, then the content: 413 400, then the commit: 409 503
+    return respond(service, operation, result, request); //           200 201 204 205 304 404
+  } catch (error) {
+    return problemResponse(request, error, service.log);
+  }
+}

@@ -1,0 +1,52 @@
+/** Reads Content-Type and Accept (RFC 9110 §8.3, §12.5.1). */
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const parameter = `${token}=(?:${token}|"(?:[^"\\\\]|\\\\.)*")`;
+const mediaTypeShape = new RegExp(`^(${token}/${token})((?:[ \\t]*;[ \\t]*(?:${parameter})?)*)[ \\t]*$`);
+
+/** A media type: `type/subtype` in lower case, and its charset in lower case where it names one. */
+export interface MediaType {
+  type: string;
+  charset: string | undefined;
+}
+
+/** Reads a Content-Type value; `undefined` if it is not a media type. */
+export function parseMediaType(value: string): MediaType | undefined {
+  const match = mediaTypeShape.exec(value.trim());
+  if (!match?.[1]) return undefined;
+  const charset = /;[ \t]*charset=("?)([^";]*)\1[ \t]*(?:;|$)/i.exec(match[2] ?? "");
+  return { type: match[1].toLowerCase(), charset: charset?.[2]?.toLowerCase() };
+}
+
+/** Whether JSON can satisfy an Accept value. An absent or empty one takes anything. */
+export function acceptsJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept === "*/*" || accept === "application/json" || accept.trim() === "")
+    return true;
+  return acceptRanges(accept).some(({ range, quality }) => quality > 0 && coversJson(range));
+}
+
+/** Whether an Accept value names `application/problem+json`, which problems are then sent as. */
+export function acceptsProblemJson(accept: string | undefined): boolean {
+  if (accept === undefined || !/problem\+json/i.test(accept)) return false;
+  return acceptRanges(accept).some(
+    ({ range, quality }) => quality > 0 && range === "application/problem+json",
+  );
+}
+
+function coversJson(range: string): boolean {
+  return (
+    range === "*/*" ||
+    range === "application/*" ||
+    range === "application/json" ||
+    range === "text/json" ||
+    range.endsWith("+json")
+  );
+}
+
+function acceptRanges(accept: string): { range: string; quality: number }[] {
+  return accept.split(",").map((item) => {
+    const [range = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+    const q = parameters.find((each) => each.startsWith("q="));
+    return { range, quality: q === undefined ? 1 : Number(q.slice(2)) };
+  });
+}

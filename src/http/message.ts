@@ -1,0 +1,30 @@
+/** The wire without a framework: what `handle` takes and what it gives. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+
+/** A request whose header section is there and whose content is still unread. */
+export interface HttpRequest {
+  method: string;
+  /** The request target as it was sent. */
+  target: string;
+  headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they were sent; shows what `headers` has merged. */
+  rawHeaders: readonly string[];
+  /** The service's own id of this request: a UUID. */
+  id: string;
+  /** The content, unread. */
+  content: Readable;
+  /** Tells a client that waits with `Expect: 100-continue` to send its content. */
+  sendContinue?: () => void;
+}
+
+/** An answer. `body` is absent where there is no content; its length is then among the headers if one is due. */
+export interface HttpResponse {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+/** The media type of every resource and list, and of problems unless asked otherwise. */
+export const jsonType = "application/json; charset=utf-8";

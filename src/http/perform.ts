@@ -1,0 +1,252 @@
+/** Carries an operation out: looks the target up, judges preconditions, reads the content, decides, commits. */
+import type { Collection } from "../collection/collection.ts";
+import { Problem } from "../errors.ts";
+import type { PageRequest } from "../query/page.ts";
+import type { Change, Commit, Committed, Page, Stored } from "../store/store.ts";
+import {
+  judge,
+  lastModifiedMs,
+  preconditionFailed,
+  requirePreconditions,
+  type Validators,
+} from "./conditional.ts";
+import { readContent } from "./content.ts";
+import { decideCreate, decideUpdate, parsePatch, parseResource } from "./decide.ts";
+import type { HttpRequest } from "./message.ts";
+import type { Operation } from "./operation.ts";
+import { type Document, documentOf } from "./routes/documents.ts";
+import type { Service } from "./service.ts";
+
+/** What came of an operation. */
+export type Result =
+  | { kind: "absent" }
+  | { kind: "options" }
+  | { kind: "document"; document: Document }
+  | { kind: "unmodified"; validators: Validators }
+  | { kind: "page"; page: Page; validators: Validators }
+  | { kind: "found" | "created" | "updated"; stored: Stored; validators: Validators }
+  | { kind: "deleted" };
+
+/** An operation on one existing resource that changes it. */
+type Write = Operation & { kind: "replace" | "patch" | "delete" };
+
+/** How often a write is decided anew when another instance was faster. */
+const maxTries = 5;
+
+const absent: Result = { kind: "absent" };
+
+/** Performs the operation. Throws the problems of its content and preconditions, and the store's. */
+export async function perform(service: Service, operation: Operation, request: HttpRequest): Promise<Result> {
+  switch (operation.kind) {
+    case "nothing":
+      return absent;
+    case "options":
+      return { kind: "options" };
+    case "document": {
+      const document = documentOf(service, operation.name);
+      return document === undefined ? absent : { kind: "document", document };
+    }
+    case "list":
+      return list(service, operation, request);
+    case "read":
+      return read(service, operation, request);
+    case "create":
+      return create(service, operation, request);
+    default:
+      return write(service, operation, request);
+  }
+}
+
+async function read(
+  service: Service,
+  operation: Operation & { kind: "read" },
+  request: HttpRequest,
+): Promise<Result> {
+  const { collection, id } = operation;
+  const stored = await service.store.read({ collection: collection.name, id });
+  if (stored === undefined) return absent;
+  const validators = validatorsOf(stored);
+  return verdict(service, request, validators) ?? { kind: "found", stored, validators };
+}
+
+async function list(
+  service: Service,
+  operation: Operation & { kind: "list" },
+  request: HttpRequest,
+): Promise<Result> {
+  const page = await service.store.list(listQuery(operation.collection, operation.page));
+  const validators = listValidators(service, page);
+  return verdict(service, request, validators) ?? { kind: "page", page, validators };
+}
+
+function listQuery(collection: Collection, { limit, after }: PageRequest) {
+  return { collection: collection.name, limit, ...(after === undefined ? {} : { after }) };
+}
+
+/** A read's 304 or 412; `undefined` to go on. */
+function verdict(service: Service, request: HttpRequest, validators: Validators): Result | undefined {
+  switch (judge(request.headers, validators, service.now())) {
+    case "unmodified":
+      return { kind: "unmodified", validators };
+    case "failed":
+      throw preconditionFailed(validators);
+    case "proceed":
+      return undefined;
+  }
+}
+
+async function create(
+  service: Service,
+  operation: Operation & { kind: "create" },
+  request: HttpRequest,
+): Promise<Result> {
+  const { collection } = operation;
+  await requireCollectionPreconditions(service, collection, request);
+  const content = parseResource(
+    await readContent(request, service.settings.limits.bodyBytes),
+    service.settings.limits,
+  );
+  const textFor = decideCreate(collection, content);
+  await requireCollection(service, collection);
+  const id = await newId(service, collection);
+  const key = { collection: collection.name, id };
+  const stored = await commit(service, { key, expect: "absent", next: textFor(id) });
+  return { kind: "created", stored, validators: validatorsOf(stored) };
+}
+
+/** RFC 9110 §13.1.1: the preconditions of a POST are judged against its target, the collection. */
+async function requireCollectionPreconditions(
+  service: Service,
+  { name }: Collection,
+  request: HttpRequest,
+): Promise<void> {
+  const { headers } = request;
+  if (headers["if-match"] === undefined && headers["if-none-match"] === undefined) return;
+  requirePreconditions(
+    headers,
+    listValidators(service, await service.store.list({ collection: name, limit: 1 })),
+  );
+}
+
+/** In open mode a collection springs into being with its first create. */
+async function requireCollection(service: Service, { name, idKind, schema }: Collection): Promise<void> {
+  const collections = service.store.collections();
+  if (collections.has(name)) return;
+  const limit = service.settings.limits.collections;
+  if (collections.size >= limit) {
+    throw new Problem("TOO_MANY_COLLECTIONS", `The service holds ${limit} collections and takes no more.`);
+  }
+  await service.store.migrate([{ name, idKind, schema }]);
+}
+
+async function newId(service: Service, { name, idKind }: Collection): Promise<string> {
+  return idKind === "uuid" ? service.newUuid() : String(await service.store.reserveIds(name, 1));
+}
+
+/**
+ * A change of an existing resource: decide on what is there, then compare and swap. Target and preconditions
+ * are looked at first, so that their faults answer before the content is read; and again in turn with the
+ * other writes to the resource, which a slow client must not hold up.
+ */
+async function write(service: Service, operation: Write, request: HttpRequest): Promise<Result> {
+  const key = { collection: operation.collection.name, id: operation.id };
+  const current = await service.store.read(key);
+  if (current === undefined) return absent;
+  requirePreconditions(request.headers, validatorsOf(current));
+  const decide = await prepare(service, operation, request);
+  return service.writes.run(`${key.collection}/${key.id}`, async () => {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const result = await swap(service, key, request, decide);
+      if (result !== undefined) return result;
+    }
+    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.", {
+      headers: { "retry-after": "1" },
+    });
+  });
+}
+
+/** Reads the content; what comes back makes the next text of the current one, as often as need be. */
+async function prepare(
+  service: Service,
+  operation: Write,
+  request: HttpRequest,
+): Promise<(current: Stored) => string | undefined> {
+  if (operation.kind === "delete") return () => undefined;
+  const { limits } = service.settings;
+  // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
+  if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
+  const bytes = await readContent(request, limits.bodyBytes);
+  const content =
+    operation.kind === "patch" ? parsePatch(bytes, operation.format, limits) : parseResource(bytes, limits);
+  return ({ text }) => decideUpdate(operation, content, { text, limits });
+}
+
+function partialReplace(): Problem {
+  return new Problem(
+    "INVALID_PARAMETER",
+    "PUT replaces the whole resource and takes no Content-Range. Use PATCH.",
+    {
+      violations: [{ in: "header", name: "Content-Range", code: "contentRange", detail: "leave it out" }],
+    },
+  );
+}
+
+/** One try; `undefined` when the resource changed between reading and writing. */
+async function swap(
+  service: Service,
+  key: Change["key"],
+  request: HttpRequest,
+  decide: (current: Stored) => string | undefined,
+): Promise<Result | undefined> {
+  const current = await service.store.read(key);
+  if (current === undefined) return absent;
+  requirePreconditions(request.headers, validatorsOf(current));
+  const next = decide(current);
+  if (next === current.text) return { kind: "updated", stored: current, validators: validatorsOf(current) };
+  try {
+    const stored = await commit(service, { key, expect: current.version, next });
+    return next === undefined
+      ? { kind: "deleted" }
+      : { kind: "updated", stored, validators: validatorsOf(stored) };
+  } catch (error) {
+    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
+    throw error;
+  }
+}
+
+/** Commits one change and gives the resource as it is now kept. */
+async function commit(service: Service, change: Change): Promise<Stored> {
+  const at = service.now();
+  const [committed] = await withinDeadline(service, { changes: [change], at });
+  return { id: change.key.id, version: committed?.version ?? 0, text: change.next ?? "", updatedAt: at };
+}
+
+/** A commit that takes too long may still happen: the client is told that nobody knows. */
+function withinDeadline(service: Service, call: Commit): Promise<Committed> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(
+        new Problem(
+          "OUTCOME_UNKNOWN",
+          "The write took too long and may still happen. Read before you repeat it.",
+          {
+            headers: { "retry-after": "1" },
+          },
+        ),
+      );
+    }, service.settings.limits.handlerTimeoutMs);
+    service.store
+      .commit(call)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+function validatorsOf({ version, updatedAt }: Stored): Validators {
+  return { etag: `"${version}"`, lastModifiedMs: lastModifiedMs(updatedAt) };
+}
+
+/** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */
+function listValidators(service: Service, { sequence }: Page): Validators {
+  return { etag: `W/"${sequence}-${service.configurationHash}"`, lastModifiedMs: undefined };
+}

@@ -1,0 +1,81 @@
+/**
+ * Makes an answer of anything that was thrown: the only catch on the path of a request ends here.
+ *
+ * The body is a problem object (RFC 9457) with what front-end libraries read besides: `message`, and `errors`
+ * as a flat map. What is not a `Problem` is a fault of ours: logged once, and answered without details.
+ */
+import { STATUS_CODES } from "node:http";
+import type { Logger } from "pino";
+import { Problem, type ProblemCode, problems, type Violation } from "../errors.ts";
+import { acceptsProblemJson } from "./media-types.ts";
+import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
+
+/** At most so many violations are told at once. */
+const maxViolations = 50;
+
+/** The last segment of a problem's `type`: its code in lower case with hyphens. */
+export function problemSlug(code: ProblemCode): string {
+  return code.toLowerCase().replaceAll("_", "-");
+}
+
+/** The answer to a request that threw. */
+export function problemResponse(request: HttpRequest, error: unknown, log: Logger): HttpResponse {
+  const problem = error instanceof Problem ? error : internal(request, error, log);
+  if (problem.status >= 500 && problem !== error) return toResponse(request, problem);
+  if (problem.status >= 500)
+    log.error({ requestId: request.id, code: problem.code, err: problem.cause }, problem.message);
+  return toResponse(request, problem);
+}
+
+function internal(request: HttpRequest, error: unknown, log: Logger): Problem {
+  log.error({ requestId: request.id, err: error }, "a request failed inside the service");
+  return new Problem(
+    "INTERNAL",
+    "The service failed. Its log has the cause under the instance of this problem.",
+  );
+}
+
+function toResponse(request: HttpRequest, problem: Problem): HttpResponse {
+  const body = JSON.stringify(problemBody(problem, request.id));
+  return {
+    status: problem.status,
+    headers: {
+      "content-type": acceptsProblemJson(request.headers.accept) ? "application/problem+json" : jsonType,
+      "content-length": String(Buffer.byteLength(body)),
+      "cache-control": "no-store",
+      ...problem.headers,
+    },
+    body: request.method === "HEAD" ? undefined : body,
+  };
+}
+
+/** The problem object; `requestId` is the service's own id of the request. */
+export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
+  const { status, code, message } = problem;
+  const violations = problem.violations.slice(0, maxViolations);
+  return {
+    type: `/problems/${problemSlug(code)}`,
+    title: STATUS_CODES[problems[code].status],
+    status,
+    detail: message,
+    instance: `urn:uuid:${requestId}`,
+    code,
+    message,
+    ...memberErrors(violations),
+    ...(violations.length === 0 ? {} : { violations }),
+  };
+}
+
+/** `errors`: dotted path to detail, the shape that form libraries show beside a field. */
+function memberErrors(violations: readonly Violation[]): { errors?: Record<string, string> } {
+  const errors: [string, string][] = [];
+  for (const { pointer, detail } of violations) {
+    if (pointer !== undefined && pointer.length > 2) errors.push([dottedPath(pointer), detail]);
+  }
+  return errors.length === 0 ? {} : { errors: Object.fromEntries(errors.reverse()) };
+}
+
+function dottedPath(pointer: string): string {
+  const segments = decodeURIComponent(pointer.slice(2)).split("/");
+  return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+}

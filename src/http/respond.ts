@@ -1,0 +1,161 @@
+/** From a result to the answer: status, headers, body. */
+import { formatCursor } from "../query/cursor.ts";
+import type { Page } from "../store/store.ts";
+import { httpDate, isPublic, type Validators } from "./conditional.ts";
+import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
+import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
+import type { Operation } from "./operation.ts";
+import type { Result } from "./perform.ts";
+import type { Service } from "./service.ts";
+
+/** A client may use what it kept after asking whether it still holds. */
+const revalidate = "no-cache";
+
+const noStore = "no-store";
+
+/** The answer to an operation, but for what every answer carries. */
+export function respond(
+  service: Service,
+  operation: Operation,
+  result: Result,
+  request: HttpRequest,
+): HttpResponse {
+  switch (result.kind) {
+    case "absent":
+      return empty(404);
+    case "deleted":
+      return empty(205);
+    case "options":
+      return optionsResponse(service, operation as Operation & { kind: "options" }, request);
+    case "document":
+      return withBody(request, result.document.body, {
+        status: result.document.status,
+        headers: { "content-type": result.document.type, "cache-control": noStore },
+      });
+    case "unmodified":
+      return unmodified(service, result.validators);
+    case "page":
+      return pageResponse(service, operation as Operation & { kind: "list" }, result, request);
+    default:
+      return resourceResponse(service, operation, result, request);
+  }
+}
+
+/** Adds what every answer carries, problems included. */
+export function addCommonHeaders(service: Service, request: HttpRequest, { headers }: HttpResponse): void {
+  const theirs = request.headers["x-request-id"];
+  headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
+  headers["x-content-type-options"] = "nosniff";
+  headers["content-security-policy"] = "default-src 'none'; frame-ancestors 'none'";
+  headers["referrer-policy"] = "no-referrer";
+  headers.vary ??= service.settings.corsOrigins.includes("*")
+    ? "Accept, Accept-Encoding"
+    : "Accept, Accept-Encoding, Origin";
+  if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
+  if (service.isDraining()) headers.connection = "close";
+}
+
+const safeRequestId = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
+
+/** 404 and 205: framed by a length, since clients hang on an unframed answer over a connection that stays open. */
+function empty(status: 404 | 205): HttpResponse {
+  return { status, headers: { "content-length": "0", "cache-control": noStore }, body: undefined };
+}
+
+function optionsResponse(
+  service: Service,
+  { allow, accept }: Operation & { kind: "options" },
+  request: HttpRequest,
+): HttpResponse {
+  const headers: Record<string, string> = { "cache-control": noStore, ...accept };
+  if (allow !== undefined) headers.allow = allow;
+  if (isPreflight(request, service.settings)) Object.assign(headers, preflightHeaders);
+  return { status: 204, headers, body: undefined };
+}
+
+function unmodified(service: Service, validators: Validators): HttpResponse {
+  const headers: Record<string, string> = { etag: validators.etag, "cache-control": revalidate };
+  addLastModified(headers, validators, service.now());
+  return { status: 304, headers, body: undefined };
+}
+
+function resourceResponse(
+  service: Service,
+  operation: Operation,
+  { kind, stored, validators }: Result & { kind: "found" | "created" | "updated" },
+  request: HttpRequest,
+): HttpResponse {
+  const headers: Record<string, string> = {
+    "content-type": jsonType,
+    "content-length": "",
+    "cache-control": kind === "found" ? revalidate : noStore,
+    etag: validators.etag,
+  };
+  addLastModified(headers, validators, service.now());
+  if (kind === "created") {
+    const { path } = operation as Operation & { kind: "create" };
+    headers.location = `${path}/${encodeURIComponent(stored.id)}`;
+    headers["content-location"] = headers.location;
+  }
+  if (kind === "updated") headers["content-location"] = (operation as Operation & { kind: "replace" }).path;
+  return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
+}
+
+function pageResponse(
+  service: Service,
+  operation: Operation & { kind: "list" },
+  { page, validators }: Result & { kind: "page" },
+  request: HttpRequest,
+): HttpResponse {
+  const headers: Record<string, string> = {
+    "content-type": jsonType,
+    "content-length": "",
+    "cache-control": revalidate,
+    etag: validators.etag,
+    link: linksOf(operation, page),
+    "x-total-count": String(page.total),
+  };
+  const range = contentRange(operation, page);
+  if (range !== undefined) headers["content-range"] = range;
+  return withBody(request, `[${page.items.map(({ text }) => text).join(",")}]`, { status: 200, headers });
+}
+
+/** RFC 8288; the next page first, then the first page. */
+function linksOf({ path, page: asked, collection }: Operation & { kind: "list" }, page: Page): string {
+  const limit = asked.hasLimit ? [`limit=${asked.limit}`] : [];
+  const links = [link(path, limit, "first")];
+  const last = page.items.at(-1);
+  if (page.more && last !== undefined) {
+    links.unshift(link(path, [...limit, `cursor=${formatCursor(collection.name, [last.id])}`], "next"));
+  }
+  return links.join(", ");
+}
+
+function link(path: string, parameters: string[], relation: string): string {
+  const query = parameters.length === 0 ? "" : `?${parameters.join("&")}`;
+  return `<${path}${query}>; rel="${relation}"`;
+}
+
+/** Only where the offset is known: on a first page, and on an empty one, which has none. */
+function contentRange(
+  { page: asked, collection }: Operation & { kind: "list" },
+  page: Page,
+): string | undefined {
+  if (page.items.length === 0) return `${collection.name} */${page.total}`;
+  if (asked.after !== undefined) return undefined;
+  return `${collection.name} 0-${page.items.length - 1}/${page.total}`;
+}
+
+function addLastModified(headers: Record<string, string>, validators: Validators, now: number): void {
+  if (isPublic(validators, now)) headers["last-modified"] = httpDate(validators.lastModifiedMs as number);
+}
+
+/** HEAD has the headers of GET, its length included (RFC 9110 §8.6), and no content. */
+function withBody(
+  request: HttpRequest,
+  body: string,
+  { status, headers }: { status: number; headers: Record<string, string> },
+): HttpResponse {
+  headers["content-length"] = String(Buffer.byteLength(body));
+  return { status, headers, body: request.method === "HEAD" ? undefined : body };
+}

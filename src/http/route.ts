@@ -1,0 +1,127 @@
+/** From the request line and Host to what is addressed: step one of a request. */
+import type { Collection } from "../collection/collection.ts";
+import { Problem } from "../errors.ts";
+import type { HttpRequest } from "./message.ts";
+import { findCollection, type Service } from "./service.ts";
+
+/** What a request target addresses. `query` is the raw query string without `?`. */
+export type Route =
+  | { kind: "nothing" }
+  /** `OPTIONS *`: the service as a whole. */
+  | { kind: "service" }
+  | { kind: "collection"; collection: Collection; path: string; query: string }
+  | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
+  | { kind: "document"; name: string; query: string };
+
+/** The methods of each kind of route, as `Allow` lists them. */
+export const methodsOf = {
+  collection: "GET, HEAD, POST, OPTIONS",
+  resource: "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
+  document: "GET, HEAD, OPTIONS",
+} as const;
+
+const nothing: Route = { kind: "nothing" };
+
+/** Paths outside the prefix that the service answers itself. */
+const documentPath = /^\/(?:livez|readyz|healthz|problems\/[^/]+)$/;
+
+/**
+ * Finds what is addressed. Throws INVALID_REQUEST and INVALID_PARAMETER (400), URI_TOO_LONG, MISDIRECTED and
+ * METHOD_NOT_ALLOWED.
+ */
+export function findRoute(service: Service, request: HttpRequest): Route {
+  requireWellFormed(request);
+  requireOwnHost(service, request);
+  if (Buffer.byteLength(request.target) > service.settings.limits.targetBytes) throw targetTooLong(service);
+  const route = matchTarget(service, request);
+  if (route.kind === "nothing" || route.kind === "service") return route;
+  const allow = methodsOf[route.kind];
+  if (allow.split(", ").includes(request.method)) return route;
+  throw new Problem(
+    "METHOD_NOT_ALLOWED",
+    `${request.method} is not a method of this path; it has ${allow}.`,
+    {
+      headers: { allow },
+    },
+  );
+}
+
+/** What Node's parser lets pass although it is no sound request. */
+function requireWellFormed(request: HttpRequest): void {
+  let hosts = 0;
+  let contentTypes = 0;
+  for (let i = 0; i < request.rawHeaders.length; i += 2) {
+    const name = request.rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+    else if (name.length === 12 && name.toLowerCase() === "content-type") contentTypes++;
+  }
+  // RFC 9112 §3.2: more than one Host line must be refused; Node lets the first one win.
+  if (hosts > 1) throw new Problem("INVALID_REQUEST", "The request has more than one Host header.");
+  if (contentTypes > 1)
+    throw new Problem("INVALID_REQUEST", "The request has more than one Content-Type header.");
+  const coding = request.headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    throw new Problem("INVALID_REQUEST", `Transfer-Encoding "${coding}" is not supported; only chunked is.`, {
+      headers: { connection: "close" },
+    });
+  }
+}
+
+function requireOwnHost(service: Service, request: HttpRequest): void {
+  const host = authorityOf(request.target) ?? request.headers.host ?? "";
+  if (service.isOwnHost(host)) return;
+  throw new Problem(
+    "MISDIRECTED",
+    `This service does not answer to the host "${host}". Use localhost or a loopback address, or add the name to "hosts" in the configuration.`,
+  );
+}
+
+function targetTooLong(service: Service): Problem {
+  const limit = service.settings.limits.targetBytes;
+  return new Problem("URI_TOO_LONG", `The request target is longer than ${limit} octets.`);
+}
+
+const absoluteForm = /^https?:\/\/([^/?#]*)/i;
+
+/** The authority of an absolute-form target, which outranks Host (RFC 9112 §3.2.2). */
+function authorityOf(target: string): string | undefined {
+  return target.startsWith("/") ? undefined : absoluteForm.exec(target)?.[1];
+}
+
+function matchTarget(service: Service, request: HttpRequest): Route {
+  if (request.target === "*") return request.method === "OPTIONS" ? { kind: "service" } : nothing;
+  const target = request.target.replace(absoluteForm, "");
+  const mark = target.indexOf("?");
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? "" : target.slice(mark + 1);
+  const segments = decodeSegments(path);
+  if (documentPath.test(path)) return { kind: "document", name: path.slice(1), query };
+  const { prefix } = service.settings;
+  if (!path.startsWith(`${prefix}/`)) return nothing;
+  return matchSegments(service, segments.slice(prefix.split("/").length), query);
+}
+
+/** Each segment decoded once, after the split, so that `%2F` and `%252e` stay data. */
+function decodeSegments(path: string): string[] {
+  const segments = path.split("/");
+  if (!path.includes("%")) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    throw new Problem("INVALID_PARAMETER", "The path holds a percent escape that is not UTF-8.", {
+      violations: [{ in: "path", code: "percentEncoding", detail: "write a percent sign itself as %25" }],
+    });
+  }
+}
+
+function matchSegments(service: Service, segments: string[], query: string): Route {
+  if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is tolerated
+  const [name, id, ...rest] = segments;
+  if (name === undefined || rest.length > 0) return nothing;
+  const collection = findCollection(service, name);
+  if (collection === undefined) return nothing;
+  const path = `${service.settings.prefix}/${name}`;
+  if (id === undefined) return { kind: "collection", collection, path, query };
+  if (id === "") return nothing;
+  return { kind: "resource", collection, id, path: `${path}/${encodeURIComponent(id)}`, query };
+}

@@ -1,0 +1,52 @@
+/** What the service answers outside the prefix: its health, and what its problems mean. */
+import { STATUS_CODES } from "node:http";
+import { type ProblemCode, problems } from "../../errors.ts";
+import { jsonType } from "../message.ts";
+import { problemSlug } from "../problem.ts";
+import type { Service } from "../service.ts";
+
+/** A small answer that is no resource. */
+export interface Document {
+  status: number;
+  type: string;
+  body: string;
+}
+
+/** The document of this name (a path without its first slash); `undefined` if there is none. */
+export function documentOf(service: Service, name: string): Document | undefined {
+  if (name === "livez") return healthDocument("pass");
+  if (name === "readyz" || name === "healthz") return healthDocument(readiness(service));
+  return problemDocument(name.slice("problems/".length));
+}
+
+type HealthStatus = "pass" | "warn" | "fail";
+
+/** Draining or failed: `fail`. Reads work but writes do not: `warn`, since the service is still of use. */
+function readiness(service: Service): HealthStatus {
+  const { kind } = service.store.health();
+  if (service.isDraining() || kind === "failed") return "fail";
+  return kind === "degraded" ? "warn" : "pass";
+}
+
+/** No details: anybody may ask. */
+function healthDocument(status: HealthStatus): Document {
+  return {
+    status: status === "fail" ? 503 : 200,
+    type: "application/health+json",
+    body: JSON.stringify({ status }),
+  };
+}
+
+function problemDocument(slug: string): Document | undefined {
+  const code = (Object.keys(problems) as ProblemCode[]).find((each) => problemSlug(each) === slug);
+  if (code === undefined) return undefined;
+  const { status, meaning } = problems[code];
+  const body = JSON.stringify({
+    type: `/problems/${slug}`,
+    title: STATUS_CODES[status],
+    status,
+    code,
+    meaning,
+  });
+  return { status: 200, type: jsonType, body };
+}

@@ -1,0 +1,35 @@
+/** What a request is answered from: the service as the wire sees it. */
+import type { Logger } from "pino";
+import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import type { KeyedQueue } from "../store/keyed-queue.ts";
+import type { Store } from "../store/store.ts";
+import type { HttpSettings } from "./settings.ts";
+
+/** Everything that `handle` depends on. */
+export interface Service {
+  store: Store;
+  /** The declared collections. */
+  collections: ReadonlyMap<string, Collection>;
+  /** Whether collections that nobody declared spring into being. */
+  openCollections: boolean;
+  settings: HttpSettings;
+  /** Writes to one resource wait for each other here. */
+  writes: KeyedQueue;
+  newUuid: () => string;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  log: Logger;
+  /** Whether the service has begun to stop; readiness is off then. */
+  isDraining: () => boolean;
+  /** Whether a Host field's value names this service. */
+  isOwnHost: (host: string) => boolean;
+  /** Tells list ETags of differently configured services apart. */
+  configurationHash: string;
+}
+
+/** The collection that a path segment names, or `undefined` if the service has none of that name. */
+export function findCollection(service: Service, name: string): Collection | undefined {
+  const declared = service.collections.get(name);
+  if (declared !== undefined) return declared;
+  return service.openCollections && collectionName.test(name) ? openCollection(name) : undefined;
+}

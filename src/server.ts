@@ -1,0 +1,113 @@
+/** The composition root: opens the store, builds the service, listens, drains, closes. */
+import { createHash } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Logger, pino } from "pino";
+import type { Collection } from "./collection/collection.ts";
+import { createUuidSource } from "./collection/ids.ts";
+import type { Config } from "./config.ts";
+import { StartError } from "./errors.ts";
+import { createApp } from "./http/app.ts";
+import { createHostCheck } from "./http/hosts.ts";
+import type { Service } from "./http/service.ts";
+import type { HttpSettings } from "./http/settings.ts";
+import { createKeyedQueue } from "./store/keyed-queue.ts";
+import { openStore } from "./store/open.ts";
+
+/** A service that answers. */
+export interface RunningServer {
+  /** Scheme, address and port that it listens on, such as `http://127.0.0.1:3000`. */
+  origin: string;
+  /** Answers what was accepted, then lets go of port and store. */
+  stop(): Promise<void>;
+}
+
+/** What the caller may bring along. */
+export interface StartOptions {
+  /** @default a log that says nothing */
+  log?: Logger;
+  /** Called once when the store has failed for good; the program should stop then. */
+  onFailure?: (reason: string) => void;
+}
+
+/** Opens the store and listens. Throws StartError when either cannot be done. */
+export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
+  const log = options.log ?? pino({ level: "silent" });
+  const store = await openStore(config.store, { onFailure: options.onFailure ?? (() => {}) });
+  try {
+    await store.migrate(
+      [...config.collections.values()].map(({ name, idKind, schema }) => ({ name, idKind, schema })),
+    );
+    let isDraining = false;
+    const service: Service = {
+      store,
+      collections: config.collections,
+      openCollections: config.openCollections,
+      settings: config.http,
+      writes: createKeyedQueue(),
+      newUuid: createUuidSource(),
+      now: Date.now,
+      log,
+      isDraining: () => isDraining,
+      isOwnHost: createHostCheck(ownHosts(config)),
+      configurationHash: hashConfiguration(config.http, config.collections),
+    };
+    const app = createApp(service, { logRequests: config.logRequests });
+    await listen(app, config);
+    const stop = async () => {
+      isDraining = true; // readiness is off, and every answer closes its connection
+      await sleep(config.drainDelayMs);
+      await app.close();
+      await store.close();
+    };
+    return { origin: originOf(app.server.address() as AddressInfo), stop };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** The address that the service was told to listen on is a name of it, unless it stands for every address. */
+function ownHosts({ host, http }: Config): readonly string[] {
+  return host === "0.0.0.0" || host === "::" ? http.hosts : [...http.hosts, host];
+}
+
+/** What changes the lists that a client may hold, beside their resources. */
+function hashConfiguration(
+  { prefix, limits }: HttpSettings,
+  collections: ReadonlyMap<string, Collection>,
+): string {
+  const schemas = [...collections.values()].map(({ name, schema }) => [name, schema]);
+  const text = JSON.stringify([prefix, limits.page, schemas]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, 8);
+}
+
+async function listen(app: ReturnType<typeof createApp>, { host, port }: Config): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw listenError(error as NodeJS.ErrnoException, host, port);
+  }
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new StartError(
+        `Port ${port} of ${host} is taken: stop the program that has it, or choose another with --port.`,
+      );
+    case "EACCES":
+      return new StartError(
+        `Port ${port} needs more rights than this user has: choose one above 1023 with --port.`,
+      );
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new StartError(`This machine has no address ${host}: choose another with --host.`);
+    default:
+      return error;
+  }
+}
+
+function originOf({ address, port, family }: AddressInfo): string {
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

@@ -35,7 +35,7 @@ export function respond(
     case "unmodified":
       return unmodified(service, result.validators);
     case "page":
-      return pageResponse(service, operation as Operation & { kind: "list" }, result, request);
+      return pageResponse(operation as Operation & { kind: "list" }, result, request);
     default:
       return resourceResponse(service, operation, result, request);
   }
@@ -102,7 +102,6 @@ function resourceResponse(
 }
 
 function pageResponse(
-  service: Service,
   operation: Operation & { kind: "list" },
   { page, validators }: Result & { kind: "page" },
   request: HttpRequest,

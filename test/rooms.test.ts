@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { test } from "node:test";
+
+const order = [
+  "errors json collection query store access changes http config server commands cli index",
+  // a file of src/ that is not named here is a room of its own and must be added
+].flatMap((line) => line.split(" "));
+
+const files = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .map((file) => file.replaceAll("\\", "/"))
+  .filter((file) => file.endsWith(".ts"));
+
+const roomOf = (file: string) => file.split("/")[0]?.replace(/\.ts$/, "") ?? "";
+
+const importsOf = (file: string) =>
+  [...readFileSync(`src/${file}`, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(([, path]) =>
+    posix.join(posix.dirname(file), path as string),
+  );
+
+test("a room imports only from itself and from the rooms before it", () => {
+  const backwards = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => order.indexOf(roomOf(target)) > order.indexOf(roomOf(file)))
+      .map((target) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(backwards, []);
+});
+
+test("every file of src/ belongs to a known room", () => {
+  assert.ok(files.length > 20);
+  assert.deepEqual(
+    files.filter((file) => !order.includes(roomOf(file))),
+    [],
+  );
+});

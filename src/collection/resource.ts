@@ -1,0 +1,18 @@
+/** A resource as text, and its attributes without the id. */
+import type { Attributes } from "./collection.ts";
+import { type IdKind, idJson } from "./ids.ts";
+
+/** The JSON of a resource as it is kept and sent: `id` first, then the attributes as `JSON.stringify` orders them. */
+export function resourceText(kind: IdKind, id: string, attributes: Attributes): string {
+  const rest = JSON.stringify(attributes);
+  const start = `{"id":${idJson(kind, id)}`;
+  return rest === "{}" ? `${start}}` : `${start},${rest.slice(1)}`;
+}
+
+/** The attributes of a resource or of content: all members but `id`. The value given stays as it is. */
+export function withoutId(value: Record<string, unknown>): Attributes {
+  if (!Object.hasOwn(value, "id")) return value;
+  // Rest properties define, they do not assign: an own member called __proto__ stays plain data.
+  const { id: _, ...attributes } = value;
+  return attributes;
+}

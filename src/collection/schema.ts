@@ -1,0 +1,38 @@
+/** Declarations become collections here: their schema is checked, closed and compiled. */
+import { StartError } from "../errors.ts";
+import { type Collection, collectionName, openCollection, type Validator } from "./collection.ts";
+import { type IdKind, idKinds } from "./ids.ts";
+
+/** What a configuration says about one collection. */
+export interface CollectionDeclaration {
+  /** How new ids are made. @default "uuid" */
+  readonly id?: IdKind;
+  /** A JSON Schema (2020-12) that the attributes must fit. @default anything fits */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
+/** A collection as declared. Throws StartError when the declaration is wrong. */
+export async function defineCollection(
+  name: string,
+  declaration: CollectionDeclaration,
+): Promise<Collection> {
+  if (!collectionName.test(name)) {
+    throw new StartError(
+      `collections: "${name}" cannot be the name of a collection; a name is a letter followed by at most 62 letters, digits, "_" or "-".`,
+    );
+  }
+  const { id = "uuid", schema } = declaration;
+  if (!Object.hasOwn(idKinds, id)) {
+    throw new StartError(`collections.${name}.id must be one of ${Object.keys(idKinds).join(", ")}.`);
+  }
+  if (schema === undefined) return { ...openCollection(name), idKind: id };
+  const validate = await compileSchema(schema, `collections.${name}.schema`);
+  return { name, idKind: id, schema: JSON.stringify(schema), validate };
+}
+
+/** Checks a schema and makes a validator of it. Throws StartError naming the place below `at`. */
+export async function compileSchema(schema: unknown, at: string): Promise<Validator> {
+  // Ajv takes longer to load than the rest of the program; without a schema nobody waits for it.
+  const { compile } = await import("./compile.ts");
+  return compile(schema, at);
+}

@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { test } from "node:test";
 
 const order = [
-  "errors json collection query store access changes http config server commands cli index",
+  "errors json collection query store access changes http config fit server commands cli index",
   // a file of src/ that is not named here is a room of its own and must be added
 ].flatMap((line) => line.split(" "));
 

@@ -1,6 +1,6 @@
 /** Options that several commands share, and what they come to. */
 import { type Command, Option } from "commander";
-import { type Config, loadConfig } from "../config.ts";
+import type { Config } from "../config.ts";
 
 /** Adds the options that say which configuration and which store are meant. */
 export function addStoreOptions(command: Command): Command {
@@ -14,6 +14,7 @@ export function addStoreOptions(command: Command): Command {
 }
 
 /** The configuration that flags, environment and file come to. Throws StartError. */
-export function configOf(flags: Readonly<Record<string, unknown>>): Promise<Config> {
+export async function configOf(flags: Readonly<Record<string, unknown>>): Promise<Config> {
+  const { loadConfig } = await import("../config.ts"); // --help needs none of what it brings along
   return loadConfig({ flags, env: process.env, cwd: process.cwd() });
 }

@@ -1,7 +1,10 @@
 /** The commands, and what becomes of their errors. */
 import { Command, CommanderError } from "commander";
-import { StartError } from "../errors.ts";
+import { Problem, StartError } from "../errors.ts";
 import { about } from "./about.ts";
+import { checkCommand } from "./check.ts";
+import { exportCommand } from "./export.ts";
+import { importCommand } from "./import.ts";
 import { serveCommand } from "./serve.ts";
 
 /** Runs one command line (without node and script) and gives the exit code: 0, or 1 after one clear line on stderr. */
@@ -9,10 +12,10 @@ export async function runCli(args: readonly string[]): Promise<number> {
   const program = new Command("holdfast")
     .description(about.description)
     .version(about.version)
-    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: (text, write) => write(`holdfast: ${toOneLine(text)}\n`) })
     .exitOverride();
-  program.addCommand(serveCommand());
-  for (const command of program.commands) command.exitOverride();
+  for (const command of [serveCommand(), importCommand(), exportCommand(), checkCommand()])
+    program.addCommand(command.copyInheritedSettings(program));
   try {
     await program.parseAsync(args, { from: "user" });
     return Number(process.exitCode ?? 0);
@@ -21,9 +24,17 @@ export async function runCli(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Commander writes `error: …` and puts its suggestion in a line of its own. */
+function toOneLine(text: string): string {
+  return text
+    .trim()
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ");
+}
+
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // commander has printed it
-  if (error instanceof StartError) {
+  if (error instanceof StartError || error instanceof Problem) {
     process.stderr.write(`holdfast: ${error.message}\n`);
     return 1;
   }

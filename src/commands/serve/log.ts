@@ -3,12 +3,11 @@ import { type Logger, pino } from "pino";
 
 /** The program's log. Stdout stays free for what a command is asked for. */
 export async function createLog(isTerminal: boolean): Promise<Logger> {
-  if (!isTerminal)
-    return pino({ base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
-  const { pinoPretty } = await import("pino-pretty");
+  if (!isTerminal) return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2));
+  const { default: pretty } = await import("pino-pretty");
   return pino(
-    { base: undefined },
-    pinoPretty({
+    { base: null },
+    pretty({
       destination: 2,
       sync: true,
       ignore: "requestId,method,path,status,ms",

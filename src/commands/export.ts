@@ -1,0 +1,18 @@
+/** `holdfast export`: writes a collection out, from one snapshot. */
+import { Command } from "commander";
+import { addStoreOptions } from "./options.ts";
+
+/** The command, for the command line. */
+export function exportCommand(): Command {
+  return addStoreOptions(new Command("export"))
+    .description(
+      "write a collection to standard output, one JSON object a line, also beside a running service",
+    )
+    .argument("<collection>", "the collection to write")
+    .option("-o, --output <file>", "write to a file instead, which appears when it is complete")
+    .addHelpText("after", "\nExample:\n  holdfast export topics > topics.ndjson\n")
+    .action(async (collection: string, flags: Record<string, unknown>) => {
+      const { runExport } = await import("./export/run-export.ts");
+      await runExport(collection, flags);
+    });
+}

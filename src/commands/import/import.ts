@@ -1,0 +1,169 @@
+/**
+ * Brings an input into a collection: all of it in one transaction, written at the end or not at all.
+ *
+ * While the store inserts one batch the next is read and checked; at most two are on their way, so memory stays
+ * flat whatever the size of the input.
+ */
+import type { Readable } from "node:stream";
+import type { Collection } from "../../collection/collection.ts";
+import { createUuidSource } from "../../collection/ids.ts";
+import type { JsonLimits } from "../../json/gate.ts";
+import type { Load, Store } from "../../store/store.ts";
+import { excerpt } from "../words.ts";
+import { type Piece, readPieces } from "./input.ts";
+import { judge, type Sound } from "./judge.ts";
+import { Tally } from "./tally.ts";
+
+/** What an import is asked to do. */
+export interface ImportOptions {
+  input: Readable;
+  /** Of one resource's text. */
+  maxBytes: number;
+  limits: JsonLimits;
+  /** Import the sound ones although others are bad. */
+  skipInvalid: boolean;
+  /** Aborted: nothing is written, unless the writing has begun. */
+  signal: AbortSignal;
+  /** Told how many bytes and resources have been read. */
+  onProgress(bytes: number, resources: number): void;
+}
+
+/** What an import did. */
+export interface ImportResult {
+  /** Whether anything was written. */
+  isWritten: boolean;
+  /** Whether a part of the input could not be told apart. */
+  isBroken: boolean;
+  /** How many resources were sound. */
+  imported: number;
+  bad: Tally;
+  /** They came without an id and got a new one. */
+  withoutId: Tally;
+  /** They came with an id that does not fit and got a new one. */
+  unfitId: Tally;
+}
+
+const batchSize = 1_000;
+const batchesUnderWay = 2;
+const shownBad = 50;
+const shownIds = 5;
+
+/** A resource on its way to the store. */
+interface Incoming {
+  line: number;
+  sound: Sound;
+}
+
+/** Imports into a collection that the store has. On any error, and when the input throws, nothing is written. */
+export async function importInto(
+  store: Store,
+  collection: Collection,
+  options: ImportOptions,
+): Promise<ImportResult> {
+  const load = await store.load(collection.name);
+  try {
+    const result = await new Import(store, load, collection, options).run();
+    options.signal.throwIfAborted();
+    await (result.isWritten ? load.finish() : load.cancel());
+    return result;
+  } catch (error) {
+    await load.cancel().catch(() => {}); // the first error is the one to tell
+    throw error;
+  }
+}
+
+class Import {
+  readonly #store: Store;
+  readonly #load: Load;
+  readonly #collection: Collection;
+  readonly #options: ImportOptions;
+  readonly #newUuid = createUuidSource();
+  readonly #bad = new Tally(shownBad);
+  readonly #withoutId = new Tally(shownIds);
+  readonly #unfitId = new Tally(shownIds);
+  #batch: Incoming[] = [];
+  #underWay: Promise<void>[] = [];
+  #read = 0;
+  #added = 0;
+  #isBroken = false;
+
+  constructor(store: Store, load: Load, collection: Collection, options: ImportOptions) {
+    this.#store = store;
+    this.#load = load;
+    this.#collection = collection;
+    this.#options = options;
+  }
+
+  async run(): Promise<ImportResult> {
+    for await (const { pieces, bytes } of readPieces(this.#options.input, this.#options.maxBytes)) {
+      for (const piece of pieces) {
+        this.#take(piece);
+        if (this.#batch.length === batchSize) await this.#send();
+      }
+      this.#options.onProgress(bytes, this.#read);
+    }
+    await this.#send();
+    await Promise.all(this.#underWay);
+    return {
+      isWritten: !this.#isBroken && (this.#bad.count === 0 || this.#options.skipInvalid),
+      isBroken: this.#isBroken,
+      imported: this.#added,
+      bad: this.#bad,
+      withoutId: this.#withoutId,
+      unfitId: this.#unfitId,
+    };
+  }
+
+  #take(piece: Piece): void {
+    this.#read++;
+    if (piece.kind === "text") {
+      const sound = judge(piece.bytes, this.#collection, this.#options.limits);
+      if (typeof sound === "string") this.#bad.add(piece.line, sound);
+      else this.#batch.push({ line: piece.line, sound });
+      return;
+    }
+    this.#isBroken ||= piece.kind === "broken";
+    this.#bad.add(
+      piece.line,
+      piece.kind === "broken" ? `${piece.reason}; nothing after it was read` : piece.reason,
+    );
+  }
+
+  /** Hands the batch to the store, and waits only while too many are on their way. */
+  async #send(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    if (batch.length === 0) return;
+    if (this.#underWay.length === batchesUnderWay) await this.#underWay.shift();
+    const added = this.#add(batch);
+    added.catch(() => {}); // whoever waits for it next is told
+    this.#underWay.push(added);
+  }
+
+  async #add(batch: readonly Incoming[]): Promise<void> {
+    const ids = await this.#idsFor(batch);
+    const arrivals = batch.map(({ sound }, index) => {
+      const id = ids[index] as string;
+      return { id, text: sound.textFor(id) };
+    });
+    const taken = new Set(await this.#load.add(arrivals));
+    this.#added += batch.length - taken.size;
+    for (const [index, { line, sound }] of batch.entries()) {
+      if (taken.has(index)) this.#bad.add(line, `the id ${excerpt(ids[index] ?? "")} is already taken`);
+      else this.#noteNewId(line, sound);
+    }
+  }
+
+  async #idsFor(batch: readonly Incoming[]): Promise<readonly string[]> {
+    if (this.#collection.idKind === "uuid") return batch.map(({ sound }) => sound.id ?? this.#newUuid());
+    const needed = batch.filter(({ sound }) => sound.id === undefined).length;
+    let next = needed === 0 ? 0 : await this.#store.reserveIds(this.#collection.name, needed);
+    return batch.map(({ sound }) => sound.id ?? String(next++));
+  }
+
+  #noteNewId(line: number, { id, unfitId }: Sound): void {
+    if (id !== undefined) return;
+    if (unfitId === undefined) this.#withoutId.add(line);
+    else this.#unfitId.add(line, unfitId);
+  }
+}

@@ -1,0 +1,42 @@
+/** What becomes of one text of the input: a resource for the store, or a reason why not. */
+import type { Collection } from "../../collection/collection.ts";
+import { fitId } from "../../collection/ids.ts";
+import { resourceText, withoutId } from "../../collection/resource.ts";
+import { Problem } from "../../errors.ts";
+import { describeViolations } from "../../fit.ts";
+import { type JsonLimits, parseJson, requireObject } from "../../json/gate.ts";
+import { excerpt } from "../words.ts";
+
+/** A text that may be imported. */
+export interface Sound {
+  /** The id that it keeps; `undefined` when it needs a new one. */
+  id: string | undefined;
+  /** The id that it came with and cannot keep, as JSON. */
+  unfitId: string | undefined;
+  /** The resource's text once it has its id. */
+  textFor(id: string): string;
+}
+
+/** Reads and checks one text as a request's content would be. Gives the reason when it may not be imported. */
+export function judge(bytes: Buffer, collection: Collection, limits: JsonLimits): Sound | string {
+  const value = readObject(bytes, limits);
+  if (typeof value === "string") return value;
+  const attributes = withoutId(value);
+  const violations = collection.validate(attributes);
+  if (violations.length > 0) return describeViolations(violations);
+  const id = fitId(collection.idKind, value.id);
+  return {
+    id,
+    unfitId: id === undefined && Object.hasOwn(value, "id") ? excerpt(value.id) : undefined,
+    textFor: (fit) => resourceText(collection.idKind, fit, attributes),
+  };
+}
+
+function readObject(bytes: Buffer, limits: JsonLimits): Record<string, unknown> | string {
+  try {
+    return requireObject(parseJson(bytes, limits));
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}

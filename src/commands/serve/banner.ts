@@ -1,0 +1,26 @@
+import type { Config } from "../../config.ts";
+import { about } from "../about.ts";
+
+/** Where the service listens, what it stores in, the mode, and one line to try. */
+export function banner(config: Config, origin: string): string {
+  const base = `${origin}${config.http.prefix}`;
+  const [first] = config.collections.keys();
+  const lines = [
+    `Holdfast ${about.version}`,
+    `  listens on  ${base}`,
+    `  stores in   ${config.store.path} (SQLite)`,
+    `  mode        ${modeOf(config)}`,
+    `  try         ${first === undefined ? tryCreate(base) : `curl -i ${base}/${first}`}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function modeOf({ collections, openCollections }: Config): string {
+  if (collections.size === 0) return "open: a collection springs into being with its first create";
+  const declared = `declared: ${[...collections.keys()].join(", ")}`;
+  return openCollections ? `${declared}; others spring into being` : declared;
+}
+
+function tryCreate(base: string): string {
+  return `curl -i ${base}/topics -H 'Content-Type: application/json' -d '{"title":"Hello"}'`;
+}

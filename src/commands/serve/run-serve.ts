@@ -1,0 +1,43 @@
+import { startServer } from "../../server.ts";
+import { configOf } from "../options.ts";
+import { banner } from "./banner.ts";
+import { createLog } from "./log.ts";
+
+/** Serves until a signal or a failure of the store ends the process. Throws StartError when it cannot start. */
+export async function runServe(flags: Record<string, unknown>): Promise<void> {
+  const config = await configOf(flags);
+  const isTerminal = process.stderr.isTTY === true;
+  const log = await createLog(isTerminal);
+  const end = createEnd(config.stopTimeoutMs);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => end.request(0));
+  const server = await startServer(
+    { ...config, logRequests: config.logRequests || isTerminal },
+    {
+      log,
+      onFailure(reason) {
+        log.fatal(reason);
+        end.request(1);
+      },
+    },
+  );
+  process.stdout.write(banner(config, server.origin));
+  const exitCode = await end.requested;
+  await server.stop();
+  process.exit(exitCode);
+}
+
+/**
+ * The end of the process. The first request for it, which may come while the service is still starting, is for
+ * an orderly one. A second one, or the deadline, does not wait any longer: what was acknowledged is on the disk.
+ */
+function createEnd(timeoutMs: number): { request(exitCode: number): void; requested: Promise<number> } {
+  const { promise: requested, resolve } = Promise.withResolvers<number>();
+  let isRequested = false;
+  const request = (exitCode: number) => {
+    if (isRequested) process.exit(1);
+    isRequested = true;
+    setTimeout(() => process.exit(1), timeoutMs);
+    resolve(exitCode);
+  };
+  return { request, requested };
+}

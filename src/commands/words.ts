@@ -1,0 +1,23 @@
+/** How several commands put things. */
+import { closest, distance } from "fastest-levenshtein";
+
+/** `1 resource`, `2 resources`, `171,075 resources`. */
+export function counted(n: number, noun: string): string {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/** A JSON value's text on one line, cut where it gets long. */
+export function excerpt(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json.length > 80 ? `${json.slice(0, 76)}…"` : json;
+}
+
+/** A sentence that names the nearest of the known names, or all of them where none is near. */
+export function suggest(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "There are none.";
+  const nearest = closest(name, known);
+  if (distance(name.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, name.length / 3))
+    return `Did you mean "${nearest}"?`;
+  const shown = known.slice(0, 10).join(", ");
+  return `There are: ${shown}${known.length > 10 ? ", …" : ""}.`;
+}

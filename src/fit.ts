@@ -1,0 +1,99 @@
+/**
+ * Whether what the store holds fits what is declared: the start asks before it takes a changed schema over, and
+ * `holdfast check` asks to tell.
+ */
+import type { Collection } from "./collection/collection.ts";
+import { withoutId } from "./collection/resource.ts";
+import type { Config } from "./config.ts";
+import { StartError, type Violation } from "./errors.ts";
+import type { CollectionRecord, Store } from "./store/store.ts";
+
+/** A resource that does not fit. */
+export interface Misfit {
+  id: string;
+  violations: readonly Violation[];
+}
+
+/** What of a collection does not fit its declaration. */
+export interface Misfits {
+  /** How many resources were looked at. */
+  checked: number;
+  /** How many of them do not fit. */
+  count: number;
+  /** The first of those, in id order. */
+  first: readonly Misfit[];
+}
+
+/** Where the resources are read from. */
+export type Scannable = Pick<Store, "scan">;
+
+/** Checks every resource of a collection against its declaration. */
+export async function findMisfits(
+  store: Scannable,
+  collection: Collection,
+  { shown }: { shown: number },
+): Promise<Misfits> {
+  const first: Misfit[] = [];
+  let checked = 0;
+  let count = 0;
+  for await (const { id, text } of store.scan(collection.name)) {
+    checked++;
+    const violations = collection.validate(withoutId(JSON.parse(text) as Record<string, unknown>));
+    if (violations.length === 0) continue;
+    count++;
+    if (first.length < shown) first.push({ id, violations });
+  }
+  return { checked, count, first };
+}
+
+/**
+ * What the store's catalogue should become on start. Where a declared schema is not the one that the resources
+ * are known to fit, they are checked first. Throws StartError when some do not fit, unless `config.accept`.
+ */
+export async function planStart(store: Store, config: Config): Promise<readonly CollectionRecord[]> {
+  const known = store.collections();
+  const plan: CollectionRecord[] = [];
+  for (const collection of config.collections.values()) {
+    const { name, idKind, schema } = collection;
+    const before = known.get(name);
+    const mayMisfit = before !== undefined && schema !== undefined && before.schema !== schema;
+    if (mayMisfit && !config.accept) await requireFit(store, collection);
+    plan.push({ name, idKind, schema });
+  }
+  return [...plan, ...unbound(known, config)];
+}
+
+/** Collections that anything may be written to from now on: nobody knows any more what they fit. */
+function unbound(
+  known: ReadonlyMap<string, CollectionRecord>,
+  { collections, openCollections }: Config,
+): readonly CollectionRecord[] {
+  if (!openCollections) return [];
+  return [...known.values()]
+    .filter(({ name, schema }) => schema !== undefined && !collections.has(name))
+    .map((record) => ({ ...record, schema: undefined }));
+}
+
+async function requireFit(store: Store, collection: Collection): Promise<void> {
+  const { checked, count, first } = await findMisfits(store, collection, { shown: 1 });
+  const [misfit] = first;
+  if (misfit === undefined) return;
+  throw new StartError(
+    `The schema of ${collection.name} has changed, and ${count} of its ${checked} resources do not fit it ` +
+      `(first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}): ` +
+      `"holdfast check" lists them, --accept starts nevertheless.`,
+  );
+}
+
+const shownViolations = 3;
+
+/** What is wrong with a resource, in one line. */
+export function describeViolations(violations: readonly Violation[]): string {
+  const shown = violations
+    .slice(0, shownViolations)
+    .map(({ pointer, detail }) =>
+      pointer === undefined || pointer === "#" ? detail : `${pointer} ${detail}`,
+    );
+  const more = violations.length - shown.length;
+  return more > 0 ? `${shown.join("; ")}; and ${more} more` : shown.join("; ");
+}

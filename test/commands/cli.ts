@@ -1,0 +1,116 @@
+/** The real program, as a person at a shell has it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { TestContext } from "node:test";
+
+const binary = resolve("bin/holdfast.js");
+
+/** What became of one run. */
+export interface Outcome {
+  /** `null` when a signal ended it. */
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** How a program is run. */
+export interface RunOptions {
+  cwd: string;
+  /** What it gets on standard input. */
+  input?: string | Uint8Array;
+  env?: Readonly<Record<string, string>>;
+}
+
+/** A program that is running. */
+export interface Running {
+  process: ChildProcess;
+  /** What it has written so far. */
+  output(): { stdout: string; stderr: string };
+  ended: Promise<Outcome>;
+}
+
+/** A service that is running and has said where it listens. */
+export interface RunningService extends Running {
+  origin: string;
+  /** `<origin>/api/v1` */
+  base: string;
+}
+
+/** Starts the program. It is killed when the test ends. */
+export function start(test: TestContext, args: readonly string[], options: RunOptions): Running {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", binary, ...args], {
+    cwd: options.cwd,
+    env: { ...env, ...options.env },
+    stdio: "pipe",
+  });
+  test.after(() => child.kill("SIGKILL"));
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  child.stdin.on("error", () => {}); // a program that has seen enough closes it
+  child.stdin.end(options.input);
+  const ended = once(child, "close").then(
+    ([exitCode, signal]) => ({ exitCode, signal, ...output }) as Outcome,
+  );
+  return { process: child, output: () => output, ended };
+}
+
+/** Runs the program to its end. */
+export function run(test: TestContext, args: readonly string[], options: RunOptions): Promise<Outcome> {
+  return start(test, args, options).ended;
+}
+
+/** Starts the service on a free port and waits until it listens. */
+export async function serve(
+  test: TestContext,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<RunningService> {
+  const running = start(test, ["serve", "--port", "0", ...args], options);
+  const origin = await listening(running);
+  return { ...running, origin, base: `${origin}/api/v1` };
+}
+
+/** Where the program says that it listens. Throws when it ends before. */
+export async function listening({ process: child, output, ended }: Running): Promise<string> {
+  let outcome: Outcome | undefined;
+  void ended.then((value) => (outcome = value));
+  for (;;) {
+    const [, origin] = /listens on +(http:\/\/[^/\s]+)/.exec(output().stdout) ?? [];
+    if (origin !== undefined) return origin;
+    if (outcome !== undefined) throw new Error(`it ended: ${JSON.stringify(outcome)}`);
+    await Promise.race([once(child.stdout as NonNullable<ChildProcess["stdout"]>, "data"), ended]);
+  }
+}
+
+/** Sends SIGTERM and waits for the end. */
+export async function stop(service: Running): Promise<Outcome> {
+  service.process.kill("SIGTERM");
+  return service.ended;
+}
+
+/** An empty folder that is removed when the test ends, with these files in it. */
+export async function folder(test: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}) {
+  const path = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
+  test.after(() => rm(path, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content);
+  return path;
+}
+
+/** A configuration file that declares collections. */
+export function configuration(collections: object, others: object = {}): Record<string, string> {
+  return { "holdfast.config.json": JSON.stringify({ collections, ...others }) };
+}
+
+/** The lines of a text, each as a JSON value. */
+export function jsonLines(text: string): unknown[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type Piece, readPieces } from "../../src/commands/import/input.ts";
+import { StartError } from "../../src/errors.ts";
+
+const noLimit = Number.MAX_SAFE_INTEGER;
+
+/** All pieces of an input that comes in chunks of at most `size` bytes. */
+async function piecesOf(input: string | Buffer, size = 65_536, maxBytes = noLimit): Promise<Piece[]> {
+  const bytes = Buffer.from(input);
+  async function* chunks() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const pieces: Piece[] = [];
+  for await (const part of readPieces(chunks(), maxBytes)) pieces.push(...part.pieces);
+  return pieces;
+}
+
+const readable = (pieces: readonly Piece[]) =>
+  pieces.map((piece) =>
+    piece.kind === "text" ? [piece.line, piece.bytes.toString()] : [piece.line, piece.kind, piece.reason],
+  );
+
+const blank = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
+const resource = fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue({ maxDepth: 3 }), {
+  maxKeys: 4,
+});
+const linesIn = (text: string) => text.split("\n").length;
+
+test("the elements of any JSON array come out as they went in, each with its line, however they are cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ value: resource, indent: fc.nat(2), before: blank, after: blank })),
+      fc.integer({ min: 1, max: 40 }),
+      async (elements, size) => {
+        const texts = elements.map(({ value, indent }) => JSON.stringify(value, null, indent));
+        const expected: unknown[] = [];
+        let input = "[";
+        for (const [index, { before, after }] of elements.entries()) {
+          input += before;
+          expected.push([linesIn(input), texts[index]]);
+          input += `${texts[index]}${after}${index < elements.length - 1 ? "," : ""}`;
+        }
+        assert.deepEqual(readable(await piecesOf(`${input}]`, size)), expected);
+      },
+    ),
+  );
+});
+
+test("the lines of any NDJSON come out as they went in, each with its number, however they are cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.option(resource), { minLength: 1 }),
+      fc.constantFrom("\n", "\r\n"),
+      fc.integer({ min: 1, max: 40 }),
+      async (values, end, size) => {
+        const lines = ["{}", ...values.map((value) => (value === null ? "" : JSON.stringify(value)))];
+        const expected = lines.flatMap((line, index) => (line === "" ? [] : [[index + 1, line]]));
+        const actual = readable(await piecesOf(lines.join(end), size));
+        assert.deepEqual(
+          actual.map(([line, text]) => [line, String(text).trimEnd()]),
+          expected,
+        );
+      },
+    ),
+  );
+});
+
+const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
+  { name: "nothing", input: "", pieces: [] },
+  { name: "only blanks", input: " \n\n ", pieces: [] },
+  { name: "an empty array", input: "[]", pieces: [] },
+  { name: "one object without a line break", input: "{}", pieces: [[1, "{}"]] },
+  { name: "blanks before the array", input: '\n\n [{"a":1}]\n', pieces: [[3, '{"a":1}']] },
+  {
+    name: "a line that is not JSON",
+    input: '{"a":1}\nnope\n{"b":2}',
+    pieces: [
+      [1, '{"a":1}'],
+      [2, "nope"],
+      [3, '{"b":2}'],
+    ],
+  },
+  {
+    name: "elements that are not objects",
+    input: '[1,\n"x",\nnull,\n[2],\n{"a":1}]',
+    pieces: [
+      [1, "bad", "is not a JSON object"],
+      [2, "bad", "is not a JSON object"],
+      [3, "bad", "is not a JSON object"],
+      [4, "[2]"],
+      [5, '{"a":1}'],
+    ],
+  },
+  {
+    name: "an array without an end",
+    input: '[{"a":1},\n{"b":',
+    pieces: [
+      [1, '{"a":1}'],
+      [2, "broken", "the input ends before the array does"],
+    ],
+  },
+  {
+    name: "an array that breaks inside an element",
+    input: '[{"a":1},\n{"b":tru},\n{}]',
+    pieces: [
+      [1, '{"a":1}'],
+      [2, "broken", "is not JSON"],
+    ],
+  },
+  {
+    name: "two commas",
+    input: "[{},,{}]",
+    pieces: [
+      [1, "{}"],
+      [1, "broken", "an element is missing"],
+    ],
+  },
+  {
+    name: "a comma at the end",
+    input: "[{},\n]",
+    pieces: [
+      [1, "{}"],
+      [2, "broken", "an element is missing"],
+    ],
+  },
+  {
+    name: "no comma",
+    input: "[{}\n{}]",
+    pieces: [
+      [1, "{}"],
+      [2, "broken", "neither a comma nor the end of the array follows an element"],
+    ],
+  },
+  {
+    name: "something after the array",
+    input: "[{}]\n{}",
+    pieces: [
+      [1, "{}"],
+      [2, "broken", "something follows the end of the array"],
+    ],
+  },
+];
+
+for (const { name, input, pieces } of inputs) {
+  test(`an input of ${name} comes to these pieces, in chunks of one byte too`, async () => {
+    assert.deepEqual(readable(await piecesOf(input)), pieces);
+    assert.deepEqual(readable(await piecesOf(input, 1)), pieces);
+  });
+}
+
+test("a text over the limit is bad, and those after it are not", async () => {
+  const long = JSON.stringify({ long: "x".repeat(100) });
+  for (const size of [7, 1_000]) {
+    const inLines = readable(await piecesOf(`${long}\n{"a":1}\n`, size, 50));
+    assert.deepEqual(inLines, [
+      [1, "bad", "is larger than the limit of 50 bytes"],
+      [2, '{"a":1}'],
+    ]);
+    const inArray = readable(await piecesOf(`[${long},\n{"a":1}]`, size, 50));
+    assert.deepEqual(inArray, inLines);
+  }
+});
+
+const foreign: readonly { name: string; input: Buffer; says: RegExp }[] = [
+  {
+    name: "with a byte order mark",
+    input: Buffer.from('\ufeff{"a":1}'),
+    says: /begins with a byte order mark/,
+  },
+  { name: "in UTF-16, big end first", input: Buffer.from("feff007b", "hex"), says: /is UTF-16/ },
+  { name: "in UTF-16, little end first", input: Buffer.from('\ufeff{"a":1}', "utf16le"), says: /is UTF-16/ },
+  { name: "in UTF-16 without a mark", input: Buffer.from('{"a":1}', "utf16le"), says: /is UTF-16/ },
+  { name: "compressed", input: Buffer.from("1f8b080000", "hex"), says: /compressed/ },
+  {
+    name: "of comma-separated values",
+    input: Buffer.from("name,lat\nVila,42"),
+    says: /neither a JSON array nor/,
+  },
+];
+
+for (const { name, input, says } of foreign) {
+  test(`an input ${name} is refused in one sentence`, async () => {
+    for (const size of [1, 1_000])
+      await assert.rejects(
+        piecesOf(input, size),
+        (error) => error instanceof StartError && says.test(error.message),
+      );
+  });
+}

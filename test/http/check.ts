@@ -1,0 +1,171 @@
+/** What every answer must have, and what a test expects beside it. */
+import assert from "node:assert/strict";
+import { STATUS_CODES } from "node:http";
+import { type ProblemCode, problems, type Violation } from "../../src/errors.ts";
+import type { Answer } from "./service.ts";
+
+/** What a test expects of one answer. */
+export interface Expected {
+  status: number;
+  /** Exact values, or patterns; `undefined` means that the field must not be there. */
+  headers?: Readonly<Record<string, string | RegExp | undefined>>;
+  /** The exact body as a JSON value. */
+  json?: unknown;
+  /** The code of the problem that the body must be. */
+  problem?: ProblemCode;
+  /** Members that the problem's violations must have, in order; without it they are only checked for shape. */
+  violations?: readonly Partial<Violation>[];
+}
+
+const uuidUrn = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const httpDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const bodyless = new Set([204, 304]);
+const emptyStatuses = new Set([205, 404]);
+
+/** Checks status, common and named header fields, framing and body. */
+export function check(answer: Answer, expected: Expected): void {
+  assert.equal(answer.status, expected.status, `status of ${answer.method}: ${answer.text}`);
+  checkCommonHeaders(answer, expected.headers ?? {});
+  checkHeaders(answer, expected.headers ?? {});
+  checkFraming(answer);
+  if (expected.problem !== undefined && answer.method !== "HEAD")
+    checkProblem(answer, expected.problem, expected);
+  if (expected.json !== undefined) {
+    assert.equal(answer.headers["content-type"], "application/json; charset=utf-8");
+    assert.deepEqual(answer.json, expected.json);
+  }
+}
+
+/** Checks the fields that every answer has. */
+export function checkCommonHeaders(answer: Answer, named: Expected["headers"] = {}): void {
+  const { headers } = answer;
+  assert.match(headers.date ?? "", httpDate);
+  assert.match(headers["x-request-id"] ?? "", /^[\x21-\x7e]{1,128}$/);
+  assert.equal(headers["x-content-type-options"], "nosniff");
+  assert.equal(headers["content-security-policy"], "default-src 'none'; frame-ancestors 'none'");
+  assert.equal(headers["referrer-policy"], "no-referrer");
+  for (const name of ["server", "x-powered-by", "set-cookie", "strict-transport-security"])
+    assert.equal(headers[name], undefined, name);
+  if (!Object.keys(named).some((name) => name.toLowerCase() === "cache-control"))
+    assert.equal(headers["cache-control"], expectedCaching(answer));
+}
+
+/** While auth is off, only what GET and HEAD found may be kept, and must be validated before each use. */
+function expectedCaching({ method, status }: Answer): string {
+  const isRead = method === "GET" || method === "HEAD";
+  return isRead && (status === 200 || status === 304) ? "no-cache" : "no-store";
+}
+
+function checkHeaders(answer: Answer, named: NonNullable<Expected["headers"]>): void {
+  for (const [name, value] of Object.entries(named)) {
+    const actual = answer.headers[name.toLowerCase()];
+    if (value instanceof RegExp) assert.match(actual ?? "(absent)", value, name);
+    else assert.equal(actual, value, name);
+  }
+}
+
+function checkFraming(answer: Answer): void {
+  const { method, status, headers, text } = answer;
+  assert.equal(headers["transfer-encoding"], undefined, "every answer says its length");
+  if (bodyless.has(status)) {
+    assert.equal(text, "");
+    assert.equal(headers["content-type"], undefined);
+    if (status === 204) assert.equal(headers["content-length"], undefined);
+  } else if (emptyStatuses.has(status)) {
+    assert.equal(text, "");
+    assert.equal(headers["content-length"], "0");
+    assert.equal(headers["content-type"], undefined);
+  } else if (method === "HEAD") assert.equal(text, "");
+  else assert.equal(headers["content-length"], String(Buffer.byteLength(text)));
+}
+
+/** Checks that the body is the whole problem object of a code, and nothing more. */
+export function checkProblem(answer: Answer, code: ProblemCode, expected: Partial<Expected> = {}): void {
+  const asked = answer.headers["content-type"];
+  assert.ok(
+    asked === "application/json; charset=utf-8" || asked === "application/problem+json",
+    `media type ${asked}`,
+  );
+  assert.ok(vary(answer).has("accept"), `Vary: ${answer.headers.vary}`);
+  const body = answer.json as Record<string, unknown>;
+  assert.equal(body.code, code, answer.text);
+  const { status } = problems[code];
+  assert.equal(answer.status, status);
+  assert.equal(body.status, status);
+  assert.equal(body.type, `/problems/${code.toLowerCase().replaceAll("_", "-")}`);
+  assert.ok(
+    body.title === STATUS_CODES[status] || (status === 413 && body.title === "Content Too Large"),
+    answer.text,
+  );
+  assert.match(String(body.instance), uuidUrn);
+  assert.ok(typeof body.detail === "string" && body.detail.length > 0);
+  assert.equal(body.message, body.detail);
+  assert.doesNotMatch(answer.text, /node_modules|\.ts:\d|\n\s+at /, "no stack traces");
+  const known = ["type", "title", "status", "detail", "instance", "code", "message", "errors", "violations"];
+  assert.deepEqual(
+    Object.keys(body).filter((name) => !known.includes(name)),
+    [],
+  );
+  checkViolations(body, code, expected.violations);
+}
+
+function checkViolations(
+  body: Record<string, unknown>,
+  code: ProblemCode,
+  expected?: readonly Partial<Violation>[],
+) {
+  const violations = (body.violations ?? []) as Violation[];
+  if (body.violations !== undefined) assert.ok(violations.length > 0 && violations.length <= 50);
+  for (const violation of violations) checkViolation(violation);
+  checkErrors(body, violations, code);
+  if (expected === undefined) return;
+  assert.equal(violations.length, expected.length, JSON.stringify(violations));
+  for (const [index, members] of expected.entries())
+    assert.deepEqual({ ...violations[index], ...members }, violations[index]);
+}
+
+function checkViolation(violation: Violation): void {
+  assert.ok(["body", "query", "path", "header"].includes(violation.in), JSON.stringify(violation));
+  assert.ok(violation.code.length > 0 && violation.detail.length > 0);
+  if (violation.in === "body") assert.match(violation.pointer ?? "", /^#(\/|$)/);
+  else assert.ok(violation.pointer === undefined);
+}
+
+/** `errors` maps the dotted paths of members to the details of their violations: forms read it. */
+function checkErrors(
+  body: Record<string, unknown>,
+  violations: readonly Violation[],
+  code: ProblemCode,
+): void {
+  const ofMembers = violations.filter(({ pointer }) => pointer !== undefined && pointer.length > 1);
+  if (code === "VALIDATION_FAILED" || code === "ID_REQUIRED") assert.ok(body.errors !== undefined, "errors");
+  if (ofMembers.length === 0) assert.equal(body.errors, undefined);
+  if (body.errors === undefined) return;
+  const errors = body.errors as Record<string, string>;
+  const details = new Map<string, string[]>();
+  for (const { pointer = "", detail } of ofMembers) {
+    const path = decodeURIComponent(pointer.slice(2))
+      .replaceAll("/", ".")
+      .replaceAll("~1", "/")
+      .replaceAll("~0", "~");
+    details.set(path, [...(details.get(path) ?? []), detail]);
+  }
+  assert.deepEqual(Object.keys(errors).sort(), [...details.keys()].sort());
+  for (const [path, text] of Object.entries(errors)) assert.ok(details.get(path)?.includes(text), path);
+}
+
+/** The names in an answer's Vary, in lower case. */
+export function vary(answer: Answer): Set<string> {
+  return new Set(
+    (answer.headers.vary ?? "")
+      .toLowerCase()
+      .split(/\s*,\s*/)
+      .filter(Boolean),
+  );
+}
+
+/** The pattern of a UUIDv7 in its canonical text. */
+export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** An id that no service ever gave out. */
+export const unknownId = "00000000-0000-7000-8000-000000000000";

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { check, unknownId } from "./check.ts";
+import { type Service, startService } from "./service.ts";
+
+let service: Service;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+
+const collectionAllow = "GET, HEAD, POST, OPTIONS";
+const itemAllow = "GET, HEAD, PUT, PATCH, DELETE, OPTIONS";
+const acceptPatch = "application/merge-patch+json, application/json-patch+json, application/json";
+
+describe("OPTIONS", () => {
+  for (const path of ["/api/v1/topics", "/api/v1/topics/", "/api/v1/topics?limit=1"])
+    test(`of ${path} names what a collection takes`, async () => {
+      check(await service.send({ method: "OPTIONS", path }), {
+        status: 204,
+        headers: {
+          Allow: collectionAllow,
+          "Accept-Post": "application/json",
+          "Accept-Patch": undefined,
+          "Accept-Query": undefined,
+          Link: undefined,
+        },
+      });
+    });
+
+  test("of a resource names what it takes, whether it is there or not", async () => {
+    const { path } = await service.create("topics", {});
+    for (const target of [path, `${path}/`, `/api/v1/topics/${unknownId}`, "/api/v1/never/x"])
+      check(await service.send({ method: "OPTIONS", path: target }), {
+        status: 204,
+        headers: { Allow: itemAllow, "Accept-Patch": acceptPatch, "Accept-Post": undefined, Link: undefined },
+      });
+  });
+
+  test("of * answers for the whole service", async () => {
+    const answer = await service.send({ method: "OPTIONS", path: "*" });
+    check(answer, { status: 204 });
+  });
+
+  test("ignores Accept, content and its type", async () => {
+    const headers = { Accept: "text/html", "Content-Type": "text/plain", "Content-Length": "2" };
+    check(await service.send({ method: "OPTIONS", path: "/api/v1/topics", headers, body: "hi" }), {
+      status: 204,
+      headers: { Allow: collectionAllow },
+    });
+  });
+
+  for (const path of ["/nowhere", "/api/v2/topics", "/api/v1/_events", "/api/v1/topics/a/b"])
+    test(`of ${path}, which is nothing, is an empty 404`, async () => {
+      check(await service.send({ method: "OPTIONS", path }), { status: 404, headers: { Allow: undefined } });
+    });
+});
+
+describe("a method that the path does not have", () => {
+  for (const method of ["PUT", "PATCH", "DELETE", "QUERY", "TRACE", "PROPFIND", "LOCK", "REPORT", "PURGE"])
+    test(`${method} of a collection is a 405 with Allow`, async () => {
+      for (const path of ["/api/v1/topics", "/api/v1/never/"])
+        check(await service.send({ method, path }), {
+          status: 405,
+          problem: "METHOD_NOT_ALLOWED",
+          headers: { Allow: collectionAllow, "Accept-Query": undefined },
+        });
+    });
+
+  for (const method of ["POST", "QUERY", "TRACE", "PROPFIND", "MKCOL", "SEARCH"])
+    test(`${method} of a resource is a 405 with Allow, whether it is there or not`, async () => {
+      const { path } = await service.create("topics", {});
+      for (const target of [path, `/api/v1/topics/${unknownId}`])
+        check(await service.send({ method, path: target }), {
+          status: 405,
+          problem: "METHOD_NOT_ALLOWED",
+          headers: { Allow: itemAllow },
+        });
+    });
+
+  test("with content is a 405 all the same", async () => {
+    check(await service.send({ method: "PUT", path: "/api/v1/topics", content: { id: "x" } }), {
+      status: 405,
+      problem: "METHOD_NOT_ALLOWED",
+      headers: { Allow: collectionAllow },
+    });
+  });
+
+  test("of nothing is an empty 404", async () => {
+    for (const method of ["TRACE", "PROPFIND", "QUERY", "POST"])
+      check(await service.send({ method, path: "/nowhere" }), { status: 404 });
+  });
+
+  for (const method of ["FROB", "get", "G=T"])
+    test(`${method}, which is no method, is refused and the connection closed`, async () => {
+      const text = await service.raw(`${method} /api/v1/topics HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      assert.match(text, /^HTTP\/1\.1 (400|501) /);
+    });
+
+  test("CONNECT closes the connection", async () => {
+    const text = await service.raw("CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n");
+    assert.doesNotMatch(text, /^HTTP\/1\.1 [25]/);
+  });
+});

@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseAnswers } from "./connection.ts";
+import { type Made, type Service, startService } from "./service.ts";
+
+let service: Service;
+let victim: Made;
+before(async () => {
+  service = await startService();
+  victim = await service.create("topics", { title: "Untouched" });
+});
+after(() => service.stop());
+
+const post = "POST /api/v1/smuggled HTTP/1.1\r\n";
+const host = "Host: localhost\r\n";
+const json = "Content-Type: application/json\r\n";
+
+/** A request that must never be read out of another one's content. */
+function hidden({ path }: Made): string {
+  return `DELETE ${path} HTTP/1.1\r\n${host}\r\n`;
+}
+
+async function checkThere({ path }: Made): Promise<void> {
+  const answer = await service.send({ path });
+  assert.equal(answer.status, 200, "the hidden request was carried out");
+}
+
+/** Sends bytes, and gives all that comes until the service closes or a second goes by without news. */
+async function exchange(bytes: string): Promise<string> {
+  const connection = await service.connect();
+  connection.write(bytes);
+  await connection.untilClosed(1_000).catch(() => {});
+  connection.close();
+  return connection.received;
+}
+
+const get = "GET /api/v1/topics HTTP/1.1\r\n";
+const malformed: [what: string, bytes: () => string][] = [
+  ["two Host lines", () => `${get}${host}Host: localhost\r\n\r\n`],
+  ["two different Host lines", () => `${get}${host}Host: example.org\r\n\r\n`],
+  ["no Host", () => `${get}\r\n`],
+  ["a Host with blanks and signs", () => `${get}Host: a b/@\r\n\r\n`],
+  ["a Host with a user", () => `${get}Host: user@localhost\r\n\r\n`],
+  ["a Host with a path", () => `${get}Host: localhost/x\r\n\r\n`],
+  [
+    "Content-Length and Transfer-Encoding",
+    () => framed("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n"),
+  ],
+  [
+    "Transfer-Encoding and Content-Length",
+    () => framed("Transfer-Encoding: chunked\r\nContent-Length: 4\r\n"),
+  ],
+  ["two equal Content-Lengths", () => framed("Content-Length: 2\r\nContent-Length: 2\r\n", "{}")],
+  ["two different Content-Lengths", () => framed("Content-Length: 2\r\nContent-Length: 9\r\n", "{}")],
+  ["a Content-Length that is a list", () => framed("Content-Length: 2, 2\r\n", "{}")],
+  ["a Content-Length with a sign", () => framed("Content-Length: +2\r\n", "{}")],
+  ["a negative Content-Length", () => framed("Content-Length: -2\r\n", "{}")],
+  ["a hexadecimal Content-Length", () => framed("Content-Length: 0x2\r\n", "{}")],
+  ["a Content-Length with a fraction", () => framed("Content-Length: 2.0\r\n", "{}")],
+  ["an empty Content-Length", () => framed("Content-Length:\r\n", "{}")],
+  ["a Content-Length beyond 64 bits", () => framed("Content-Length: 99999999999999999999\r\n", "{}")],
+  ["a blank before the colon", () => framed("Content-Length : 2\r\n", "{}")],
+  ["a blank before the colon of Transfer-Encoding", () => framed("Transfer-Encoding : chunked\r\n")],
+  ["a folded field", () => framed("X-Folded: a\r\n b\r\nContent-Length: 2\r\n", "{}")],
+  ["a field without a colon", () => framed("Nonsense\r\nContent-Length: 2\r\n", "{}")],
+  ["a field without a name", () => framed(": x\r\nContent-Length: 2\r\n", "{}")],
+  ["a null character in a field", () => framed("X-Null: a\0b\r\nContent-Length: 2\r\n", "{}")],
+  ["a bare CR in a field", () => framed("X-Bare: a\rb\r\nContent-Length: 2\r\n", "{}")],
+  ["Transfer-Encoding: xchunked", () => framed("Transfer-Encoding: xchunked\r\n")],
+  ["Transfer-Encoding: identity", () => framed("Transfer-Encoding: identity\r\n", "{}")],
+  ["Transfer-Encoding: identity, chunked", () => framed("Transfer-Encoding: identity, chunked\r\n")],
+  ["Transfer-Encoding: gzip, chunked", () => framed("Transfer-Encoding: gzip, chunked\r\n")],
+  ["Transfer-Encoding: chunked, identity", () => framed("Transfer-Encoding: chunked, identity\r\n")],
+  [
+    "Transfer-Encoding: chunked twice",
+    () => framed("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+  ],
+  ["a chunk size that is none", () => chunked("zz\r\n{}\r\n0\r\n\r\n")],
+  ["a chunk size with 0x", () => chunked("0x2\r\n{}\r\n0\r\n\r\n")],
+  ["a negative chunk size", () => chunked("-2\r\n{}\r\n0\r\n\r\n")],
+  ["a chunk size that overflows", () => chunked("fffffffffffffffff2\r\n{}\r\n0\r\n\r\n")],
+  ["a chunk that is longer than its size", () => chunked("1\r\n{}\r\n0\r\n\r\n")],
+  ["chunks that end with LF alone", () => chunked("2\n{}\n0\n\n")],
+  ["a chunk extension with a bare LF", () => chunked("2;x\n\r\n{}\r\n0\r\n\r\n")],
+  ["HTTP/1.2", () => `GET /api/v1/topics HTTP/1.2\r\n${host}\r\n`],
+  ["HTTP/9.9", () => `GET /api/v1/topics HTTP/9.9\r\n${host}\r\n`],
+  ["no version", () => `GET /api/v1/topics\r\n${host}\r\n`],
+  ["the preface of HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  ["a target with a blank", () => `GET /api/v1/to pics HTTP/1.1\r\n${host}\r\n`],
+  ["no target", () => `GET  HTTP/1.1\r\n${host}\r\n`],
+  ["bytes that are not HTTP", () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
+];
+
+function framed(fields: string, content = "0\r\n\r\n"): string {
+  return `${post}${host}${json}${fields}\r\n${content}`;
+}
+
+function chunked(chunks: string): string {
+  return framed("Transfer-Encoding: chunked\r\n", chunks);
+}
+
+describe("a malformed request", () => {
+  for (const [what, bytes] of malformed)
+    test(`with ${what} is refused, and what follows it is not read as a request`, async () => {
+      const target = await service.create("topics", {});
+      const text = await exchange(bytes() + hidden(target));
+      assert.match(text, /^HTTP\/1\.1 (400|501|505) /, `${JSON.stringify(text.slice(0, 300))}`);
+      await checkThere(target);
+      const answers = parseAnswers(text);
+      assert.equal(answers.length, 1);
+      assert.equal(answers[0]?.headers.connection?.toLowerCase(), "close");
+    });
+
+  test("creates nothing", async () => {
+    const list = await service.send({ path: "/api/v1/smuggled" });
+    assert.equal(list.text, "[]");
+  });
+});
+
+describe("a request that is unusual, but sound", () => {
+  test("may have its content in chunks, with extensions and trailers", async () => {
+    const text = await service.raw(
+      "POST /api/v1/chunks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+        'Transfer-Encoding: chunked\r\n\r\n5;x=y\r\n{"a":\r\n2\r\n1}\r\n0\r\nX-Trailer: 1\r\n\r\n',
+    );
+    const [answer] = parseAnswers(text, "POST");
+    assert.equal(answer?.status, 201);
+    assert.equal(JSON.parse(answer?.body ?? "").a, 1);
+  });
+
+  test("in chunks without content is a create without content", async () => {
+    const text = await service.raw(
+      "POST /api/v1/chunks HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    );
+    const [answer] = parseAnswers(text, "POST");
+    assert.equal(answer?.status, 400);
+    assert.equal(JSON.parse(answer?.body ?? "").code, "BODY_REQUIRED");
+  });
+
+  test("may be HTTP/1.0", async () => {
+    const text = await service.raw(`GET ${victim.path} HTTP/1.0\r\nHost: localhost\r\n\r\n`);
+    assert.match(text, /^HTTP\/1\.1 200 /);
+  });
+
+  test("of HTTP/1.0 without Host is none of our names", async () => {
+    const text = await service.raw(`GET ${victim.path} HTTP/1.0\r\n\r\n`);
+    assert.match(text, /^HTTP\/1\.1 4\d\d /);
+  });
+
+  test("may come byte by byte", async () => {
+    const connection = await service.connect();
+    for (const byte of `GET ${victim.path} HTTP/1.1\r\nHost: localhost\r\n\r\n`) {
+      connection.write(byte);
+      await delay(0);
+    }
+    assert.equal((await connection.answer()).status, 200);
+    connection.close();
+  });
+
+  test("may have fields of any name and case", async () => {
+    const connection = await service.connect();
+    connection.write(
+      `GET ${victim.path} HTTP/1.1\r\nHOST: localhost\r\n__proto__: x\r\nconstructor: y\r\nX-Obs: \xff\xfe\r\n` +
+        'toString: z\r\nif-NONE-match: "7"\r\n\r\n',
+    );
+    assert.equal((await connection.answer()).status, 200);
+    connection.close();
+  });
+});
+
+describe("Expect", () => {
+  const head = (path: string, more = "") =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 7\r\n${more}`;
+
+  test("100-continue is answered before the content comes", async () => {
+    const connection = await service.connect();
+    connection.write(`${head("/api/v1/expected")}Content-Type: application/json\r\n\r\n`);
+    assert.equal((await connection.answer("POST")).status, 100);
+    connection.write('{"a":1}');
+    assert.equal((await connection.answer("POST")).status, 201);
+    connection.close();
+  });
+
+  for (const [what, bytes, status] of [
+    ["an unknown path", `${head("/nowhere")}Content-Type: application/json\r\n\r\n`, 404],
+    ["a wrong type", `${head("/api/v1/expected")}Content-Type: text/plain\r\n\r\n`, 415],
+    ["a type that is not acceptable", `${head("/api/v1/expected")}${json}Accept: text/html\r\n\r\n`, 406],
+  ] as const)
+    test(`100-continue for ${what} is refused without asking for the content`, async () => {
+      const connection = await service.connect();
+      connection.write(bytes);
+      assert.equal((await connection.answer("POST")).status, status);
+      connection.close();
+    });
+
+  test("of anything else is a 417", async () => {
+    for (const value of ["banana", "200-ok", "100-continue, x"]) {
+      const connection = await service.connect();
+      connection.write(`${post}${host}${json}Expect: ${value}\r\nContent-Length: 2\r\n\r\n{}`);
+      const answer = await connection.answer("POST");
+      assert.equal(answer.status, 417, value);
+      assert.equal(JSON.parse(answer.body).code, "EXPECTATION_FAILED");
+      assert.notEqual(answer.headers["x-request-id"], undefined);
+      connection.close();
+    }
+  });
+});
+
+describe("requests that come one behind the other", () => {
+  test("are answered in their order", async () => {
+    const connection = await service.connect();
+    const content = '{"n":1}';
+    const create = `POST /api/v1/piped HTTP/1.1\r\n${host}${json}Content-Length: ${content.length}\r\n\r\n${content}`;
+    const read = (path: string) => `GET ${path} HTTP/1.1\r\n${host}\r\n`;
+    connection.write(create + read(victim.path) + create + read("/nowhere") + read("/api/v1/topics?x=1"));
+    const statuses: number[] = [];
+    for (const method of ["POST", "GET", "POST", "GET", "GET"])
+      statuses.push((await connection.answer(method)).status);
+    assert.deepEqual(statuses, [201, 200, 201, 404, 400]);
+    connection.close();
+  });
+
+  for (const [what, head] of [
+    ["404", () => `PUT /api/v1/topics/nope HTTP/1.1\r\n${host}${json}`],
+    ["405", () => `PUT /api/v1/topics HTTP/1.1\r\n${host}${json}`],
+    ["406", () => `${post}${host}${json}Accept: text/html\r\n`],
+    ["412", () => `PUT ${victim.path} HTTP/1.1\r\n${host}${json}If-Match: "7"\r\n`],
+    ["415", () => `${post}${host}Content-Type: text/plain\r\n`],
+    ["417", () => `${post}${host}${json}Expect: banana\r\n`],
+    ["421", () => `${post}Host: example.org\r\n${json}`],
+    ["400", () => `${post}${host}${json}`],
+    ["205", () => `DELETE /api/v1/topics/nope HTTP/1.1\r\n${host}`],
+  ] as const)
+    test(`after content that a ${what} left alone are read where they begin`, async () => {
+      const target = await service.create("topics", {});
+      const content = hidden(target);
+      for (const framing of [
+        `Content-Length: ${content.length}\r\n\r\n${content}`,
+        `Transfer-Encoding: chunked\r\n\r\n${content.length.toString(16)}\r\n${content}\r\n0\r\n\r\n`,
+      ]) {
+        const last = `GET /api/v1/topics/last HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
+        const answers = parseAnswers(await service.raw(head() + framing + last));
+        // Either the content is skipped and the next request answered, or the connection closed.
+        assert.ok(answers.length <= 2, JSON.stringify(answers));
+        if (answers[1] !== undefined) assert.equal(answers[1].status, 404);
+        else assert.equal(answers[0]?.headers.connection?.toLowerCase(), "close");
+        await checkThere(target);
+      }
+    });
+});
+
+describe("a client that goes away", () => {
+  test("in the middle of its content leaves nothing behind", async () => {
+    for (let n = 0; n < 20; n++) {
+      const connection = await service.connect();
+      connection.write(`POST /api/v1/aborted HTTP/1.1\r\n${host}${json}Content-Length: 100\r\n\r\n{"a":`);
+      if (n % 2 === 0) await delay(2);
+      connection.close();
+    }
+    await delay(50);
+    assert.equal((await service.send({ path: "/api/v1/aborted" })).text, "[]");
+  });
+
+  test("before its answer does not disturb the others", async () => {
+    for (let n = 0; n < 20; n++) {
+      const connection = await service.connect();
+      connection.write(`GET /api/v1/topics HTTP/1.1\r\n${host}\r\n`);
+      connection.close();
+    }
+    await checkThere(victim);
+  });
+});

@@ -1,0 +1,188 @@
+/**
+ * A whole service for one test file: a store in a folder of its own, a free port, and clients that add
+ * nothing to a request which the test did not ask for.
+ */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Collection } from "../../src/collection/collection.ts";
+import { type CollectionDeclaration, defineCollection } from "../../src/collection/schema.ts";
+import type { Config } from "../../src/config.ts";
+import { defaultLimits, type Limits } from "../../src/http/settings.ts";
+import { startServer } from "../../src/server.ts";
+import { type Connection, openConnection } from "./connection.ts";
+
+/** What a test may want to be different. */
+export interface ServiceOptions {
+  /** As in the configuration file. Without it, every collection springs into being. */
+  collections?: Readonly<Record<string, CollectionDeclaration>>;
+  /** @default true without `collections`, false with them */
+  openCollections?: boolean;
+  prefix?: string;
+  hosts?: readonly string[];
+  corsOrigins?: readonly string[];
+  limits?: Partial<Limits>;
+  drainDelayMs?: number;
+}
+
+/** One request. Only Host, Connection and Content-Length are added to what it says. */
+export interface Request {
+  method?: string;
+  path: string;
+  headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent as it is, without a Content-Type of its own. */
+  body?: string | Uint8Array;
+  /** Sent as JSON text with `Content-Type: application/json; charset=utf-8` unless `headers` has one. */
+  content?: unknown;
+}
+
+/** One answer. */
+export interface Answer {
+  method: string;
+  status: number;
+  /** By lower-case name. */
+  headers: Record<string, string | undefined>;
+  rawHeaders: readonly string[];
+  text: string;
+  /** The text as a JSON value; throws when it is not JSON. */
+  readonly json: unknown;
+}
+
+/** A resource that a test made for itself. */
+export interface Made {
+  id: string;
+  path: string;
+  body: Record<string, unknown>;
+}
+
+/** A service that is running. */
+export interface Service {
+  origin: string;
+  port: number;
+  /** Sends one request. A 5xx fails the test unless `mayFail` is set. */
+  send(request: Request, options?: { mayFail?: boolean }): Promise<Answer>;
+  /** Sends bytes and gives all that comes back until the service closes the connection. */
+  raw(bytes: string | Uint8Array): Promise<string>;
+  connect(): Promise<Connection>;
+  /** Creates a resource and checks that it went well. */
+  create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
+  stop(): Promise<void>;
+}
+
+/** The media type of the interface, as clients send it. */
+export const jsonType = "application/json; charset=utf-8";
+
+/** Starts a service; the test must stop it. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
+  const running = await startServer(await toConfig(folder, options));
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const port = Number(new URL(running.origin).port);
+  const prefix = options.prefix ?? "/api/v1";
+  const send: Service["send"] = async (request, { mayFail = false } = {}) => {
+    const answer = await sendRequest(port, agent, request);
+    if (!mayFail)
+      assert.ok(answer.status < 500, `${request.method} ${request.path}: ${answer.status} ${answer.text}`);
+    return answer;
+  };
+  return {
+    origin: running.origin,
+    port,
+    send,
+    connect: () => openConnection(port),
+    async raw(bytes) {
+      const connection = await openConnection(port);
+      connection.write(bytes);
+      return connection.untilClosed().finally(() => connection.close());
+    },
+    async create(collection, attributes = {}) {
+      const answer = await send({ method: "POST", path: `${prefix}/${collection}`, content: attributes });
+      assert.equal(answer.status, 201, answer.text);
+      const body = answer.json as Record<string, unknown>;
+      const id = String(body.id);
+      return { id, path: `${prefix}/${collection}/${id}`, body };
+    },
+    async stop() {
+      agent.destroy();
+      await running.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function toConfig(folder: string, options: ServiceOptions): Promise<Config> {
+  const collections = new Map<string, Collection>();
+  for (const [name, declaration] of Object.entries(options.collections ?? {}))
+    collections.set(name, await defineCollection(name, declaration));
+  return {
+    file: undefined,
+    store: { kind: "sqlite", path: join(folder, "store.db") },
+    collections,
+    openCollections: options.openCollections ?? options.collections === undefined,
+    http: {
+      prefix: options.prefix ?? "/api/v1",
+      hosts: options.hosts ?? [],
+      corsOrigins: options.corsOrigins ?? ["loopback"],
+      limits: { ...defaultLimits, ...options.limits },
+    },
+    host: "127.0.0.1",
+    port: 0,
+    logRequests: false,
+    insecure: false,
+    accept: false,
+    drainDelayMs: options.drainDelayMs ?? 0,
+    stopTimeoutMs: 5_000,
+  };
+}
+
+function sendRequest(port: number, agent: Agent, request: Request): Promise<Answer> {
+  const { method = "GET", path } = request;
+  const { headers, body } = toWire(request);
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({ host: "127.0.0.1", port, agent, method, path, headers });
+    // A service that refuses early closes while we still write; its answer counts, not our broken pipe.
+    let answered = false;
+    outgoing.on("response", (incoming) => {
+      answered = true;
+      readAnswer(method, incoming).then(resolve, reject);
+    });
+    outgoing.on("error", (error) => {
+      if (!answered) reject(error);
+    });
+    outgoing.end(body);
+  });
+}
+
+function toWire(request: Request): {
+  headers: Record<string, string | string[]>;
+  body?: string | Uint8Array;
+} {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(request.headers ?? {}))
+    headers[name] = typeof value === "string" ? value : [...value];
+  if (request.content === undefined)
+    return request.body === undefined ? { headers } : { headers, body: request.body };
+  if (!Object.keys(headers).some((name) => name.toLowerCase() === "content-type"))
+    headers["Content-Type"] = jsonType;
+  return { headers, body: JSON.stringify(request.content) };
+}
+
+async function readAnswer(method: string, incoming: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString("utf8");
+  const headers: Answer["headers"] = {};
+  for (const [name, values] of Object.entries(incoming.headersDistinct)) headers[name] = values?.join(", ");
+  return {
+    method,
+    status: incoming.statusCode ?? 0,
+    headers,
+    rawHeaders: incoming.rawHeaders,
+    text,
+    get json(): unknown {
+      return JSON.parse(text);
+    },
+  };
+}

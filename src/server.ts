@@ -7,12 +7,13 @@ import type { Collection } from "./collection/collection.ts";
 import { createUuidSource } from "./collection/ids.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
+import { planStart } from "./fit.ts";
 import { createApp } from "./http/app.ts";
 import { createHostCheck } from "./http/hosts.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import { createKeyedQueue } from "./store/keyed-queue.ts";
-import { openStore } from "./store/open.ts";
+import { openStore, type StoreOptions } from "./store/open.ts";
 
 /** A service that answers. */
 export interface RunningServer {
@@ -28,16 +29,19 @@ export interface StartOptions {
   log?: Logger;
   /** Called once when the store has failed for good; the program should stop then. */
   onFailure?: (reason: string) => void;
+  /** Settings of the store that no configuration offers: for tests and measurements. */
+  storeOptions?: StoreOptions;
 }
 
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const log = options.log ?? pino({ level: "silent" });
-  const store = await openStore(config.store, { onFailure: options.onFailure ?? (() => {}) });
+  const store = await openStore(config.store, {
+    ...options.storeOptions,
+    onFailure: options.onFailure ?? (() => {}),
+  });
   try {
-    await store.migrate(
-      [...config.collections.values()].map(({ name, idKind, schema }) => ({ name, idKind, schema })),
-    );
+    await store.migrate(await planStart(store, config));
     let isDraining = false;
     const service: Service = {
       store,

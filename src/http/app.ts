@@ -21,7 +21,7 @@ export interface AppOptions {
 /** The Fastify instance that serves a service; the caller listens and closes. */
 export function createApp(service: Service, { logRequests }: AppOptions): FastifyInstance {
   const { limits } = service.settings;
-  const serve = logRequests ? logged(service, answerWith(service)) : answerWith(service);
+  const serve = serveWith(service, logRequests);
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -36,7 +36,7 @@ export function createApp(service: Service, { logRequests }: AppOptions): Fastif
       maxHeaderSize: limits.headerBytes + limits.targetBytes, // the target counts too, and has its own limit
     },
     clientErrorHandler,
-    frameworkErrors: (_error, request, reply) => void serve(request, reply),
+    frameworkErrors: (_error, request, reply) => serve(request, reply),
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _content, done) => done(null));
@@ -47,32 +47,32 @@ export function createApp(service: Service, { logRequests }: AppOptions): Fastif
   return app;
 }
 
-type Serve = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+type Serve = (request: FastifyRequest, reply: FastifyReply) => void;
 
-function answerWith(service: Service): Serve {
-  return async (request, reply) => {
-    const { status, headers, body } = await handle(service, toHttpRequest(request));
-    return reply.code(status).headers(headers).send(body);
+/** The answer is written past Fastify, which would add a charset to media types that have none. */
+function serveWith(service: Service, logRequests: boolean): Serve {
+  return (request, reply) => {
+    const begin = performance.now();
+    reply.hijack();
+    void handle(service, toHttpRequest(request)).then(({ status, headers, body }) => {
+      reply.raw.writeHead(status, headers);
+      reply.raw.end(body);
+      if (logRequests) logRequest(service, request, { status, ms: performance.now() - begin });
+    });
   };
 }
 
-/** A line for each answer: no query string and no headers, since they may hold secrets. */
-function logged(service: Service, serve: Serve): Serve {
-  return async (request, reply) => {
-    const begin = performance.now();
-    await serve(request, reply);
-    service.log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        path: request.raw.url?.split("?")[0],
-        status: reply.statusCode,
-        ms: Math.round((performance.now() - begin) * 10) / 10,
-      },
-      "request",
-    );
-    return reply;
-  };
+/** No query string and no headers: they may hold secrets. */
+function logRequest(
+  service: Service,
+  { id, raw }: FastifyRequest,
+  { status, ms }: { status: number; ms: number },
+): void {
+  const path = raw.url?.split("?")[0];
+  service.log.info(
+    { requestId: id, method: raw.method, path, status, ms: Math.round(ms * 10) / 10 },
+    "request",
+  );
 }
 
 /** Requests whose clients wait for `100 Continue` before they send their content. */

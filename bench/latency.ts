@@ -1,0 +1,55 @@
+/** What reads feel of writes that saturate the writer, also on a disk whose every flush takes 10 ms. */
+import { fillStore } from "./fill.ts";
+import {
+  type Figure,
+  has,
+  inFolder,
+  load,
+  requestText,
+  type ServerOptions,
+  sampleAttributes,
+  startServer,
+  stopServer,
+} from "./harness.ts";
+
+const readers = 16;
+const writers = 64;
+const durationMs = 6_000;
+
+/** Measures the p99 of GET by id, idle and under writes. */
+export async function measureReadLatency(): Promise<Figure[]> {
+  const figures = [await measure("GET p99 under writes against idle", {})];
+  if (!has("strace"))
+    return [...figures, { what: "the same with 10 ms flushes", value: "skipped, needs strace" }];
+  return [...figures, await measure("the same with 10 ms added to each flush", { fdatasyncDelayUs: 10_000 })];
+}
+
+function measure(what: string, options: ServerOptions): Promise<Figure> {
+  return inFolder(async (folder) => {
+    const store = `${folder}/latency.db`;
+    const ids = await fillStore(store, 100_000, sampleAttributes);
+    const server = await startServer("holdfast", { store }, options);
+    const reads = {
+      port: server.port,
+      connections: readers,
+      warmUpMs: 1_500,
+      durationMs,
+      requests: Array.from({ length: 5_000 }, (_, n) =>
+        requestText("GET", `/api/v1/articles/${ids[(n * 7919) % ids.length]}`),
+      ),
+    };
+    const bodies = Array.from({ length: 1_000 }, (_, n) => JSON.stringify(sampleAttributes(n)));
+    const writes = {
+      port: server.port,
+      connections: writers,
+      warmUpMs: 500,
+      durationMs: durationMs + 2_500,
+      requests: bodies.map((body) => requestText("POST", "/api/v1/articles", body)),
+    };
+    const idle = await load(reads);
+    const [written, busy] = await Promise.all([load(writes), load(reads)]);
+    await stopServer(server);
+    const value = `${busy.p99.toFixed(2)} ms against ${idle.p99.toFixed(2)} ms, under ${Math.round(written.perSecond)} writes/s`;
+    return { what, ratio: busy.p99 / idle.p99, aim: { atMost: 3 }, value };
+  });
+}

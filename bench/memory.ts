@@ -1,0 +1,74 @@
+/** The memory of the running service over 1,000,000 mixed requests. */
+import { readFileSync } from "node:fs";
+import { fillStore } from "./fill.ts";
+import {
+  type Figure,
+  inFolder,
+  load,
+  requestText,
+  type Server,
+  sampleAttributes,
+  startServer,
+  stopServer,
+} from "./harness.ts";
+
+const requests = 1_000_000;
+const resources = 20_000;
+
+/** Measures resident memory after each tenth of the requests, in MB. */
+export function measureMemory(): Promise<Figure[]> {
+  return inFolder(async (folder) => {
+    const store = `${folder}/memory.db`;
+    const ids = await fillStore(store, resources, sampleAttributes);
+    const server = await startServer("holdfast", { store });
+    const sizes: number[] = [];
+    let sent = 0;
+    const mixed = mixedRequests(ids);
+    while (sent < requests) {
+      const durationMs = 4_000;
+      const { perSecond } = await load({
+        port: server.port,
+        connections: 64,
+        warmUpMs: 0,
+        durationMs,
+        requests: mixed,
+      });
+      sent += (perSecond * durationMs) / 1000;
+      sizes.push(residentMb(server));
+    }
+    await stopServer(server);
+    const largest = Math.max(...sizes);
+    const value = `${Math.round(sent)} requests; MB after each round: ${sizes.map(Math.round).join(" ")}`;
+    return [
+      {
+        what: "resident memory after 1,000,000 mixed requests, MB",
+        ratio: largest,
+        aim: { atMost: 250 },
+        value,
+      },
+    ];
+  });
+}
+
+/** Reads, replaces, patches, creates, pages, misses and faults. */
+function mixedRequests(ids: readonly string[]): string[] {
+  return ids.slice(0, 10_000).flatMap((id, n) => {
+    const path = `/api/v1/articles/${id}`;
+    const all: string[] = [
+      requestText("GET", path),
+      requestText("GET", `/api/v1/articles/${id}x`),
+      requestText("PUT", path, JSON.stringify({ id, ...sampleAttributes(n + 1) })),
+      requestText("PATCH", path, JSON.stringify({ rating: n % 5 })),
+      requestText("GET", "/api/v1/articles?limit=5"),
+      requestText("POST", "/api/v1/articles", '{"broken":'),
+    ];
+    return n % 10 === 0
+      ? [...all, requestText("POST", "/api/v1/articles", JSON.stringify(sampleAttributes(n)))]
+      : all;
+  });
+}
+
+function residentMb({ child }: Server): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}

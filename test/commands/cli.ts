@@ -22,6 +22,8 @@ export interface RunOptions {
   cwd: string;
   /** What it gets on standard input. */
   input?: string | Uint8Array;
+  /** Leave standard input open after that. @default false */
+  keepsInputOpen?: boolean;
   env?: Readonly<Record<string, string>>;
 }
 
@@ -53,7 +55,7 @@ export function start(test: TestContext, args: readonly string[], options: RunOp
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   child.stdin.on("error", () => {}); // a program that has seen enough closes it
-  child.stdin.end(options.input);
+  if (options.keepsInputOpen !== true) child.stdin.end(options.input);
   const ended = once(child, "close").then(
     ([exitCode, signal]) => ({ exitCode, signal, ...output }) as Outcome,
   );

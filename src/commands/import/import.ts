@@ -141,24 +141,41 @@ class Import {
   }
 
   async #add(batch: readonly Incoming[]): Promise<void> {
-    const ids = await this.#idsFor(batch);
-    const arrivals = batch.map(({ sound }, index) => {
+    if (this.#collection.idKind === "uuid") {
+      await this.#insert(
+        batch,
+        batch.map(({ sound }) => sound.id ?? this.#newUuid()),
+      );
+    } else await this.#addIntegers(batch);
+    for (const { line, sound } of batch) this.#noteNewId(line, sound);
+  }
+
+  /** First those that bring an id, so that no id that is made here is one of theirs. */
+  async #addIntegers(batch: readonly Incoming[]): Promise<void> {
+    const named = batch.filter(({ sound }) => sound.id !== undefined);
+    const nameless = batch.filter(({ sound }) => sound.id === undefined);
+    await this.#insert(
+      named,
+      named.map(({ sound }) => sound.id as string),
+    );
+    if (nameless.length === 0) return;
+    const first = await this.#store.reserveIds(this.#collection.name, nameless.length);
+    await this.#insert(
+      nameless,
+      nameless.map((_, index) => String(first + index)),
+    );
+  }
+
+  async #insert(incoming: readonly Incoming[], ids: readonly string[]): Promise<void> {
+    const arrivals = incoming.map(({ sound }, index) => {
       const id = ids[index] as string;
       return { id, text: sound.textFor(id) };
     });
-    const taken = new Set(await this.#load.add(arrivals));
-    this.#added += batch.length - taken.size;
-    for (const [index, { line, sound }] of batch.entries()) {
-      if (taken.has(index)) this.#bad.add(line, `the id ${excerpt(ids[index] ?? "")} is already taken`);
-      else this.#noteNewId(line, sound);
+    const taken = await this.#load.add(arrivals);
+    this.#added += incoming.length - taken.length;
+    for (const index of taken) {
+      this.#bad.add(incoming[index]?.line ?? 0, `the id ${excerpt(ids[index])} is already taken`);
     }
-  }
-
-  async #idsFor(batch: readonly Incoming[]): Promise<readonly string[]> {
-    if (this.#collection.idKind === "uuid") return batch.map(({ sound }) => sound.id ?? this.#newUuid());
-    const needed = batch.filter(({ sound }) => sound.id === undefined).length;
-    let next = needed === 0 ? 0 : await this.#store.reserveIds(this.#collection.name, needed);
-    return batch.map(({ sound }) => sound.id ?? String(next++));
   }
 
   #noteNewId(line: number, { id, unfitId }: Sound): void {

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { configuration, folder, run, serve, stop } from "./cli.ts";
+
+const withTitle = (title: object) => ({
+  topics: { schema: { type: "object", required: ["title"], properties: { title } } },
+});
+const loose = withTitle({ type: "string" });
+const tight = withTitle({ type: "string", maxLength: 3 });
+const topics = '{"id":"a","title":"abc"}\n{"id":"b","title":"abcd"}\n{"id":"c","title":"abcde"}\n';
+
+/** A folder whose store was made under the loose schema. */
+async function withStore(t: Parameters<typeof folder>[0]): Promise<string> {
+  const cwd = await folder(t, { "topics.ndjson": topics, ...configuration(loose) });
+  const { exitCode, stderr } = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  return cwd;
+}
+
+async function declare(cwd: string, collections: object, others: object = {}): Promise<void> {
+  for (const [name, text] of Object.entries(configuration(collections, others)))
+    await writeFile(join(cwd, name), text);
+}
+
+test("a sound configuration without a store is fine, and no store is made", async (t) => {
+  const cwd = await folder(t, configuration(loose));
+  const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stdout, /configuration: .*holdfast\.config\.json/);
+  assert.match(stdout, /holdfast\.db is not there yet/);
+});
+
+test("a store that fits is fine, also beside a running service", async (t) => {
+  const cwd = await withStore(t);
+  const service = await serve(t, [], { cwd });
+  const { exitCode, stdout } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 0);
+  assert.match(stdout, /^topics: 3 resources, all fit$/m);
+  await stop(service);
+});
+
+test("what does not fit is listed with its id and the reason, and the exit code is 1", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, tight);
+  const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stdout, /^topics: 3 resources, 2 do not fit$/m);
+  assert.match(stdout, /^ {2}"b": .*title.*3/m);
+  assert.match(stdout, /^ {2}"c": .*title.*3/m);
+  assert.equal(stderr, "holdfast: 2 things in the store do not fit\n");
+});
+
+test("a collection that is no longer declared is named, and nothing is wrong with it", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, { others: {} });
+  const { exitCode, stdout } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 0);
+  assert.match(stdout, /^topics: not declared; its 3 resources stay in the store, out of reach$/m);
+});
+
+test("another kind of id than the store has is a misfit", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, { topics: { id: "integer" } });
+  const { exitCode, stdout } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stdout, /^topics: declares ids of kind "integer", and the store has "uuid"$/m);
+});
+
+test("a mistake in the configuration is one line", async (t) => {
+  const cwd = await folder(t, configuration({ topics: { schema: { type: "strin" } } }));
+  const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^holdfast: [^\n]*topics[^\n]*\n$/);
+});
+
+test("the service refuses to start on resources that do not fit a changed schema, in one line", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, tight);
+  const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", "0"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.equal(stdout, "");
+  assert.match(
+    stderr,
+    /^holdfast: The schema of topics has changed, and 2 of its 3 resources do not fit it [^\n]*"b"[^\n]*\n$/,
+  );
+  assert.match(stderr, /holdfast check/);
+  assert.match(stderr, /--accept/);
+});
+
+test("--accept starts nevertheless, and from then on the schema is the known one", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, tight);
+  await stop(await serve(t, ["--accept"], { cwd }));
+  const service = await serve(t, [], { cwd });
+  assert.equal((await fetch(`${service.base}/topics/b`)).status, 200);
+  await stop(service);
+});
+
+test("a refused start changes nothing: the old schema starts again", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, tight);
+  assert.equal((await run(t, ["serve", "--port", "0"], { cwd })).exitCode, 1);
+  await declare(cwd, loose);
+  await stop(await serve(t, [], { cwd }));
+});
+
+test("a tighter schema that everything fits starts by itself, and so does a looser one", async (t) => {
+  const cwd = await withStore(t);
+  for (const title of [{ type: "string", maxLength: 5 }, { type: ["string", "null"] }]) {
+    await declare(cwd, withTitle(title));
+    await stop(await serve(t, [], { cwd }));
+  }
+});
+
+test("what was written while nothing was declared is checked when the old schema comes back", async (t) => {
+  const cwd = await withStore(t);
+  await stop(await serve(t, [], { cwd }));
+  await declare(cwd, {}, { openCollections: true });
+  const service = await serve(t, [], { cwd });
+  const headers = { "content-type": "application/json" };
+  const created = await fetch(`${service.base}/topics`, { method: "POST", headers, body: '{"title":5}' });
+  assert.equal(created.status, 201);
+  await stop(service);
+  await declare(cwd, loose);
+  const { exitCode, stderr } = await run(t, ["serve", "--port", "0"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /1 of its 4 resources/);
+});
+
+test("what was imported under another schema is checked when the old one comes back", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, withTitle({ type: ["string", "number"] }));
+  assert.equal((await run(t, ["import", "topics", "-"], { cwd, input: '{"title":5}' })).exitCode, 0);
+  await declare(cwd, loose);
+  const { exitCode, stderr } = await run(t, ["serve", "--port", "0"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /1 of its 4 resources/);
+});

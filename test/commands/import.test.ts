@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { configuration, folder, jsonLines, type Outcome, run, serve, start, stop } from "./cli.ts";
+
+const title = { type: "string", minLength: 1, maxLength: 50 };
+const topics = {
+  schema: {
+    type: "object",
+    required: ["title"],
+    properties: { title, publishedOn: { type: "string", format: "date" } },
+  },
+};
+const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+type Resource = Record<string, unknown>;
+
+/** One clear line, and exit code 1. */
+function assertRefused(outcome: Outcome, says: RegExp): void {
+  assert.equal(outcome.exitCode, 1, outcome.stderr);
+  assert.equal(outcome.stdout, "");
+  assert.match(outcome.stderr, says);
+  assert.match(outcome.stderr, /^(?: {2}[^\n]+\n)*holdfast: [^\n]+\n$/);
+}
+
+const inputs: readonly { name: string; text: string }[] = [
+  { name: "a JSON array", text: '[{"id":"a","title":"A"},\n {"id":"b","title":"B"}]' },
+  { name: "NDJSON", text: '{"id":"a","title":"A"}\n\n{"id":"b","title":"B"}\n' },
+];
+
+for (const { name, text } of inputs) {
+  for (const from of ["a file", "standard input"]) {
+    test(`${name} from ${from} is imported, and its ids are kept`, async (t) => {
+      const cwd = await folder(t, { "topics.json": text, ...configuration({ topics }) });
+      const file = from === "a file" ? "topics.json" : "-";
+      const imported = await run(t, ["import", "topics", file], {
+        cwd,
+        ...(file === "-" ? { input: text } : {}),
+      });
+      assert.equal(imported.exitCode, 0, imported.stderr);
+      assert.match(
+        imported.stdout,
+        /^2 resources imported into topics in \d+\.\d s; the store takes \d+\.\d MB on disk\n$/,
+      );
+      const exported = await run(t, ["export", "topics"], { cwd });
+      assert.equal(exported.stdout, '{"id":"a","title":"A"}\n{"id":"b","title":"B"}\n');
+    });
+  }
+}
+
+test("a single object is a resource, and an empty input is none", async (t) => {
+  const cwd = await folder(t, { one: '{"id":"a"}', none: "", array: " [ ] " });
+  for (const [file, says] of [
+    ["one", /^1 resource imported/],
+    ["none", /^0 resources imported/],
+    ["array", /^0 resources/],
+  ] as const) {
+    const { exitCode, stdout, stderr } = await run(t, ["import", "things", file], { cwd });
+    assert.equal(exitCode, 0, stderr);
+    assert.match(stdout, says);
+  }
+});
+
+test("without declarations a collection springs into being, and a running service has what was imported", async (t) => {
+  const cwd = await folder(t, { things: '{"id":"x","n":1.5}\n' });
+  assert.equal((await run(t, ["import", "things", "things"], { cwd })).exitCode, 0);
+  const service = await serve(t, [], { cwd });
+  const answer = await fetch(`${service.base}/things/x`);
+  assert.equal(await answer.text(), '{"id":"x","n":1.5}');
+  await stop(service);
+});
+
+test("an id that does not fit, or none, is replaced, and the command says where", async (t) => {
+  const lines = ['{"id":"good"}', '{"id":"not good"}', "{}", '{"id":null}', '{"id":7}', "{}"];
+  const cwd = await folder(t, { things: lines.join("\n") });
+  const { exitCode, stdout } = await run(t, ["import", "things", "things"], { cwd });
+  assert.equal(exitCode, 0);
+  assert.match(stdout, /^2 resources came without an id and got a new one: line 3, line 6$/m);
+  assert.match(
+    stdout,
+    /^2 resources came with an id that cannot be kept and got a new one: line 2 \("not good"\), line 4 \(null\)$/m,
+  );
+  const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout) as Resource[];
+  const ids = exported.map(({ id }) => String(id));
+  assert.equal(ids.filter((id) => uuid7.test(id)).length, 4);
+  assert.deepEqual(ids.filter((id) => !uuid7.test(id)).sort(), ["7", "good"]);
+});
+
+test("in a collection of integers new ids go on after those that were imported", async (t) => {
+  const cwd = await folder(t, {
+    things: '{"id":41,"n":1}\n{"n":2}\n{"id":"7","n":3}\n',
+    ...configuration({ things: { id: "integer" } }),
+  });
+  const { exitCode, stderr } = await run(t, ["import", "things", "things"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout) as Resource[];
+  assert.deepEqual(
+    exported.filter(({ n }) => n !== 2),
+    [
+      { id: 7, n: 3 },
+      { id: 41, n: 1 },
+    ],
+  );
+  const made = exported.find(({ n }) => n === 2)?.id;
+  const service = await serve(t, [], { cwd });
+  const headers = { "content-type": "application/json" };
+  const created = await fetch(`${service.base}/things`, { method: "POST", headers, body: "{}" });
+  const { id } = (await created.json()) as Resource;
+  assert.ok(typeof made === "number" && typeof id === "number");
+  assert.equal(new Set([7, 41, made, id]).size, 4);
+  await stop(service);
+});
+
+const bad = [
+  '{"id":"ok","title":"Fine"}',
+  '{"title":""}',
+  '{"title":"x","colour":"red"}',
+  "nope",
+  '{"title":"a","title":"b"}',
+  '{"title":"a","publishedOn":"2024-02-30"}',
+  '{"id":"ok","title":"Again"}',
+  "[1]",
+];
+const badLines = [
+  /^ {2}line 2: .*title/m,
+  /^ {2}line 3: .*colour/m,
+  /^ {2}line 4: \S/m,
+  /^ {2}line 5: .*title/m,
+  /^ {2}line 6: .*publishedOn/m,
+  /^ {2}line 7: the id "ok" is already taken$/m,
+  /^ {2}line 8: .*object/m,
+];
+
+test("one bad line, and nothing is imported: every bad line is named with its reason", async (t) => {
+  const cwd = await folder(t, { "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
+  const outcome = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
+  assertRefused(outcome, /nothing was imported: 7 of 8 resources cannot be; --skip-invalid/);
+  for (const line of badLines) assert.match(outcome.stderr, line);
+  assert.equal((await run(t, ["export", "topics"], { cwd })).stdout, "");
+});
+
+test("with --skip-invalid the others are imported, and the bad ones are listed", async (t) => {
+  const cwd = await folder(t, { "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
+  const { exitCode, stdout, stderr } = await run(t, ["import", "topics", "topics.ndjson", "--skip-invalid"], {
+    cwd,
+  });
+  assert.equal(exitCode, 0);
+  assert.match(stdout, /^1 resource imported into topics/m);
+  assert.match(stderr, /^holdfast: skipped 7 resources:$/m);
+  for (const line of badLines) assert.match(stderr, line);
+  assert.equal((await run(t, ["export", "topics"], { cwd })).stdout, '{"id":"ok","title":"Fine"}\n');
+});
+
+test("of very many bad lines fifty are shown and all are counted", async (t) => {
+  const cwd = await folder(t, { things: `{}\n${"x\n".repeat(5_000)}` });
+  const outcome = await run(t, ["import", "things", "things"], { cwd });
+  assertRefused(outcome, /nothing was imported: 5,000 of 5,001 resources/);
+  assert.equal(outcome.stderr.match(/^ {2}line /gm)?.length, 50);
+  assert.match(outcome.stderr, /^ {2}and 4,950 more$/m);
+});
+
+test("an array that breaks off is not imported, not even with --skip-invalid", async (t) => {
+  const cwd = await folder(t, { things: '[{"n":1},\n{"n":2},\n{"n":' });
+  for (const flags of [[], ["--skip-invalid"]]) {
+    const outcome = await run(t, ["import", "things", "things", ...flags], { cwd });
+    assertRefused(outcome, /nothing was imported: the input is damaged/);
+    assert.match(
+      outcome.stderr,
+      /^ {2}line 3: the input ends before the array does; nothing after it was read$/m,
+    );
+  }
+  assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");
+});
+
+test("an id that the store has is taken, and what was there stays", async (t) => {
+  const cwd = await folder(t, { first: '{"id":"a","n":1}', second: '{"id":"b"}\n{"id":"a","n":2}' });
+  assert.equal((await run(t, ["import", "things", "first"], { cwd })).exitCode, 0);
+  const outcome = await run(t, ["import", "things", "second"], { cwd });
+  assertRefused(outcome, /nothing was imported: 1 of 2 resources/);
+  assert.match(outcome.stderr, /line 2: the id "a" is already taken/);
+  assert.equal((await run(t, ["export", "things"], { cwd })).stdout, '{"id":"a","n":1}\n');
+});
+
+const refusals: readonly { name: string; args: string[]; says: RegExp }[] = [
+  {
+    name: "a collection that is not declared",
+    args: ["topcs", "good"],
+    says: /No collection "topcs" is declared\. Did you mean "topics"\?/,
+  },
+  {
+    name: "a file that is not there",
+    args: ["topics", "missing"],
+    says: /missing cannot be read: there is no such file/,
+  },
+  { name: "a folder", args: ["topics", "."], says: /it is a folder/ },
+  { name: "UTF-16", args: ["topics", "utf16"], says: /UTF-16/ },
+  { name: "a byte order mark", args: ["topics", "bom"], says: /byte order mark/ },
+];
+
+for (const { name, args, says } of refusals) {
+  test(`${name} is refused in one line`, async (t) => {
+    const cwd = await folder(t, {
+      good: '{"title":"A"}',
+      utf16: Buffer.from('{"title":"A"}', "utf16le"),
+      bom: '\ufeff{"title":"A"}',
+      ...configuration({ topics }),
+    });
+    assertRefused(await run(t, ["import", ...args], { cwd }), says);
+  });
+}
+
+test("a name that no collection can have is refused, also without declarations", async (t) => {
+  const cwd = await folder(t, { good: "{}" });
+  assertRefused(
+    await run(t, ["import", "_events", "good"], { cwd }),
+    /"_events" cannot be the name of a collection/,
+  );
+});
+
+test("while a service has the store an import is refused in one line, and the service goes on", async (t) => {
+  const cwd = await folder(t, { good: "{}" });
+  const service = await serve(t, [], { cwd });
+  const outcome = await run(t, ["import", "things", "good"], { cwd });
+  assertRefused(outcome, /holdfast\.db/);
+  assert.equal((await fetch(`${service.base}/things`)).status, 200);
+  await stop(service);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`an import that ${signal} interrupts has imported nothing, and leaves the store free`, async (t) => {
+    const cwd = await folder(t, { good: '{"id":"a"}' });
+    const importing = start(t, ["import", "things", "-"], { cwd, keepsInputOpen: true });
+    const { stdin } = importing.process;
+    assert.ok(stdin);
+    // Much more than a pipe holds: once it has been taken, the import is in the middle of its work.
+    await promisify((done: () => void) => stdin.write('{"n":1}\n'.repeat(100_000), done))();
+    importing.process.kill(signal);
+    const { exitCode, stdout, stderr } = await importing.ended;
+    assert.deepEqual(
+      { exitCode, stdout, stderr },
+      { exitCode: 130, stdout: "", stderr: "holdfast: interrupted; nothing was imported\n" },
+    );
+    assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");
+    assert.equal((await run(t, ["import", "things", "good"], { cwd })).exitCode, 0);
+  });
+}
+
+test("an import that is killed has imported nothing, and leaves the store free", async (t) => {
+  const cwd = await folder(t, { good: '{"id":"a"}' });
+  const importing = start(t, ["import", "things", "-"], { cwd, keepsInputOpen: true });
+  const { stdin } = importing.process;
+  assert.ok(stdin);
+  await promisify((done: () => void) => stdin.write('{"n":1}\n'.repeat(100_000), done))();
+  importing.process.kill("SIGKILL");
+  await importing.ended;
+  assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");
+  const { exitCode, stderr } = await run(t, ["import", "things", "good"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+});

@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, request as httpRequest } from "node:http";
+import { connect, createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { configuration, folder, jsonLines, type RunningService, run, serve, start, stop } from "./cli.ts";
+
+const json = { "content-type": "application/json" };
+
+/** A POST whose content stops in the middle, until `finish` is called. */
+async function halfSent(
+  service: RunningService,
+): Promise<{ finish(): void; answer: Promise<string>; socket: Socket }> {
+  const { hostname, port } = new URL(service.origin);
+  const socket = connect(Number(port), hostname).setEncoding("utf8");
+  await once(socket, "connect");
+  let answer = "";
+  socket.on("data", (text: string) => (answer += text));
+  const closed = once(socket, "close").then(() => answer);
+  socket.on("error", () => {});
+  socket.write(
+    `POST /api/v1/things HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{"n`,
+  );
+  await sleep(100); // it is with the service now
+  return { finish: () => socket.write('":1}'), answer: closed, socket };
+}
+
+test("the start says where it listens, what it stores in, the mode, and a line that works", async (t) => {
+  const cwd = await folder(t);
+  const service = await serve(t, [], { cwd });
+  const { stdout } = service.output();
+  assert.match(stdout, /^Holdfast \d+\.\d+\.\d+\n/);
+  assert.match(stdout, / {2}stores in +\S*holdfast\.db/);
+  assert.match(stdout, / {2}mode +open/);
+  const [, url, type, body] = /curl -i (\S+) -H 'Content-Type: (\S+)' -d '(\S+)'/.exec(stdout) ?? [];
+  const answer = await fetch(String(url), {
+    method: "POST",
+    headers: { "content-type": String(type) },
+    body: String(body),
+  });
+  assert.equal(answer.status, 201);
+  const { exitCode, stderr } = await stop(service);
+  assert.equal(exitCode, 0, stderr);
+});
+
+test("the mode of a declared service names its collections", async (t) => {
+  const service = await serve(t, [], { cwd: await folder(t, configuration({ topics: {}, users: {} })) });
+  assert.match(service.output().stdout, / {2}mode +declared: topics, users\n/);
+  await stop(service);
+});
+
+/** Sends one create after the other until no new connection is accepted. Gives how each request ended. */
+async function hammer(service: RunningService, agent: Agent): Promise<{ answered: number; lost: string[] }> {
+  const result = { answered: 0, lost: [] as string[] };
+  for (;;) {
+    const { ending, isReused } = await create(service, agent);
+    if (ending === "answered") result.answered++;
+    else if (ending === "ECONNREFUSED") return result;
+    // A connection that the service never took from the system's queue is not a request that it accepted.
+    else if (isReused || ending !== "ECONNRESET") result.lost.push(ending);
+  }
+}
+
+function create({ base }: RunningService, agent: Agent): Promise<{ ending: string; isReused: boolean }> {
+  return new Promise((resolve) => {
+    const request = httpRequest(`${base}/things`, { method: "POST", agent, headers: json }, (response) => {
+      response.resume();
+      response.on("end", () =>
+        resolve({
+          ending: response.statusCode === 201 ? "answered" : `status ${response.statusCode}`,
+          isReused: false,
+        }),
+      );
+      response.on("error", (error) => resolve({ ending: `cut off: ${error.message}`, isReused: true }));
+    });
+    request.on("error", (error: NodeJS.ErrnoException) =>
+      resolve({ ending: error.code ?? error.message, isReused: request.reusedSocket }),
+    );
+    request.end('{"n":1}');
+  });
+}
+
+test("SIGTERM under load: every request that was accepted is answered and kept, and the exit code is 0", async (t) => {
+  const cwd = await folder(t);
+  const service = await serve(t, [], { cwd });
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+  t.after(() => agent.destroy());
+  const clients = Array.from({ length: 32 }, () => hammer(service, agent));
+  await sleep(300);
+  service.process.kill("SIGTERM");
+  const results = await Promise.all(clients);
+  const { exitCode, stderr } = await service.ended;
+  assert.equal(exitCode, 0, stderr);
+  assert.deepEqual(
+    results.flatMap(({ lost }) => lost),
+    [],
+  );
+  const answered = results.reduce((sum, result) => sum + result.answered, 0);
+  assert.ok(answered > 100, `${answered}`);
+  const kept = jsonLines((await run(t, ["export", "things"], { cwd })).stdout).length;
+  assert.ok(kept >= answered, `${kept} kept, ${answered} acknowledged`);
+});
+
+test("readiness goes first: after SIGTERM it is 503 while requests are still answered", async (t) => {
+  const service = await serve(t, [], { cwd: await folder(t) });
+  assert.equal((await fetch(`${service.origin}/readyz`)).status, 200);
+  service.process.kill("SIGTERM");
+  let ready = 200;
+  while (ready === 200) ready = (await fetch(`${service.origin}/readyz`)).status;
+  assert.equal(ready, 503);
+  const created = await fetch(`${service.base}/things`, { method: "POST", headers: json, body: "{}" });
+  assert.equal(created.status, 201);
+  assert.equal(created.headers.get("connection"), "close");
+  assert.equal((await service.ended).exitCode, 0);
+});
+
+test("a request that is still coming in when the listener closes is answered", async (t) => {
+  const service = await serve(t, [], { cwd: await folder(t) });
+  const { finish, answer } = await halfSent(service);
+  service.process.kill("SIGTERM");
+  await sleep(1_000); // longer than the delay before the listener closes
+  finish();
+  assert.match(await answer, /^HTTP\/1\.1 201 Created\r\n/);
+  assert.equal((await service.ended).exitCode, 0);
+});
+
+test("a second signal does not wait for anybody", async (t) => {
+  const service = await serve(t, [], { cwd: await folder(t) });
+  await halfSent(service);
+  service.process.kill("SIGTERM");
+  await sleep(200);
+  service.process.kill("SIGINT");
+  const { exitCode, signal } = await service.ended;
+  assert.deepEqual({ exitCode, signal }, { exitCode: 1, signal: null });
+});
+
+test("a signal that comes while the service is starting ends it in order", async (t) => {
+  const cwd = await folder(t);
+  const starting = start(t, ["serve", "--port", "0"], {
+    cwd,
+    env: { NODE_OPTIONS: `--import=${slowStart}` },
+  });
+  await once(starting.process.stderr as NodeJS.ReadableStream, "data");
+  starting.process.kill("SIGTERM");
+  assert.equal((await starting.ended).exitCode, 0);
+});
+
+/** Tells when the first socket is about to listen, and holds the process there for a moment. */
+const slowStart = `data:text/javascript,${encodeURIComponent(`
+  import net from "node:net";
+  const { listen } = net.Server.prototype;
+  net.Server.prototype.listen = function (...args) {
+    process.stderr.write("starting\\n");
+    setTimeout(() => listen.apply(this, args), 300);
+    return this;
+  };
+`)}`;
+
+test("a port that is taken is one line and exit code 1", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await once(other, "listening");
+  const { port } = other.address() as { port: number };
+  const cwd = await folder(t);
+  const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", String(port)], { cwd });
+  assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
+  assert.match(stderr, new RegExp(`^holdfast: Port ${port} of 127\\.0\\.0\\.1 is taken: [^\\n]+\\n$`));
+});
+
+test("a store that another service has is one line and exit code 1", async (t) => {
+  const cwd = await folder(t);
+  const service = await serve(t, [], { cwd });
+  const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", "0"], { cwd });
+  assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
+  assert.match(stderr, /^holdfast: [^\n]*holdfast\.db[^\n]*\n$/);
+  await stop(service);
+});
+
+const mistakes: readonly {
+  name: string;
+  args?: string[];
+  files?: Record<string, string>;
+  env?: Record<string, string>;
+  says: RegExp;
+}[] = [
+  { name: "a port that is no number", args: ["--port", "many"], says: /port/ },
+  { name: "a port out of range", args: ["--port", "70000"], says: /port/ },
+  { name: "a port out of range in the environment", env: { HOLDFAST_PORT: "70000" }, says: /HOLDFAST_PORT/ },
+  {
+    name: "a configuration file that is not there",
+    args: ["--config", "nowhere.json"],
+    says: /nowhere\.json/,
+  },
+  {
+    name: "a configuration file that is not JSON",
+    files: { "holdfast.config.json": "{" },
+    says: /holdfast\.config\.json/,
+  },
+  {
+    name: "a configuration file with an error in it",
+    files: { "holdfast.config.ts": "export default {" },
+    says: /holdfast\.config\.ts/,
+  },
+  { name: "a misspelled option", files: { "holdfast.config.json": '{"prot":4000}' }, says: /prot.*port/ },
+  {
+    name: "an option that is not supported yet",
+    files: configuration({ topics: { unique: ["a"] } }),
+    says: /unique/,
+  },
+  {
+    name: "a schema that is none",
+    files: configuration({ topics: { schema: { type: "strin" } } }),
+    says: /topics/,
+  },
+  { name: "a name that no collection can have", files: configuration({ "9lives": {} }), says: /9lives/ },
+  { name: "a host beyond the loopback addresses", args: ["--host", "0.0.0.0"], says: /--insecure/ },
+  {
+    name: "a store in a folder that is not there",
+    args: ["--store", "sqlite:no/such/folder/x.db"],
+    says: /no\/such\/folder/,
+  },
+  { name: "a store of an unknown kind", args: ["--store", "mongodb:x"], says: /mongodb/ },
+  {
+    name: "a store that is not a database",
+    args: ["--store", "sqlite:text.db"],
+    files: { "text.db": "not a database\n".repeat(100) },
+    says: /text\.db/,
+  },
+  { name: "an unknown kind of log", args: ["--log", "everything"], says: /log/ },
+];
+
+for (const { name, args = [], files = {}, env = {}, says } of mistakes) {
+  test(`${name} is one line on stderr and exit code 1`, async (t) => {
+    const cwd = await folder(t, files);
+    const port = args.includes("--port") || env.HOLDFAST_PORT !== undefined ? [] : ["--port", "0"];
+    const { exitCode, stdout, stderr } = await run(t, ["serve", ...port, ...args], { cwd, env });
+    assert.equal(exitCode, 1, stderr);
+    assert.equal(stdout, "");
+    assert.match(stderr, says);
+    assert.match(stderr, /^holdfast: [^\n]+\n$/);
+  });
+}
+
+test("with --log requests each request is a JSON line, and without it none is", async (t) => {
+  for (const args of [["--log", "requests"], []]) {
+    const service = await serve(t, args, { cwd: await folder(t) });
+    await fetch(`${service.base}/things`, { method: "POST", headers: json, body: "{}" });
+    await fetch(`${service.base}/things/unknown?x=1`);
+    const { stderr } = await stop(service);
+    const lines = jsonLines(stderr).filter((line) => (line as { msg: string }).msg === "request");
+    const expected = [
+      { method: "POST", path: "/api/v1/things", status: 201 },
+      { method: "GET", path: "/api/v1/things/unknown", status: 404 },
+    ];
+    assert.deepEqual(
+      lines.map((line) => {
+        const { method, path, status } = line as Record<string, unknown>;
+        return { method, path, status };
+      }),
+      args.length === 0 ? [] : expected,
+    );
+  }
+});
+
+test("no secret gets into any output, whatever becomes of the request", async (t) => {
+  const canary = "CANARY-5f1c9e";
+  const cwd = await folder(
+    t,
+    configuration({ things: { schema: { type: "object", properties: { n: { type: "integer" } } } } }),
+  );
+  const service = await serve(t, ["--log", "requests"], { cwd });
+  const headers = {
+    ...json,
+    authorization: `Bearer ${canary}`,
+    cookie: `session=${canary}`,
+    "x-api-key": canary,
+  };
+  const send = (method: string, path: string, body?: string) =>
+    fetch(`${service.base}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }).then(
+      (answer) => answer.status,
+    );
+  const statuses = [
+    await send("POST", "/things", '{"n":1}'),
+    await send("POST", "/things", `{"n":"${canary}"}`),
+    await send("POST", "/things", `{"${canary}":1}`),
+    await send("POST", "/things", `{"n":${canary}`),
+    await send("GET", `/things?token=${canary}`),
+    await send("GET", `/things/x?token=${canary}`),
+    await send("PUT", "/things/x", `{"n":"${canary}"}`),
+    await send("DELETE", `/things/x?key=${canary}`),
+  ];
+  assert.ok(statuses.includes(201) && statuses.includes(400) && statuses.includes(404), `${statuses}`);
+  const { hostname, port } = new URL(service.origin);
+  const socket = connect(Number(port), hostname);
+  socket.end(`GET /api/v1/things HTTP/1.1\r\nAuthorization: ${canary}\r\n bad: ${canary}\0\r\n\r\n`);
+  socket.resume();
+  await once(socket, "close");
+  const { stdout, stderr } = await stop(service);
+  assert.ok(stderr.includes('"path":"/api/v1/things"'), "the requests were logged");
+  assert.doesNotMatch(stdout + stderr, new RegExp(canary));
+});

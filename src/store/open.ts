@@ -1,0 +1,30 @@
+/** Where a store's address becomes a store. A new kind of store is one more case here. */
+import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
+import { openSqliteStore } from "./sqlite/open-store.ts";
+import type { Store } from "./store.ts";
+
+export type { StoreReader } from "./sqlite/open-reader.ts";
+
+/** Where the resources are kept. */
+export type StoreAddress = { kind: "sqlite"; path: string };
+
+/** How a store is run. */
+export interface StoreOptions {
+  /** Called once when the store has failed for good. @default nobody is told */
+  onFailure?: (reason: string) => void;
+  /** Whether commits that arrive together are written together; `false` is for measurements. @default true */
+  groupCommit?: boolean;
+  /** `NORMAL` may lose acknowledged commits when the power fails; it is there to prove that tests see it. @default "FULL" */
+  synchronous?: "FULL" | "NORMAL";
+}
+
+/** Opens a store for reading and writing; nobody else may write to it meanwhile. Throws StartError. */
+export function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
+  const { onFailure = () => {}, groupCommit = true, synchronous = "FULL" } = options;
+  return openSqliteStore(address.path, { onFailure, groupCommit, synchronous });
+}
+
+/** Opens a store for reading beside whoever writes to it. Throws StartError. */
+export async function openReader(address: StoreAddress): Promise<StoreReader> {
+  return openSqliteReader(address.path);
+}

@@ -1,0 +1,30 @@
+/** What the store's file knows about its collections. */
+import type { DatabaseSync } from "node:sqlite";
+import type { IdKind } from "../../collection/ids.ts";
+import type { CollectionRecord } from "../store.ts";
+
+/** A collection with the number that its tables are named by. */
+export interface NumberedCollection extends CollectionRecord {
+  number: number;
+}
+
+/** The collections by name. */
+export type Catalogue = ReadonlyMap<string, NumberedCollection>;
+
+/** Reads the catalogue. */
+export function readCatalogue(database: DatabaseSync): Catalogue {
+  const rows = database
+    .prepare("select number, name, id_kind as idKind, schema from collections order by number")
+    .all();
+  return new Map(
+    rows.map(({ number, name, idKind, schema }) => [
+      String(name),
+      {
+        number: Number(number),
+        name: String(name),
+        idKind: idKind as IdKind,
+        schema: schema === null ? undefined : String(schema),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,49 @@
+/** What an error of SQLite means for those who asked. https://sqlite.org/rescode.html */
+import { Problem, type ProblemCode } from "../../errors.ts";
+
+/** Kinds of error: no room left, another process writes, the file or the disk is broken, or anything else. */
+export type Failure = "full" | "busy" | "broken" | "other";
+
+const primaryCodes: Readonly<Record<number, Failure>> = {
+  5: "busy", // SQLITE_BUSY
+  6: "busy", // SQLITE_LOCKED
+  7: "broken", // SQLITE_NOMEM
+  8: "broken", // SQLITE_READONLY
+  10: "broken", // SQLITE_IOERR
+  11: "broken", // SQLITE_CORRUPT
+  13: "full", // SQLITE_FULL
+  14: "broken", // SQLITE_CANTOPEN
+  15: "broken", // SQLITE_PROTOCOL
+  26: "broken", // SQLITE_NOTADB
+};
+
+/** SQLITE_IOERR_SHMSIZE: no room for the index of the log, which holds nothing that must last. */
+const noRoomForIndex = 4874;
+
+const primaryCodeBits = 0xff;
+
+/** The result code of an error of SQLite; `undefined` for any other error. */
+export function resultCode(error: unknown): number | undefined {
+  const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+  return typeof code === "number" ? code : undefined;
+}
+
+/** Tells the kinds of error apart. */
+export function failureOf(error: unknown): Failure {
+  const code = resultCode(error);
+  if (code === undefined) return "other";
+  return code === noRoomForIndex ? "full" : (primaryCodes[code & primaryCodeBits] ?? "other");
+}
+
+/** The code with which SQLite refused, and its words, for the log. */
+export function describeError(error: unknown): string {
+  const code = resultCode(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return code === undefined ? message : `${message} (SQLite result code ${code})`;
+}
+
+/** A problem of the store. Those that may pass ask the client to try again. */
+export function storeProblem(code: ProblemCode, detail: string): Problem {
+  const mayPass = code === "UNAVAILABLE" || code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN";
+  return new Problem(code, detail, mayPass ? { headers: { "retry-after": "1" } } : {});
+}

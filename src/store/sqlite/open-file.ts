@@ -1,0 +1,151 @@
+/** Opens the file of a store, and refuses clearly what is none. */
+import { accessSync, constants, type Stats, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartError } from "../../errors.ts";
+import { describeError, failureOf, resultCode } from "./failures.ts";
+import { applicationId, formatNumber, storeTables } from "./tables.ts";
+
+/** Before this version two connections could corrupt a file between them (the WAL-reset bug). */
+const oldestSqlite = [3, 51, 3] as const;
+
+const busyTimeoutMs = 5_000;
+
+/** Throws StartError when the SQLite of this Node has a bug that loses data. */
+export function requireSoundSqlite(version: string = process.versions.sqlite ?? "0"): void {
+  const parts = version.split(".").map(Number);
+  const difference = oldestSqlite.map((part, index) => (parts[index] ?? 0) - part).find((n) => n !== 0);
+  if (difference === undefined || difference > 0) return;
+  throw new StartError(
+    `The SQLite of this Node (${version}) can damage files: use a newer Node, with SQLite ${oldestSqlite.join(".")} or later.`,
+  );
+}
+
+/** Throws StartError when there can be no store at `path` that this user may write. */
+export function requireWritablePlace(path: string): void {
+  const folder = dirname(resolve(path));
+  const file = statOf(path);
+  if (file === undefined) requireFolder(path, folder);
+  else if (!file.isFile()) throw new StartError(`${path} is not a file: choose another store.`);
+  else if (!isWritable(path)) {
+    throw new StartError(`${path} is read-only for this user: allow writing to it, or choose another store.`);
+  }
+  if (!isWritable(folder)) {
+    throw new StartError(
+      `The folder ${folder} is read-only for this user: allow writing to it, or choose another store.`,
+    );
+  }
+}
+
+/** Throws StartError when there is no file at `path`. */
+export function requireFile(path: string): void {
+  if (statOf(path)?.isFile() !== true) throw new StartError(`There is no store at ${path}.`);
+}
+
+/** Opens the store's file and makes it one if it is new or empty. Throws StartError when it is not, or cannot become, a store. */
+export function prepareFile(path: string): void {
+  const database = openDatabase(path);
+  try {
+    if (isEmpty(database)) createTables(database);
+    requireStore(path, database);
+    // Also the first thing that writes; it fails where the file system does not let us.
+    database.exec("pragma journal_mode = wal");
+  } catch (error) {
+    throw openError(path, error);
+  } finally {
+    database.close();
+  }
+}
+
+/** Opens a connection that only reads. Throws StartError when the file is not a store. */
+export function openForReading(path: string): DatabaseSync {
+  const database = openDatabase(path, { readOnly: true });
+  try {
+    requireStore(path, database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw openError(path, error);
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function requireFolder(path: string, folder: string): void {
+  if (statOf(folder)?.isDirectory() === true) return;
+  throw new StartError(`The folder of ${path} does not exist: create ${folder}, or choose another store.`);
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function openDatabase(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 }, ...options });
+  } catch (error) {
+    throw openError(path, error);
+  }
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  return database.prepare("select 1 from sqlite_schema limit 1").get() === undefined && idOf(database) === 0;
+}
+
+function idOf(database: DatabaseSync): number {
+  return Number(database.prepare("pragma application_id").get()?.application_id);
+}
+
+function createTables(database: DatabaseSync): void {
+  database.exec(`begin immediate; ${storeTables} commit`);
+}
+
+function requireStore(path: string, database: DatabaseSync): void {
+  if (idOf(database) !== applicationId) {
+    throw new StartError(`${path} is a SQLite database of another program: choose another store.`);
+  }
+  const format = database.prepare("select value from meta where name = 'format'").get()?.value;
+  if (typeof format !== "number") throw damaged(path, "it does not say which format it has");
+  if (format > formatNumber) {
+    throw new StartError(
+      `${path} was written by a newer Holdfast (format ${format}, this one knows ${formatNumber}): use that version or later.`,
+    );
+  }
+}
+
+function damaged(path: string, reason: string): StartError {
+  return new StartError(`${path} is damaged (${reason}): restore it from a backup.`);
+}
+
+function openError(path: string, error: unknown): unknown {
+  if (error instanceof StartError) return error;
+  const reason = describeError(error);
+  switch (failureOf(error)) {
+    case "busy":
+      return new StartError(`${path} is locked by another program: ${reason}.`);
+    case "full":
+      return new StartError(`There is no room left on the disk of ${path}: ${reason}.`);
+    case "broken":
+      return brokenError(path, reason);
+    default:
+      // SQLite misses a table or column that should be there.
+      return resultCode(error) === undefined ? error : damaged(path, reason);
+  }
+}
+
+function brokenError(path: string, reason: string): StartError {
+  if (/not a database/.test(reason)) {
+    return new StartError(
+      `${path} is not a SQLite database, or its beginning is damaged: choose another store.`,
+    );
+  }
+  if (/malformed/.test(reason)) return damaged(path, reason);
+  return new StartError(`${path} cannot be opened: ${reason}.`);
+}

@@ -1,0 +1,42 @@
+/** Reads a store's file beside the process that writes to it. */
+import type { CollectionRecord, Stored } from "../store.ts";
+import { type Catalogue, readCatalogue } from "./catalogue.ts";
+import { openForReading, requireFile, requireSoundSqlite } from "./open-file.ts";
+import { Reader } from "./reader.ts";
+import { Scans } from "./scan.ts";
+
+/** What can be read of a store without owning it. */
+export interface StoreReader {
+  /** Collections in the store by name. */
+  collections(): ReadonlyMap<string, CollectionRecord>;
+  /** How many resources the collection has; 0 for an unknown one. */
+  count(collection: string): number;
+  /** Every resource of a collection in id order, all from one snapshot. */
+  scan(collection: string): AsyncIterable<Stored>;
+  close(): Promise<void>;
+}
+
+/** Opens the store at `path` for reading, whether or not a service has it open. Throws StartError. */
+export function openSqliteReader(path: string): StoreReader {
+  requireSoundSqlite();
+  requireFile(path);
+  const database = openForReading(path);
+  const reader = new Reader(database);
+  const scans = new Scans(path);
+  const catalogue: Catalogue = readCatalogue(database);
+  return {
+    collections: () => catalogue,
+    count(name) {
+      const collection = catalogue.get(name);
+      return collection === undefined ? 0 : reader.head(collection).count;
+    },
+    async *scan(name) {
+      const collection = catalogue.get(name);
+      if (collection !== undefined) yield* scans.scan(collection);
+    },
+    async close() {
+      scans.close();
+      database.close();
+    },
+  };
+}

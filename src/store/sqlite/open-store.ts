@@ -1,0 +1,41 @@
+/** Opens a store on a SQLite file. */
+
+import { takeLock } from "./lock.ts";
+import { openForReading, prepareFile, requireSoundSqlite, requireWritablePlace } from "./open-file.ts";
+import { SqliteStore } from "./store.ts";
+import { WriterClient } from "./writer-client.ts";
+
+/** How the store is run. */
+export interface SqliteOptions {
+  onFailure: (reason: string) => void;
+  groupCommit: boolean;
+  synchronous: "FULL" | "NORMAL";
+}
+
+const cacheKibibytes = 32 * 1024;
+
+/** Opens the store at `path`, which this process alone may write to until it is closed. Throws StartError. */
+export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
+  const { groupCommit, synchronous, onFailure } = options;
+  requireSoundSqlite();
+  requireWritablePlace(path);
+  const lock = takeLock(path);
+  let store: SqliteStore | undefined;
+  let failure: string | undefined;
+  const fail = (reason: string) => {
+    failure = reason;
+    store?.fail(reason);
+  };
+  try {
+    prepareFile(path);
+    const writer = await WriterClient.start({ path, synchronous, groupCommit }, fail);
+    const database = openForReading(path);
+    database.exec(`pragma cache_size = -${cacheKibibytes}`);
+    store = new SqliteStore({ path, lock, database, groupCommit, onFailure }, writer);
+    if (failure !== undefined) store.fail(failure);
+    return store;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * What the store and its writer thread say to each other.
+ *
+ * Commits go as flat lists of strings and numbers: cloning those between threads costs a fraction of what
+ * objects cost, and the thread that answers HTTP pays for it.
+ */
+import type { ProblemCode } from "../../errors.ts";
+import type { CollectionRecord, Commit, Receipt } from "../store.ts";
+
+/** What a flat list is made of. */
+export type Cell = string | number | null;
+
+/** What the writer is asked. Answers come in the order of the requests. */
+export type WriterRequest =
+  | { kind: "commit"; calls: number; cells: readonly Cell[] }
+  | { kind: "migrate"; plan: readonly CollectionRecord[] }
+  | { kind: "reserve"; collection: number; n: number }
+  | { kind: "load"; collection: number; at: number }
+  | { kind: "add"; cells: readonly string[] }
+  | { kind: "finish" }
+  | { kind: "cancel" }
+  | { kind: "probe" }
+  | { kind: "close" };
+
+/** What the writer answers to one request. A problem is told by its code and detail. */
+export type WriterAnswer =
+  | { kind: "committed"; cells: readonly Cell[] }
+  | { kind: "done" }
+  | { kind: "reserved"; first: number }
+  | { kind: "added"; taken: readonly number[] }
+  | { kind: "mistake"; message: string }
+  | { kind: "problem"; code: ProblemCode; detail: string };
+
+/** What the writer says: that it is ready, or the answers to a number of requests, and why it can go on no longer. */
+export type WriterMessage =
+  | { kind: "ready" }
+  | { kind: "unopened"; reason: string }
+  | { kind: "answers"; answers: readonly WriterAnswer[]; failure: string | undefined };
+
+/** What the writer thread is started with. */
+export interface WriterSettings {
+  path: string;
+  synchronous: "FULL" | "NORMAL";
+  groupCommit: boolean;
+}
+
+/** One change as the writer sees it. */
+export interface WireChange {
+  collection: number;
+  id: string;
+  /** 0 = must not exist. */
+  expect: number;
+  /** `null` deletes. */
+  next: string | null;
+}
+
+/** One requirement as the writer sees it. Collection 0 is one that the store does not have. */
+export type WireRequirement =
+  | { kind: "exists"; collection: number; id: string }
+  | { kind: "unreferenced"; collection: number; attribute: string; id: string };
+
+/** One commit as the writer sees it. */
+export interface WireCommit {
+  at: number;
+  principal: string | null;
+  receipt: Receipt | undefined;
+  changes: readonly WireChange[];
+  requires: readonly WireRequirement[];
+}
+
+/** The fate of one commit: a sequence for each change, or a problem. */
+export type Fate = readonly number[] | { code: ProblemCode; detail: string };
+
+/** Appends a commit to a flat list. */
+export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
+  const { at, principal, receipt, changes, requires = [] } = commit;
+  cells.push(at, principal ?? null, changes.length, requires.length);
+  if (receipt === undefined) cells.push(null);
+  else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt);
+  for (const { key, expect, next } of changes) {
+    cells.push(numberOf(key.collection), key.id, expect === "absent" ? 0 : expect, next ?? null);
+  }
+  for (const requirement of requires) {
+    if (requirement.kind === "exists") {
+      cells.push(null, numberOf(requirement.key.collection), requirement.key.id);
+    } else {
+      cells.push(requirement.attribute, numberOf(requirement.collection), requirement.id);
+    }
+  }
+}
+
+/** Reads the commits of a flat list. */
+export function decodeCommits(cells: readonly Cell[], calls: number): WireCommit[] {
+  const source = { cells, position: 0 };
+  return Array.from({ length: calls }, () => decodeCommit(source));
+}
+
+interface Source {
+  cells: readonly Cell[];
+  position: number;
+}
+
+function take(source: Source): Cell {
+  return source.cells[source.position++] as Cell;
+}
+
+function decodeCommit(source: Source): WireCommit {
+  const at = take(source) as number;
+  const principal = take(source) as string | null;
+  const changes = take(source) as number;
+  const requires = take(source) as number;
+  return {
+    at,
+    principal,
+    receipt: decodeReceipt(source),
+    changes: times(changes, () => decodeChange(source)),
+    requires: requires === 0 ? none : times(requires, () => decodeRequirement(source)),
+  };
+}
+
+const none: readonly never[] = [];
+
+function times<T>(n: number, make: () => T): T[] {
+  const made: T[] = [];
+  for (let i = 0; i < n; i++) made.push(make());
+  return made;
+}
+
+function decodeReceipt(source: Source): Receipt | undefined {
+  const key = take(source) as string | null;
+  if (key === null) return undefined;
+  return {
+    key,
+    fingerprint: take(source) as string,
+    answer: take(source) as string,
+    expiresAt: take(source) as number,
+  };
+}
+
+function decodeChange(source: Source): WireChange {
+  return {
+    collection: take(source) as number,
+    id: take(source) as string,
+    expect: take(source) as number,
+    next: take(source) as string | null,
+  };
+}
+
+function decodeRequirement(source: Source): WireRequirement {
+  const attribute = take(source) as string | null;
+  const collection = take(source) as number;
+  const id = take(source) as string;
+  return attribute === null
+    ? { kind: "exists", collection, id }
+    : { kind: "unreferenced", collection, attribute, id };
+}
+
+/** Appends the fate of a commit to a flat list. */
+export function encodeFate(cells: Cell[], fate: Fate): void {
+  if ("code" in fate) cells.push(fate.code, fate.detail);
+  else cells.push(null, ...fate);
+}
+
+/** Reads the fates of commits that have so many changes each. */
+export function decodeFates(cells: readonly Cell[], changes: readonly number[]): Fate[] {
+  const source = { cells, position: 0 };
+  return changes.map((n) => {
+    const code = take(source) as ProblemCode | null;
+    if (code !== null) return { code, detail: take(source) as string };
+    return times(n, () => take(source) as number);
+  });
+}

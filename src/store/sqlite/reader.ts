@@ -1,0 +1,144 @@
+/** Reads from one connection. Whoever calls decides which transaction a read belongs to. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { LoggedChange, Page, Receipt, Stored } from "../store.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { toSqliteId } from "./ids.ts";
+import { changesTable, resourcesTable } from "./tables.ts";
+
+/** Where a page begins and how long it may be. */
+export interface PageOptions {
+  limit: number;
+  after?: string;
+}
+
+type Row = readonly unknown[];
+
+const queries = {
+  one: (number: number) => `select version, updated_at, doc from ${resourcesTable(number)} where id = ?`,
+  first: (number: number) =>
+    `select id, version, updated_at, doc from ${resourcesTable(number)} order by id limit ?`,
+  after: (number: number) =>
+    `select id, version, updated_at, doc from ${resourcesTable(number)} where id > ? order by id limit ?`,
+  changes: (number: number) =>
+    `select sequence, id, version, kind, at, principal, "group", superseded
+     from ${changesTable(number)} where sequence > ? order by sequence limit ?`,
+  head: "select sequence, count from heads where number = ?",
+  receipt: "select fingerprint, answer, expires_at from receipts where key = ? and expires_at > ?",
+} as const;
+
+/** The read side of one connection, with a prepared statement for each query of each collection. */
+export class Reader {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Runs `read` in one read transaction, that of the caller if there is one: all of it sees the same state. */
+  inSnapshot<T>(read: () => T): T {
+    if (this.#database.isTransaction) return read();
+    this.#database.exec("begin");
+    try {
+      return read();
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec("commit");
+    }
+  }
+
+  /** The resource, or `undefined`. */
+  resource({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
+    const row = this.#get(queries.one(number), toSqliteId(idKind, id));
+    if (row === undefined) return undefined;
+    return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
+  }
+
+  /** A page with the state of its collection, both from one snapshot. */
+  page(collection: NumberedCollection, options: PageOptions): Page {
+    return this.inSnapshot(() => {
+      const { sequence, count } = this.head(collection);
+      // One more than asked for tells whether there is a next page.
+      const items = this.resources(collection, { ...options, limit: options.limit + 1 });
+      const more = items.length > options.limit;
+      if (more) items.pop();
+      return { items, more, total: count, sequence };
+    });
+  }
+
+  /** Resources in id order. */
+  resources({ number, idKind }: NumberedCollection, { limit, after }: PageOptions): Stored[] {
+    const rows =
+      after === undefined
+        ? this.#all(queries.first(number), limit)
+        : this.#all(queries.after(number), toSqliteId(idKind, after), limit);
+    return rows.map((row) => ({
+      id: String(row[0]),
+      version: Number(row[1]),
+      text: String(row[3]),
+      updatedAt: Number(row[2]),
+    }));
+  }
+
+  /** The collection's sequence, and how many resources it has. */
+  head({ number }: NumberedCollection): { sequence: number; count: number } {
+    const row = this.#get(queries.head, number);
+    return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
+  }
+
+  /** The change log after a sequence. */
+  changes({ number }: NumberedCollection, sequence: number, limit: number): LoggedChange[] {
+    return this.#all(queries.changes(number), sequence, limit).map((row) => ({
+      sequence: Number(row[0]),
+      id: String(row[1]),
+      version: Number(row[2]),
+      kind: row[3] as LoggedChange["kind"],
+      at: Number(row[4]),
+      principal: row[5] === null ? undefined : String(row[5]),
+      group: row[6] === null ? undefined : Number(row[6]),
+      superseded: row[7] === null ? undefined : String(row[7]),
+    }));
+  }
+
+  /** The receipt with this key that is valid at `now`. */
+  receipt(key: string, now: number): Receipt | undefined {
+    const row = this.#get(queries.receipt, key, now);
+    if (row === undefined) return undefined;
+    return { key, fingerprint: String(row[0]), answer: String(row[1]), expiresAt: Number(row[2]) };
+  }
+
+  #get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#tolerantly(sql, (statement) => statement.get(...values) as unknown as Row | undefined);
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#tolerantly(sql, (statement) => statement.all(...values) as unknown as Row[]);
+  }
+
+  /**
+   * node:sqlite throws on an integer above 2^53, which only foreign hands can have put there. One such resource
+   * must not cost the others their answer, so the query is made once more with big integers.
+   */
+  #tolerantly<T>(sql: string, run: (statement: StatementSync) => T): T {
+    const statement = this.#prepare(sql);
+    try {
+      return run(statement);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE")) throw error;
+      statement.setReadBigInts(true);
+      try {
+        return run(statement);
+      } finally {
+        statement.setReadBigInts(false);
+      }
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}

@@ -1,0 +1,359 @@
+/** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
+import type { DatabaseSync } from "node:sqlite";
+import { StartError } from "../../errors.ts";
+import { type Batch, createBatch, type Outcome } from "../batch.ts";
+import type {
+  CollectionRecord,
+  Commit,
+  Committed,
+  Key,
+  ListQuery,
+  Load,
+  LoggedChange,
+  Page,
+  Receipt,
+  Store,
+  Stored,
+  StoreHealth,
+} from "../store.ts";
+import { type Catalogue, type NumberedCollection, readCatalogue } from "./catalogue.ts";
+import { describeError, failureOf, storeProblem } from "./failures.ts";
+import type { Lock } from "./lock.ts";
+import {
+  type Cell,
+  decodeFates,
+  encodeCommit,
+  type Fate,
+  type WriterAnswer,
+  type WriterRequest,
+} from "./protocol.ts";
+import { Reader } from "./reader.ts";
+import { Scans } from "./scan.ts";
+import { watchFiles } from "./watch.ts";
+import type { WriterClient } from "./writer-client.ts";
+
+/** What the store is put together from. */
+export interface SqliteStoreParts {
+  path: string;
+  lock: Lock;
+  database: DatabaseSync;
+  groupCommit: boolean;
+  onFailure: (reason: string) => void;
+}
+
+/** Text of commits that may wait for the disk, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
+
+/** A store that is open. `openSqliteStore` makes one. */
+export class SqliteStore implements Store {
+  readonly #parts: SqliteStoreParts;
+  readonly #reader: Reader;
+  readonly #scans: Scans;
+  readonly #reads: Batch<() => unknown, unknown>;
+  readonly #commits: Batch<Commit, Committed>;
+  readonly #writer: WriterClient;
+  readonly #stopWatching: () => void;
+  #catalogue: Catalogue;
+  #health: StoreHealth = { kind: "ok" };
+  #load: SqliteLoad | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: SqliteStoreParts, writer: WriterClient) {
+    this.#parts = parts;
+    this.#reader = new Reader(parts.database);
+    this.#scans = new Scans(parts.path);
+    this.#catalogue = readCatalogue(parts.database);
+    this.#writer = writer;
+    this.#reads = createBatch({ perform: (reads) => this.#readTogether(reads) });
+    this.#commits = createBatch({
+      perform: (commits) => this.#commitTogether(commits),
+      maxTogether: parts.groupCommit ? 1_000 : 1,
+      maxWeight: maxWaitingText,
+      weigh: textLength,
+    });
+    this.#stopWatching = watchFiles(parts.path, {
+      onGone: (reason) => this.fail(reason),
+      onTick: () => this.#probe(),
+    });
+  }
+
+  async read({ collection, id }: Key): Promise<Stored | undefined> {
+    const known = this.#known(collection);
+    return known && this.#read(() => this.#reader.resource(known, id));
+  }
+
+  async list({ collection, ...page }: ListQuery): Promise<Page> {
+    const known = this.#known(collection);
+    return known === undefined ? emptyPage : this.#read(() => this.#reader.page(known, page));
+  }
+
+  async count(collection: string): Promise<number> {
+    const known = this.#known(collection);
+    return known === undefined ? 0 : this.#read(() => this.#reader.head(known).count);
+  }
+
+  async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
+    const known = this.#known(collection);
+    return known === undefined ? [] : this.#read(() => this.#reader.changes(known, sequence, limit));
+  }
+
+  async receipt(key: string, now: number): Promise<Receipt | undefined> {
+    this.#requireWorking();
+    return this.#read(() => this.#reader.receipt(key, now));
+  }
+
+  async commit(commit: Commit): Promise<Committed> {
+    this.#requireWritable();
+    for (const { key } of commit.changes) this.#requireCollection(key.collection);
+    return this.#commits.run(commit);
+  }
+
+  async reserveIds(collection: string, n: number): Promise<number> {
+    this.#requireWorking();
+    const { number } = this.#requireCollection(collection);
+    const answer = await this.#ask({ kind: "reserve", collection: number, n });
+    if (answer.kind === "reserved") return answer.first;
+    throw storeProblem("UNAVAILABLE", answer.kind === "mistake" ? answer.message : "The store has failed.");
+  }
+
+  collections(): ReadonlyMap<string, CollectionRecord> {
+    return this.#catalogue;
+  }
+
+  async migrate(plan: readonly CollectionRecord[]): Promise<void> {
+    this.#requireWritable();
+    if (plan.every((record) => isAsIn(this.#catalogue, record))) return;
+    const answer = await this.#ask({ kind: "migrate", plan });
+    if (answer.kind === "mistake") throw new StartError(answer.message);
+    this.#catalogue = readCatalogue(this.#parts.database);
+  }
+
+  async load(collection: string): Promise<Load> {
+    this.#requireWritable();
+    const { number } = this.#requireCollection(collection);
+    const load = new SqliteLoad(
+      (request) => this.#ask(request),
+      () => {
+        this.#load = undefined;
+      },
+    );
+    this.#load = load; // from here on nobody else writes
+    try {
+      await this.#commits.drained();
+      requireDone(await this.#ask({ kind: "load", collection: number, at: Date.now() }));
+      return load;
+    } catch (error) {
+      this.#load = undefined;
+      throw error;
+    }
+  }
+
+  async *scan(collection: string): AsyncGenerator<Stored> {
+    const known = this.#known(collection);
+    if (known !== undefined) yield* this.#scans.scan(known);
+  }
+
+  health(): StoreHealth {
+    return this.#health;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** Stops for good: from now on everything is refused. */
+  fail(reason: string): void {
+    if (this.#health.kind === "failed" || this.#closed !== undefined) return;
+    this.#health = { kind: "failed", reason };
+    this.#parts.onFailure(reason);
+  }
+
+  async #close(): Promise<void> {
+    this.#stopWatching();
+    await Promise.all([this.#reads.drained(), this.#commits.drained()]);
+    this.#scans.close();
+    this.#parts.database.close(); // before the writer, so that the last to leave tidies up
+    try {
+      await this.#writer.close();
+    } finally {
+      this.#parts.lock.release();
+    }
+  }
+
+  #known(collection: string): NumberedCollection | undefined {
+    this.#requireWorking();
+    return this.#catalogue.get(collection);
+  }
+
+  #requireCollection(name: string): NumberedCollection {
+    const known = this.#catalogue.get(name);
+    if (known === undefined) throw new Error(`The store has no collection ${JSON.stringify(name)}.`);
+    return known;
+  }
+
+  #requireWorking(): void {
+    if (this.#closed !== undefined) throw storeProblem("UNAVAILABLE", "The store is closed.");
+    if (this.#health.kind === "failed") throw storeProblem("UNAVAILABLE", "The store has failed.");
+  }
+
+  #requireWritable(): void {
+    this.#requireWorking();
+    if (this.#load !== undefined) throw storeProblem("UNAVAILABLE", "An import is under way. Try again.");
+  }
+
+  #read<T>(read: () => T): Promise<T> {
+    return this.#reads.run(read) as Promise<T>;
+  }
+
+  /** A single read is its own transaction. */
+  #readTogether(reads: readonly (() => unknown)[]): Outcome<unknown>[] {
+    const perform = () => reads.map((read) => this.#outcomeOf(read));
+    if (reads.length === 1) return perform();
+    return this.#reader.inSnapshot(perform);
+  }
+
+  #outcomeOf(read: () => unknown): Outcome<unknown> {
+    try {
+      return { answer: read() };
+    } catch (error) {
+      return { error: this.#readError(error) };
+    }
+  }
+
+  #readError(error: unknown): unknown {
+    switch (failureOf(error)) {
+      case "broken":
+        this.fail(describeError(error));
+        return storeProblem("UNAVAILABLE", "The store has failed.");
+      case "busy":
+      case "full":
+        return storeProblem("UNAVAILABLE", "The store cannot be read now. Try again.");
+      case "other":
+        return error;
+    }
+  }
+
+  async #commitTogether(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
+    const cells: Cell[] = [];
+    const numberOf = (collection: string) => this.#catalogue.get(collection)?.number ?? 0;
+    for (const commit of commits) encodeCommit(cells, commit, numberOf);
+    const answer = await this.#ask({ kind: "commit", calls: commits.length, cells });
+    if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
+    const fates = decodeFates(
+      answer.cells,
+      commits.map(({ changes }) => changes.length),
+    );
+    return fates.map((fate, index) => this.#outcomeOfCommit(fate, commits[index] as Commit));
+  }
+
+  #outcomeOfCommit(fate: Fate, { changes }: Commit): Outcome<Committed> {
+    if ("code" in fate) return { error: this.#problemOf(fate) };
+    this.#noteRoom();
+    return {
+      answer: changes.map(({ expect }, index) => ({
+        version: expect === "absent" ? 1 : expect + 1,
+        sequence: fate[index] as number,
+      })),
+    };
+  }
+
+  /** Asks the writer; throws the problem that it answers with. */
+  async #ask(request: WriterRequest): Promise<Exclude<WriterAnswer, { kind: "problem" }>> {
+    const answer = await this.#writer.ask(request);
+    if (answer.kind === "problem") throw this.#problemOf(answer);
+    if (answer.kind === "done") this.#noteRoom();
+    return answer;
+  }
+
+  #problemOf({ code, detail }: Exclude<Fate, readonly number[]>): Error {
+    if (code === "INTERNAL") return new Error(detail);
+    if (code === "STORAGE_FULL" && this.#health.kind === "ok") {
+      this.#health = { kind: "degraded", reason: "there is no room left to write" };
+    }
+    return storeProblem(code, detail);
+  }
+
+  /** Something was written, so there is room. */
+  #noteRoom(): void {
+    if (this.#health.kind === "degraded") this.#health = { kind: "ok" };
+  }
+
+  /** Nobody may be writing any more to a service that says it is full, so the store itself looks for room. */
+  #probe(): void {
+    if (this.#health.kind !== "degraded" || this.#load !== undefined) return;
+    this.#ask({ kind: "probe" }).catch(() => {}); // still full
+  }
+}
+
+/** An import under way. Once a part of it has failed, nothing of it is left in the store. */
+class SqliteLoad implements Load {
+  readonly #ask: (request: WriterRequest) => Promise<WriterAnswer>;
+  readonly #onEnd: () => void;
+  #failure: unknown;
+  #hasEnded = false;
+
+  constructor(ask: (request: WriterRequest) => Promise<WriterAnswer>, onEnd: () => void) {
+    this.#ask = ask;
+    this.#onEnd = onEnd;
+  }
+
+  async add(arrivals: readonly { id: string; text: string }[]): Promise<readonly number[]> {
+    const cells: string[] = [];
+    for (const { id, text } of arrivals) cells.push(id, text);
+    const answer = await this.#send({ kind: "add", cells });
+    return answer.kind === "added" ? answer.taken : [];
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await this.#send({ kind: "finish" });
+    } finally {
+      this.#end();
+    }
+  }
+
+  async cancel(): Promise<void> {
+    if (this.#hasEnded) return;
+    try {
+      requireDone(await this.#ask({ kind: "cancel" }));
+    } finally {
+      this.#end();
+    }
+  }
+
+  async #send(request: WriterRequest): Promise<WriterAnswer> {
+    if (this.#hasEnded) throw new Error("The import has ended.");
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return requireDone(await this.#ask(request));
+    } catch (error) {
+      this.#failure ??= error;
+      throw error;
+    }
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#onEnd();
+  }
+}
+
+function requireDone(answer: WriterAnswer): WriterAnswer {
+  if (answer.kind === "mistake") throw storeProblem("UNAVAILABLE", answer.message);
+  return answer;
+}
+
+function textLength({ changes }: Commit): number {
+  let length = 0;
+  for (const { next } of changes) length += next?.length ?? 0;
+  return length;
+}
+
+function isAsIn(catalogue: Catalogue, { name, idKind, schema }: CollectionRecord): boolean {
+  const known = catalogue.get(name);
+  return known !== undefined && known.idKind === idKind && known.schema === schema;
+}

@@ -1,0 +1,223 @@
+/** Judges commits and carries them out, inside a transaction that the caller holds open. */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Receipt } from "../store.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import type { Heads } from "./heads.ts";
+import type { IdBlocks } from "./id-blocks.ts";
+import { integerOf, toSqliteId } from "./ids.ts";
+import type { Fate, WireChange, WireCommit, WireRequirement } from "./protocol.ts";
+import { changesTable, resourcesTable } from "./tables.ts";
+
+/** A resource as it was before a change. */
+interface Before {
+  version: number;
+  text: string;
+}
+
+type Problem = Exclude<Fate, readonly number[]>;
+
+/** A prepared statement for each thing that is done to a collection's tables. */
+interface Statements {
+  find: StatementSync;
+  insert: StatementSync;
+  update: StatementSync;
+  remove: StatementSync;
+  log: StatementSync;
+}
+
+/** What a `Swap` works on. */
+export interface SwapParts {
+  database: DatabaseSync;
+  collections: ReadonlyMap<number, NumberedCollection>;
+  heads: Heads;
+  ids: IdBlocks;
+}
+
+const expiredReceiptsAtOnce = 100;
+
+/** Carries out commits on one connection. */
+export class Swap {
+  readonly #database: DatabaseSync;
+  readonly #collections: ReadonlyMap<number, NumberedCollection>;
+  readonly #heads: Heads;
+  readonly #ids: IdBlocks;
+  readonly #statements = new Map<number, Statements>();
+  readonly #receipts: { find: StatementSync; keep: StatementSync; purge: StatementSync };
+  readonly #nextGroup: StatementSync;
+
+  constructor({ database, collections, heads, ids }: SwapParts) {
+    this.#database = database;
+    this.#collections = collections;
+    this.#heads = heads;
+    this.#ids = ids;
+    this.#receipts = {
+      find: database.prepare("select 1 from receipts where key = ? and expires_at > ?"),
+      keep: database.prepare("insert or replace into receipts values (?, ?, ?, ?)"),
+      purge: database.prepare(
+        `delete from receipts where key in
+           (select key from receipts where expires_at <= ? limit ${expiredReceiptsAtOnce})`,
+      ),
+    };
+    this.#nextGroup = database.prepare(
+      "update meta set value = value + 1 where name = 'groups' returning value",
+    );
+  }
+
+  /** Does all of the commit or none of it. What it throws leaves the transaction in an unknown state. */
+  carryOut(commit: WireCommit): Fate {
+    if (commit.requires.length === 0) return this.#attempt(commit);
+    // Requirements are judged on what the changes made of the store, so there may be something to take back.
+    const restoreHeads = this.#heads.remember();
+    this.#database.exec("savepoint judged");
+    const fate = this.#attempt(commit);
+    const problem = "code" in fate ? fate : this.#judge(commit.requires);
+    if (problem === undefined) {
+      this.#database.exec("release judged");
+      return fate;
+    }
+    this.#database.exec("rollback to judged; release judged");
+    restoreHeads();
+    return problem;
+  }
+
+  /** Adds a resource with a version of its own, unless its id is taken. Gives whether it did. */
+  add(collection: NumberedCollection, arrival: { id: string; text: string }, { at, group }: Origin): boolean {
+    const { id, text } = arrival;
+    const { insert, log } = this.#statementsOf(collection.number);
+    const head = this.#heads.of(collection.number);
+    const version = head.sequence + 1;
+    if (insert.run(toSqliteId(collection.idKind, id), version, at, text).changes === 0) return false;
+    head.sequence++;
+    head.count++;
+    this.#noteId(collection, id);
+    log.run(head.sequence, id, version, "created", at, null, group, null);
+    return true;
+  }
+
+  /** A number that no group of changes has had. */
+  nextGroup(): number {
+    return Number(this.#nextGroup.get()?.value);
+  }
+
+  /** Judges everything but the requirements before the first change is written, so that nothing is taken back. */
+  #attempt(commit: WireCommit): Fate {
+    const { changes, receipt, at } = commit;
+    if (receipt !== undefined && this.#receipts.find.get(receipt.key, at) !== undefined) {
+      return { code: "IDEMPOTENCY_KEY_REUSED", detail: "The Idempotency-Key was used before." };
+    }
+    const befores: (Before | undefined)[] = [];
+    for (const change of changes) {
+      const before = this.#find(change);
+      if ((before?.version ?? 0) !== change.expect) return staleVersion(change, before);
+      befores.push(before);
+    }
+    const group = changes.length > 1 ? this.nextGroup() : null;
+    const origin = { at, principal: commit.principal, group };
+    const sequences = changes.map((change, index) => this.#write(change, befores[index], origin));
+    if (receipt !== undefined) this.#keep(receipt, at);
+    return sequences;
+  }
+
+  #find({ collection, id }: { collection: number; id: string }): Before | undefined {
+    const { idKind } = this.#collection(collection);
+    const row = this.#statementsOf(collection).find.get(toSqliteId(idKind, id));
+    return row === undefined ? undefined : { version: Number(row.version), text: String(row.doc) };
+  }
+
+  #write(
+    change: WireChange,
+    before: Before | undefined,
+    origin: Origin & { principal: string | null },
+  ): number {
+    const { collection, id, next } = change;
+    const described = this.#collection(collection);
+    const statements = this.#statementsOf(collection);
+    const head = this.#heads.of(collection);
+    const { at, principal, group } = origin;
+    const version = (before?.version ?? 0) + 1;
+    const key = toSqliteId(described.idKind, id);
+    head.sequence++;
+    if (next === null) {
+      statements.remove.run(key);
+      head.count--;
+    } else if (before === undefined) {
+      statements.insert.run(key, version, at, next);
+      head.count++;
+      this.#noteId(described, id);
+    } else {
+      statements.update.run(version, at, next, key);
+    }
+    const kind = next === null ? "deleted" : before === undefined ? "created" : "updated";
+    statements.log.run(head.sequence, id, version, kind, at, principal, group, before?.text ?? null);
+    return head.sequence;
+  }
+
+  #noteId({ number, idKind }: NumberedCollection, id: string): void {
+    const integer = integerOf(idKind, id);
+    if (integer !== undefined) this.#ids.use(number, integer, this.#heads.of(number));
+  }
+
+  #keep({ key, fingerprint, answer, expiresAt }: Receipt, now: number): void {
+    this.#receipts.purge.run(now);
+    this.#receipts.keep.run(key, fingerprint, answer, expiresAt);
+  }
+
+  /** The first requirement that does not hold. */
+  #judge(requires: readonly WireRequirement[]): Problem | undefined {
+    const broken = requires.find((requirement) => !this.#holds(requirement));
+    if (broken === undefined) return undefined;
+    return broken.kind === "exists"
+      ? { code: "REFERENCE_NOT_FOUND", detail: `There is no resource ${JSON.stringify(broken.id)}.` }
+      : { code: "REFERENCED", detail: `Other resources refer to ${JSON.stringify(broken.id)}.` };
+  }
+
+  #holds(requirement: WireRequirement): boolean {
+    const { kind, collection, id } = requirement;
+    if (!this.#collections.has(collection)) return kind === "unreferenced";
+    if (kind === "exists") return this.#find({ collection, id }) !== undefined;
+    const referring = this.#database.prepare(
+      `select 1 from ${resourcesTable(collection)} as resource, json_each(resource.doc) as attribute
+       where attribute.key = ? and attribute.type in ('text', 'integer') and cast(attribute.atom as text) = ?
+       limit 1`,
+    );
+    return referring.get(requirement.attribute, id) === undefined;
+  }
+
+  #collection(number: number): NumberedCollection {
+    const collection = this.#collections.get(number);
+    if (collection === undefined) throw new Error(`There is no collection ${number}.`);
+    return collection;
+  }
+
+  #statementsOf(number: number): Statements {
+    const known = this.#statements.get(number);
+    if (known !== undefined) return known;
+    const resources = resourcesTable(number);
+    const statements = {
+      find: this.#database.prepare(`select version, doc from ${resources} where id = ?`),
+      insert: this.#database.prepare(`insert into ${resources} values (?, ?, ?, ?) on conflict do nothing`),
+      update: this.#database.prepare(
+        `update ${resources} set version = ?, updated_at = ?, doc = ? where id = ?`,
+      ),
+      remove: this.#database.prepare(`delete from ${resources} where id = ?`),
+      log: this.#database.prepare(`insert into ${changesTable(number)} values (?, ?, ?, ?, ?, ?, ?, ?)`),
+    };
+    this.#statements.set(number, statements);
+    return statements;
+  }
+}
+
+/** What a row of the change log says about where a change came from. */
+interface Origin {
+  at: number;
+  group: number | null;
+}
+
+function staleVersion({ id, expect }: WireChange, before: Before | undefined): Problem {
+  const current = before === undefined ? "is not there" : `has version ${before.version}`;
+  const expected = expect === 0 ? "none" : `version ${expect}`;
+  return {
+    code: "PRECONDITION_FAILED",
+    detail: `The resource ${JSON.stringify(id)} ${current}; expected was ${expected}.`,
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * The tables of a store's file.
+ *
+ * A collection has two, named by its number: its resources, and the log of their changes. A change holds the
+ * text that it superseded, so that a create stores its text once.
+ */
+
+/** Marks a file as a store of this program: "Hold" in ASCII. */
+export const applicationId = 0x486f6c64;
+
+/** The format that this program reads and writes. Raise it with every change to the tables. */
+export const formatNumber = 1;
+
+/** The tables of a new file. */
+export const storeTables = `
+  create table meta (name text primary key not null, value integer not null) strict, without rowid;
+  insert into meta values ('format', ${formatNumber}), ('groups', 0);
+  create table collections (
+    number integer primary key,
+    name text not null unique,
+    id_kind text not null,
+    schema text
+  ) strict;
+  create table heads (
+    number integer primary key,
+    sequence integer not null,
+    count integer not null,
+    last_id integer not null
+  ) strict;
+  create table receipts (
+    key text primary key not null,
+    fingerprint text not null,
+    answer text not null,
+    expires_at integer not null
+  ) strict;
+  create index receipts_by_expiry on receipts (expires_at);
+  pragma application_id = ${applicationId};
+`;
+
+/**
+ * The tables of a new collection. An id is an integer or a text (`any`), so that its order is the order of
+ * lists. A table with rowid: measured at 100,000 resources, one without is as fast to read at 250 bytes a
+ * resource and three times as slow at 3,000.
+ */
+export function collectionTables(number: number): string {
+  return `
+    create table ${resourcesTable(number)} (
+      id any primary key not null,
+      version integer not null,
+      updated_at integer not null,
+      doc text not null
+    ) strict;
+    create table ${changesTable(number)} (
+      sequence integer primary key,
+      id text not null,
+      version integer not null,
+      kind text not null,
+      at integer not null,
+      principal text,
+      "group" integer,
+      superseded text
+    ) strict;
+  `;
+}
+
+/** The name of the table of a collection's resources. */
+export function resourcesTable(number: number): string {
+  return `resources_${number}`;
+}
+
+/** The name of the table of the changes to a collection's resources. */
+export function changesTable(number: number): string {
+  return `changes_${number}`;
+}

@@ -1,0 +1,83 @@
+/** The writer: a thread of its own, so that a slow disk holds up writes and nothing else. */
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { describeError } from "./failures.ts";
+import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
+import { Writer } from "./writer.ts";
+
+/** Commits of one transaction. More would make the first ones wait for long. */
+const maxGroup = 1_000;
+
+type CommitRequest = WriterRequest & { kind: "commit" };
+
+class WriterThread {
+  readonly #port: MessagePort;
+  readonly #settings: WriterSettings;
+  readonly #writer: Writer;
+  #next: WriterRequest | undefined;
+
+  constructor(port: MessagePort, settings: WriterSettings) {
+    this.#port = port;
+    this.#settings = settings;
+    this.#writer = new Writer(settings);
+  }
+
+  /** Does what has arrived by now, in order. */
+  work(first: WriterRequest): void {
+    for (let request: WriterRequest | undefined = first; request !== undefined; request = this.#take()) {
+      if (request.kind === "commit") this.#commit(request);
+      else this.#perform(request);
+    }
+  }
+
+  #commit(first: CommitRequest): void {
+    this.#answer(this.#writer.commit(this.#takeGroup(first)));
+    this.#writer.checkpointIfDue();
+    if (this.#writer.failure !== undefined) this.#answer([]);
+  }
+
+  #perform(request: Exclude<WriterRequest, CommitRequest>): void {
+    this.#answer([this.#writer.perform(request)]);
+    if (request.kind === "close") this.#port.close();
+  }
+
+  /** Commits that have arrived by now are written together. */
+  #takeGroup(first: CommitRequest): CommitRequest[] {
+    const group = [first];
+    let calls = first.calls;
+    while (this.#settings.groupCommit && calls < maxGroup) {
+      const next = this.#take();
+      if (next === undefined) break;
+      if (next.kind !== "commit") {
+        this.#next = next;
+        break;
+      }
+      group.push(next);
+      calls += next.calls;
+    }
+    return group;
+  }
+
+  #take(): WriterRequest | undefined {
+    const next = this.#next ?? (receiveMessageOnPort(this.#port)?.message as WriterRequest | undefined);
+    this.#next = undefined;
+    return next;
+  }
+
+  #answer(answers: readonly WriterAnswer[]): void {
+    const message: WriterMessage = { kind: "answers", answers, failure: this.#writer.failure };
+    this.#port.postMessage(message);
+  }
+}
+
+function start(port: MessagePort): WriterMessage {
+  try {
+    const thread = new WriterThread(port, workerData as WriterSettings);
+    port.on("message", (request: WriterRequest) => thread.work(request));
+    return { kind: "ready" };
+  } catch (error) {
+    return { kind: "unopened", reason: describeError(error) };
+  }
+}
+
+if (parentPort === null) throw new Error("This file is the writer thread of a store.");
+parentPort.postMessage(start(parentPort));

@@ -1,0 +1,318 @@
+/** What the writer thread does: groups of commits, imports, ids and the catalogue, each in one transaction. */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { ProblemCode } from "../../errors.ts";
+import type { CollectionRecord } from "../store.ts";
+import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
+import { describeError, failureOf } from "./failures.ts";
+import { Heads } from "./heads.ts";
+import { IdBlocks } from "./id-blocks.ts";
+import {
+  type Cell,
+  decodeCommits,
+  encodeFate,
+  type Fate,
+  type WireCommit,
+  type WriterAnswer,
+  type WriterRequest,
+  type WriterSettings,
+} from "./protocol.ts";
+import { Swap } from "./swap.ts";
+import { collectionTables } from "./tables.ts";
+
+/** How long another process's short write transaction is waited for. */
+const busyTimeoutMs = 5_000;
+const logSizeLimit = 64 * 1024 * 1024;
+const cacheKibibytes = 16 * 1024;
+/** An import would otherwise write the same pages to the log again and again. */
+const loadCacheKibibytes = 128 * 1024;
+/** Pages in the log after which they are moved into the file. */
+const checkpointPages = 1_000;
+
+interface LoadUnderWay {
+  collection: NumberedCollection;
+  at: number;
+  group: number;
+  restoreIds(): void;
+}
+
+/** The write side of one connection. */
+export class Writer {
+  readonly #database: DatabaseSync;
+  readonly #collections = new Map<number, NumberedCollection>();
+  readonly #heads: Heads;
+  readonly #ids = new IdBlocks();
+  readonly #swap: Swap;
+  readonly #logState: StatementSync;
+  #load: LoadUnderWay | undefined;
+  #logPagesTried = 0;
+  #isCommitting = false;
+  /** Why nothing more can be written, once that is so. */
+  failure: string | undefined;
+
+  constructor({ path, synchronous }: WriterSettings) {
+    const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
+    database.exec(`
+      pragma synchronous = ${synchronous};
+      pragma journal_size_limit = ${logSizeLimit};
+      pragma wal_autocheckpoint = 0;
+      pragma cache_size = -${cacheKibibytes};
+    `);
+    this.#database = database;
+    this.#heads = new Heads(database);
+    this.#swap = new Swap({
+      database,
+      collections: this.#collections,
+      heads: this.#heads,
+      ids: this.#ids,
+    });
+    this.#logState = database.prepare("pragma wal_checkpoint(noop)");
+    this.#readCollections();
+  }
+
+  /** Writes the commits of all requests in one transaction and gives an answer to each request. */
+  commit(requests: readonly (WriterRequest & { kind: "commit" })[]): WriterAnswer[] {
+    const commits = requests.map(({ cells, calls }) => decodeCommits(cells, calls));
+    const fates = this.#writeGroup(commits.flat());
+    let position = 0;
+    return requests.map(({ calls }) => {
+      const cells: Cell[] = [];
+      for (const fate of fates.slice(position, position + calls)) encodeFate(cells, fate);
+      position += calls;
+      return { kind: "committed", cells };
+    });
+  }
+
+  /** Does what is asked, alone in a transaction where it writes. */
+  perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
+    try {
+      return this.#perform(request);
+    } catch (error) {
+      if (!(error instanceof Mistake)) return { kind: "problem", ...this.#endBroken(error) };
+      if (this.#load === undefined) this.#rollBack();
+      return { kind: "mistake", message: error.message };
+    }
+  }
+
+  /** Moves the log into the file once it is long. Answers have left by then, so that nobody waits for it. */
+  checkpointIfDue(): void {
+    if (this.failure !== undefined || this.#load !== undefined) return;
+    try {
+      const { log, checkpointed } = this.#logState.get() as { log: number; checkpointed: number };
+      if (log < this.#logPagesTried) this.#logPagesTried = 0; // the log began anew
+      const left = log - Math.max(checkpointed, this.#logPagesTried);
+      if (left < checkpointPages) return;
+      this.#database.exec("pragma wal_checkpoint(passive)");
+      this.#logPagesTried = log;
+    } catch (error) {
+      // Full: the log holds everything and the next time may do. Anything else means that the disk fails.
+      if (failureOf(error) === "broken") this.failure = describeError(error);
+    }
+  }
+
+  #perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
+    switch (request.kind) {
+      case "migrate":
+        this.#migrate(request.plan);
+        return { kind: "done" };
+      case "reserve":
+        return { kind: "reserved", first: this.#reserve(request.collection, request.n) };
+      case "load":
+        this.#beginLoad(request.collection, request.at);
+        return { kind: "done" };
+      case "add":
+        return { kind: "added", taken: this.#add(request.cells) };
+      case "finish":
+        this.#finishLoad();
+        return { kind: "done" };
+      case "cancel":
+        this.#rollBack();
+        return { kind: "done" };
+      case "probe":
+        this.#probe();
+        return { kind: "done" };
+      case "close":
+        this.#close();
+        return { kind: "done" };
+    }
+  }
+
+  /** One transaction for all; each commit keeps its own fate. */
+  #writeGroup(commits: readonly WireCommit[]): Fate[] {
+    try {
+      this.#begin();
+      const fates = commits.map((commit) => this.#swap.carryOut(commit));
+      if (fates.every((fate) => "code" in fate)) this.#rollBack();
+      else this.#commit();
+      return fates;
+    } catch (error) {
+      // A fault of one commit must not cost the others theirs.
+      if (failureOf(error) === "other" && commits.length > 1) {
+        this.#rollBack();
+        return commits.flatMap((commit) => this.#writeGroup([commit]));
+      }
+      const problem = this.#endBroken(error);
+      return commits.map(() => problem);
+    }
+  }
+
+  #migrate(plan: readonly CollectionRecord[]): void {
+    this.#transact(() => {
+      for (const record of plan) this.#migrateOne(record);
+    });
+    this.#readCollections();
+  }
+
+  #migrateOne({ name, idKind, schema }: CollectionRecord): void {
+    const known = [...this.#collections.values()].find((collection) => collection.name === name);
+    if (known === undefined) {
+      this.#createCollection({ name, idKind, schema });
+      return;
+    }
+    if (known.idKind !== idKind && this.#heads.of(known.number).count > 0) {
+      throw new Mistake(
+        `The ids of ${name} are of kind "${known.idKind}" and cannot become "${idKind}" while it has resources: ` +
+          `declare it as before, or import its resources into a collection of another name.`,
+      );
+    }
+    this.#database
+      .prepare("update collections set id_kind = ?, schema = ? where number = ?")
+      .run(idKind, schema ?? null, known.number);
+  }
+
+  #createCollection({ name, idKind, schema }: CollectionRecord): void {
+    const { lastInsertRowid } = this.#database
+      .prepare("insert into collections (name, id_kind, schema) values (?, ?, ?)")
+      .run(name, idKind, schema ?? null);
+    const number = Number(lastInsertRowid);
+    this.#database.prepare("insert into heads values (?, 0, 0, 0)").run(number);
+    this.#database.exec(collectionTables(number));
+  }
+
+  #readCollections(): void {
+    this.#collections.clear();
+    for (const collection of readCatalogue(this.#database).values()) {
+      this.#collections.set(collection.number, collection);
+    }
+  }
+
+  #reserve(collection: number, n: number): number {
+    const taken = this.#ids.take(collection, n);
+    if (taken !== undefined) return taken;
+    const begin = this.#transact(() => this.#ids.extend(collection, n, this.#heads.of(collection)));
+    if (begin === undefined) throw new Mistake("The collection has no integer ids left.");
+    begin();
+    return this.#reserve(collection, n);
+  }
+
+  #beginLoad(number: number, at: number): void {
+    const collection = this.#collections.get(number);
+    if (collection === undefined) throw new Error(`There is no collection ${number}.`);
+    this.#database.exec(`pragma cache_size = -${loadCacheKibibytes}`);
+    this.#begin();
+    this.#load = { collection, at, group: this.#swap.nextGroup(), restoreIds: this.#ids.remember() };
+  }
+
+  #add(cells: readonly string[]): number[] {
+    const { collection, ...origin } = this.#requireLoad();
+    const taken: number[] = [];
+    for (let position = 0; position * 2 < cells.length; position++) {
+      const arrival = { id: cells[position * 2] as string, text: cells[position * 2 + 1] as string };
+      if (!this.#swap.add(collection, arrival, origin)) taken.push(position);
+    }
+    return taken;
+  }
+
+  #finishLoad(): void {
+    this.#requireLoad();
+    this.#commit();
+    this.#endLoad();
+  }
+
+  #requireLoad(): LoadUnderWay {
+    if (this.#load === undefined) throw new Mistake("No import is under way.");
+    return this.#load;
+  }
+
+  #endLoad(): void {
+    this.#load = undefined;
+    this.#database.exec(`pragma cache_size = -${cacheKibibytes}`);
+  }
+
+  #probe(): void {
+    this.#transact(() => this.#database.exec("update meta set value = value where name = 'groups'"));
+  }
+
+  /** An orderly end leaves no gap in integer ids and no log beside the file. */
+  #close(): void {
+    this.#rollBack();
+    if (this.failure === undefined) {
+      this.#transact(() => {
+        for (const collection of this.#ids.unfinished()) {
+          this.#ids.giveBack(collection, this.#heads.of(collection));
+        }
+      });
+      this.#database.exec("pragma wal_checkpoint(truncate)");
+    }
+    this.#database.close();
+  }
+
+  /** Runs `write` in a transaction of its own, or in that of the import under way. */
+  #transact<T>(write: () => T): T {
+    if (this.#load !== undefined) return write();
+    this.#begin();
+    const result = write();
+    this.#commit();
+    return result;
+  }
+
+  #begin(): void {
+    if (this.failure !== undefined) throw new Mistake("The store has failed.");
+    // A transaction that reads first and writes later could not wait for another process.
+    this.#database.exec("begin immediate");
+  }
+
+  #commit(): void {
+    this.#heads.write();
+    this.#isCommitting = true;
+    this.#database.exec("commit");
+    this.#isCommitting = false;
+    this.#heads.forget();
+  }
+
+  /** Takes back what the transaction under way did, if there is one. */
+  #rollBack(): void {
+    this.#isCommitting = false;
+    this.#heads.forget();
+    if (this.#database.isTransaction) this.#database.exec("rollback");
+    if (this.#load === undefined) return;
+    this.#load.restoreIds();
+    this.#endLoad();
+  }
+
+  /** Ends a transaction that an error broke, and says what the error means for those who asked for it. */
+  #endBroken(error: unknown): { code: ProblemCode; detail: string } {
+    const wasCommitting = this.#isCommitting;
+    const failure = failureOf(error);
+    if (failure === "broken") this.failure ??= describeError(error);
+    try {
+      this.#rollBack();
+    } catch (inner) {
+      this.failure ??= describeError(inner);
+    }
+    switch (failure) {
+      case "full":
+        return { code: "STORAGE_FULL", detail: "There is no room left to write." };
+      case "busy":
+        return { code: "UNAVAILABLE", detail: "Another program holds the store for too long. Try again." };
+      case "broken":
+        return wasCommitting
+          ? { code: "OUTCOME_UNKNOWN", detail: "The disk failed while the write was being made durable." }
+          : { code: "UNAVAILABLE", detail: "The disk failed; nothing was written." };
+      case "other":
+        return { code: "INTERNAL", detail: describeError(error) };
+    }
+  }
+}
+
+/** Something that the caller got wrong; nothing was written. */
+class Mistake extends Error {}

@@ -3,7 +3,7 @@ import type { Attributes, Collection } from "../collection/collection.ts";
 import { sameId } from "../collection/ids.ts";
 import { resourceText, withoutId } from "../collection/resource.ts";
 import { Problem } from "../errors.ts";
-import { parseJson, requireObject } from "../json/gate.ts";
+import { isObject, parseJson, requireLimits, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
 import { contentTooLarge } from "./content.ts";
@@ -23,8 +23,7 @@ export function parseResource(bytes: Buffer, limits: Limits): WriteContent & { k
 /** Reads the content of a patch. Throws the problems of the JSON gate and INVALID_PATCH. */
 export function parsePatch(bytes: Buffer, format: PatchFormat, limits: Limits): WriteContent {
   const value = parseJson(bytes, jsonLimits(limits));
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (format === "merge-patch" && !isObject) {
+  if (format === "merge-patch" && !isObject(value)) {
     throw new Problem(
       "INVALID_PATCH",
       "A merge patch is a JSON object. For a list of operations send Content-Type: application/json-patch+json.",
@@ -67,14 +66,13 @@ function applyPatch(
   { text, limits }: { text: string; limits: Limits },
 ): Record<string, unknown> {
   const document: unknown = JSON.parse(text);
-  const result =
-    content.kind === "json-patch"
-      ? applyJsonPatch(document, content.value, {
-          maxOperations: limits.patchOperations,
-          maxBytes: Math.max(limits.bodyBytes, Buffer.byteLength(text)),
-          jsonLimits: jsonLimits(limits),
-        })
-      : applyMergePatch(document, content.value);
+  const json = jsonLimits(limits);
+  if (content.kind === "json-patch") {
+    const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
+    return requireObject(applyJsonPatch(document, content.value, { maxOperations, maxBytes, json }));
+  }
+  const result = applyMergePatch(document, content.value);
+  requireLimits(result, json);
   return requireObject(result);
 }
 

@@ -1,0 +1,151 @@
+/**
+ * The gate that every JSON text from outside passes: strict I-JSON (RFC 8259, RFC 7493). What gets through comes
+ * back equal; what could not be kept exactly is refused.
+ *
+ * The engine's own parser does the parsing. It takes the last of two members of one name, rounds numbers and lets
+ * half a surrogate pair through, so the text is compared with the value afterwards, in ways that cost little.
+ * Only when something is wrong does `explain.ts` read the text again and find out what and where.
+ */
+import { isUtf8 } from "node:buffer";
+import { Problem } from "../errors.ts";
+import { explain } from "./explain.ts";
+
+/** How deep and how wide a JSON value may be. */
+export interface JsonLimits {
+  /** Levels of nesting; a scalar has none. */
+  depth: number;
+  /** Members of one object. */
+  members: number;
+}
+
+/** The limits where nobody says otherwise. */
+export const defaultJsonLimits: JsonLimits = { depth: 64, members: 10_000 };
+
+/**
+ * The value of a JSON text. Throws MALFORMED_JSON, DUPLICATE_MEMBER, NUMBER_OUT_OF_RANGE, INVALID_STRING,
+ * INVALID_UTF8 or BODY_TOO_DEEP.
+ */
+export function parseJson(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): unknown {
+  const text = decode(bytes);
+  const membersInText = countMembers(text, limits.depth);
+  // Too deep to be walked by recursion, and slow to parse.
+  if (membersInText === tooDeep) throw explain(text, limits);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw explain(text, limits);
+  }
+  const found = survey(value, limits);
+  if (found.isSuspect || found.members !== membersInText || suspectText.test(text)) {
+    // A suspicion may be unfounded: 1e20 is a large number, but no integer literal.
+    const problem = explain(text, limits);
+    if (problem !== undefined) throw problem;
+  }
+  return value;
+}
+
+/** The value as an object. Throws BODY_NOT_OBJECT. */
+export function requireObject(value: unknown): Record<string, unknown> {
+  if (isObject(value)) return value;
+  const isWhat = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
+  const hint = Array.isArray(value) ? "; resources are sent one at a time" : "";
+  throw new Problem("BODY_NOT_OBJECT", `The content must be a JSON object, and is ${isWhat}${hint}.`);
+}
+
+/** Throws BODY_TOO_DEEP when a value that was made here goes beyond the limits. */
+export function requireLimits(value: unknown, limits: JsonLimits): void {
+  if (!isWithin(value, limits, 0)) throw beyondLimits(limits);
+}
+
+/** The problem of a value that is nested too deeply or too wide. */
+export function beyondLimits({ depth, members }: JsonLimits): Problem {
+  return new Problem(
+    "BODY_TOO_DEEP",
+    `The result is nested more than ${depth} levels deep, or an object in it has more than ${members} members.`,
+  );
+}
+
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Escapes that can make a lone surrogate or a null character, and numbers so small that they may become 0. */
+const suspectText = /\\u(?:0000|[dD][89a-fA-F])|[eE]-[0-9]{3}|[0-9]{220}/;
+
+function decode(bytes: Uint8Array): string {
+  if (!isUtf8(bytes))
+    throw new Problem("INVALID_UTF8", "The content is not UTF-8; JSON is sent in no other encoding.");
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw new Problem("INVALID_UTF8", "The content begins with a byte order mark; leave it out.");
+  }
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
+
+const tooDeep = -1;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const leftBrace = 0x7b;
+const rightBrace = 0x7d;
+const leftBracket = 0x5b;
+const rightBracket = 0x5d;
+
+/** The members of all objects in a JSON text, or `tooDeep`. Means nothing for a text that is not JSON. */
+function countMembers(text: string, maxDepth: number): number {
+  let members = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) {
+      while (++i < text.length) {
+        const inner = text.charCodeAt(i);
+        if (inner === quote) break;
+        if (inner === backslash) i++;
+      }
+    } else if (code === colon) members++;
+    else if (code === leftBrace || code === leftBracket) {
+      if (++depth > maxDepth) return tooDeep;
+    } else if (code === rightBrace || code === rightBracket) depth--;
+  }
+  return members;
+}
+
+/** What a value shows of its text: how many members it has, and whether a number or an object needs a closer look. */
+interface Survey {
+  members: number;
+  isSuspect: boolean;
+}
+
+function survey(value: unknown, limits: JsonLimits): Survey {
+  const found: Survey = { members: 0, isSuspect: false };
+  surveyInto(value, limits, found);
+  return found;
+}
+
+function surveyInto(value: unknown, limits: JsonLimits, found: Survey): void {
+  if (typeof value === "number") {
+    if (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER) found.isSuspect = true;
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) surveyInto(item, limits, found);
+    return;
+  }
+  const names = Object.keys(value);
+  found.members += names.length;
+  if (names.length > limits.members) found.isSuspect = true;
+  for (const name of names) surveyInto((value as Record<string, unknown>)[name], limits, found);
+}
+
+function isWithin(value: unknown, limits: JsonLimits, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth >= limits.depth) return false;
+  if (Array.isArray(value)) return value.every((item) => isWithin(item, limits, depth + 1));
+  const names = Object.keys(value);
+  if (names.length > limits.members) return false;
+  return names.every((name) => isWithin((value as Record<string, unknown>)[name], limits, depth + 1));
+}

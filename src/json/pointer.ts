@@ -1,0 +1,21 @@
+/** JSON Pointer (RFC 6901): the way to a place in a JSON value. */
+
+/** Reads a pointer's segments; `undefined` when the text is not a pointer. */
+export function parsePointer(text: string): string[] | undefined {
+  if (text === "") return [];
+  if (!text.startsWith("/") || /~(?![01])/.test(text)) return undefined;
+  // ~1 before ~0 (RFC 6901 §4): the other way round, ~01 would become a slash.
+  return text
+    .slice(1)
+    .split("/")
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** Spells segments as a pointer in a URI fragment (RFC 6901 §6), such as `#/author/first%20name`. */
+export function toFragment(segments: readonly (string | number)[]): string {
+  return segments.reduce<string>((pointer, segment) => `${pointer}/${encodeSegment(String(segment))}`, "#");
+}
+
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment.toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1"));
+}

@@ -17,6 +17,7 @@ import type {
   StoreHealth,
 } from "../store.ts";
 import { type Catalogue, type NumberedCollection, readCatalogue } from "./catalogue.ts";
+import { startCheck } from "./check.ts";
 import { describeError, failureOf, storeProblem } from "./failures.ts";
 import type { Lock } from "./lock.ts";
 import {
@@ -55,6 +56,7 @@ export class SqliteStore implements Store {
   readonly #commits: Batch<Commit, Committed>;
   readonly #writer: WriterClient;
   readonly #stopWatching: () => void;
+  readonly #endCheck: () => Promise<void>;
   #catalogue: Catalogue;
   #health: StoreHealth = { kind: "ok" };
   #load: SqliteLoad | undefined;
@@ -77,6 +79,7 @@ export class SqliteStore implements Store {
       onGone: (reason) => this.fail(reason),
       onTick: () => this.#probe(),
     });
+    this.#endCheck = startCheck(parts.path, (reason) => this.fail(reason));
   }
 
   async read({ collection, id }: Key): Promise<Stored | undefined> {
@@ -107,6 +110,7 @@ export class SqliteStore implements Store {
   async commit(commit: Commit): Promise<Committed> {
     this.#requireWritable();
     for (const { key } of commit.changes) this.#requireCollection(key.collection);
+    requireSense(commit);
     return this.#commits.run(commit);
   }
 
@@ -173,7 +177,7 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#stopWatching();
-    await Promise.all([this.#reads.drained(), this.#commits.drained()]);
+    await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#endCheck()]);
     this.#scans.close();
     this.#parts.database.close(); // before the writer, so that the last to leave tidies up
     try {
@@ -345,6 +349,17 @@ class SqliteLoad implements Load {
 function requireDone(answer: WriterAnswer): WriterAnswer {
   if (answer.kind === "mistake") throw storeProblem("UNAVAILABLE", answer.message);
   return answer;
+}
+
+/** What the port rules out would spoil the counts in the head rows, so it must not get there. */
+function requireSense({ changes }: Commit): void {
+  if (changes.length === 0) throw new Error("A commit has at least one change.");
+  if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
+    throw new Error("A change cannot delete what it expects to be absent.");
+  }
+  if (changes.length === 1) return;
+  const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
+  if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
 }
 
 function textLength({ changes }: Commit): number {

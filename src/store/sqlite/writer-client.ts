@@ -63,7 +63,7 @@ export class WriterClient {
   async close(): Promise<void> {
     if (!this.#isDead) {
       this.#isClosing = true;
-      await this.ask({ kind: "close" });
+      await this.ask({ kind: "close" }).catch(() => {}); // it died meanwhile
     }
     await this.#exited;
   }

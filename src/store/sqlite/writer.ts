@@ -242,18 +242,23 @@ export class Writer {
     this.#transact(() => this.#database.exec("update meta set value = value where name = 'groups'"));
   }
 
-  /** An orderly end leaves no gap in integer ids and no log beside the file. */
   #close(): void {
-    this.#rollBack();
-    if (this.failure === undefined) {
-      this.#transact(() => {
-        for (const collection of this.#ids.unfinished()) {
-          this.#ids.giveBack(collection, this.#heads.of(collection));
-        }
-      });
-      this.#database.exec("pragma wal_checkpoint(truncate)");
+    try {
+      this.#rollBack();
+      if (this.failure === undefined) this.#tidyUp();
+    } finally {
+      this.#database.close();
     }
-    this.#database.close();
+  }
+
+  /** An orderly end leaves no gap in integer ids and no log beside the file. */
+  #tidyUp(): void {
+    this.#transact(() => {
+      for (const collection of this.#ids.unfinished()) {
+        this.#ids.giveBack(collection, this.#heads.of(collection));
+      }
+    });
+    this.#database.exec("pragma wal_checkpoint(truncate)");
   }
 
   /** Runs `write` in a transaction of its own, or in that of the import under way. */
@@ -283,7 +288,7 @@ export class Writer {
   #rollBack(): void {
     this.#isCommitting = false;
     this.#heads.forget();
-    if (this.#database.isTransaction) this.#database.exec("rollback");
+    if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");
     if (this.#load === undefined) return;
     this.#load.restoreIds();
     this.#endLoad();

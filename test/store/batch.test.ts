@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createBatch, type Outcome } from "../../src/store/batch.ts";
+
+/** A batch that doubles numbers, refuses negative ones, and remembers what travelled together. */
+function createDoubling(options: { maxCalls?: number; maxTogether?: number; maxUnderWay?: number } = {}) {
+  const journeys: number[][] = [];
+  const batch = createBatch<number, number>({
+    ...options,
+    async perform(calls) {
+      journeys.push([...calls]);
+      await sleep(2);
+      return calls.map((n): Outcome<number> => (n < 0 ? { error: new Error(`${n}`) } : { answer: n * 2 }));
+    },
+  });
+  return { batch, journeys };
+}
+
+const isUnavailable = { code: "UNAVAILABLE", headers: { "retry-after": "1" } };
+
+test("calls of one turn travel together and each gets its own answer", async () => {
+  const { batch, journeys } = createDoubling();
+  assert.deepEqual(await Promise.all([1, 2, 3].map((n) => batch.run(n))), [2, 4, 6]);
+  assert.deepEqual(journeys, [[1, 2, 3]]);
+});
+
+test("a call that fails does not touch the others", async () => {
+  const { batch } = createDoubling();
+  const results = await Promise.allSettled([batch.run(1), batch.run(-1), batch.run(2)]);
+  assert.deepEqual(
+    results.map((result) => (result.status === "fulfilled" ? result.value : String(result.reason))),
+    [2, "Error: -1", 4],
+  );
+});
+
+test("calls that arrive while as many batches are under way as may be form the next one", async () => {
+  const { batch, journeys } = createDoubling({ maxUnderWay: 1 });
+  const first = batch.run(1);
+  await sleep(0);
+  const others = [batch.run(2), batch.run(3)];
+  await sleep(0);
+  others.push(batch.run(4));
+  await Promise.all([first, ...others]);
+  assert.deepEqual(journeys, [[1], [2, 3, 4]]);
+});
+
+test("no more calls travel together than may", async () => {
+  const { batch, journeys } = createDoubling({ maxTogether: 2 });
+  await Promise.all([1, 2, 3, 4, 5].map((n) => batch.run(n)));
+  assert.deepEqual(journeys, [[1, 2], [3, 4], [5]]);
+});
+
+test("a full queue refuses with UNAVAILABLE and Retry-After, and takes calls again once there is room", async () => {
+  const { batch } = createDoubling({ maxCalls: 2 });
+  const accepted = [batch.run(1), batch.run(2)];
+  await assert.rejects(batch.run(3), isUnavailable);
+  await Promise.all(accepted);
+  assert.equal(await batch.run(3), 6);
+});
+
+test("the queue is bounded by weight too, but one call alone always passes", async () => {
+  const batch = createBatch<string, number>({
+    maxWeight: 10,
+    weigh: (text) => text.length,
+    perform: (calls) => calls.map((text) => ({ answer: text.length })),
+  });
+  assert.equal(await batch.run("x".repeat(100)), 100);
+  const accepted = [batch.run("x".repeat(6)), batch.run("x".repeat(4))];
+  await assert.rejects(batch.run("x"), isUnavailable);
+  assert.deepEqual(await Promise.all(accepted), [6, 4]);
+  assert.equal(await batch.run("x"), 1);
+});
+
+test("when performing throws, all calls of that batch are rejected and the next ones are not", async () => {
+  for (const isAsync of [false, true]) {
+    let isBroken = true;
+    const batch = createBatch<number, number>({
+      perform(calls) {
+        const failure = new Error("broken");
+        if (isBroken && isAsync) return Promise.reject(failure);
+        if (isBroken) throw failure;
+        return calls.map((answer) => ({ answer }));
+      },
+    });
+    const results = await Promise.allSettled([batch.run(1), batch.run(2)]);
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ["rejected", "rejected"],
+    );
+    isBroken = false;
+    assert.equal(await batch.run(3), 3);
+  }
+});
+
+test("drained waits for every call that was accepted", async () => {
+  const { batch } = createDoubling({ maxTogether: 1, maxUnderWay: 1 });
+  await batch.drained();
+  let answered = 0;
+  for (const n of [1, 2, 3]) {
+    batch.run(n).then(
+      () => answered++,
+      () => {},
+    );
+  }
+  await batch.drained();
+  await Promise.resolve();
+  assert.equal(answered, 3);
+});

@@ -1,0 +1,23 @@
+/** What every store must do. A store's own test file runs it in a few lines. */
+import { describe } from "node:test";
+import { catalogueContract } from "./contract/catalogue.ts";
+import { changeLogContract } from "./contract/change-log.ts";
+import { commitContract } from "./contract/commit.ts";
+import type { OpenFixture } from "./contract/fixture.ts";
+import { listContract } from "./contract/list.ts";
+import { loadContract } from "./contract/load.ts";
+import { propertyContract } from "./contract/properties.ts";
+import { requirementContract } from "./contract/requirements.ts";
+
+/** Runs the whole suite on stores that `open` makes, empty each time. */
+export function storeContract(name: string, open: OpenFixture): void {
+  describe(`${name} keeps the contract of stores`, { concurrency: 2 }, () => {
+    commitContract(open);
+    requirementContract(open);
+    listContract(open);
+    changeLogContract(open);
+    catalogueContract(open);
+    loadContract(open);
+    propertyContract(open);
+  });
+}

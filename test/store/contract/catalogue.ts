@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { StartError } from "../../../src/errors.ts";
+import {
+  commit,
+  created,
+  deleted,
+  number,
+  type OpenFixture,
+  onStore,
+  rejectsWith,
+  topic,
+} from "./fixture.ts";
+
+export function catalogueContract(open: OpenFixture): void {
+  test(
+    "collections are known by name with their kind of id and schema, also after reopening",
+    onStore(open, async (store, reopen) => {
+      const schema = '{"type":"object"}';
+      await store.migrate([
+        { name: "topics", idKind: "uuid", schema },
+        { name: "blog-posts_2", idKind: "integer", schema: undefined },
+      ]);
+      const expected = new Map([
+        ["topics", "uuid"],
+        ["users", "uuid"],
+        ["numbers", "integer"],
+        ["blog-posts_2", "integer"],
+      ]);
+      for (const known of [store.collections(), (await reopen()).collections()]) {
+        assert.deepEqual(new Map([...known].map(([name, { idKind }]) => [name, idKind])), expected);
+        assert.equal(known.get("topics")?.schema, schema);
+        assert.equal(known.get("users")?.schema, undefined);
+      }
+    }),
+  );
+
+  test(
+    "migrating changes the schema only, and keeps resources and collections that the plan does not name",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a"))]);
+      await store.migrate([{ name: "topics", idKind: "uuid", schema: "{}" }]);
+      await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined }]);
+      await store.migrate([]);
+      assert.equal(store.collections().get("topics")?.schema, undefined);
+      assert.equal(store.collections().size, 3);
+      assert.equal((await store.read(topic("a")))?.version, 1);
+    }),
+  );
+
+  test(
+    "names of collections that mean something elsewhere are only names, and case counts",
+    onStore(open, async (store) => {
+      const names = ["constructor", "toString", "Topics", "TOPICS", "select", "meta", "resources_1"];
+      await Promise.all(names.map((name) => store.migrate([{ name, idKind: "uuid", schema: undefined }])));
+      for (const name of names) {
+        await commit(store, [created({ collection: name, id: name }, { name })]);
+        assert.equal(await store.count(name), 1);
+      }
+      assert.equal(await store.count("topics"), 0);
+      assert.equal(store.collections().get("valueOf"), undefined);
+    }),
+  );
+
+  test(
+    "the kind of id may change while a collection is empty, and not while it has resources",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a"))]);
+      const plan = [
+        { name: "added", idKind: "uuid", schema: undefined },
+        { name: "topics", idKind: "integer", schema: undefined },
+      ] as const;
+      await assert.rejects(store.migrate(plan), StartError);
+      assert.equal(store.collections().get("topics")?.idKind, "uuid");
+      assert.equal(store.collections().has("added"), false);
+      await commit(store, [deleted(topic("a"), 1)]);
+      await store.migrate(plan);
+      await commit(store, [created(topic("10")), created(topic("9"))]);
+      const { items } = await store.list({ collection: "topics", limit: 2 });
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        ["9", "10"],
+      );
+    }),
+  );
+
+  test(
+    "integer ids are never given twice, and are above every id that is or was in the collection",
+    onStore(open, async (store, reopen) => {
+      assert.equal(await store.reserveIds("numbers", 1), 1);
+      assert.equal(await store.reserveIds("numbers", 3), 2);
+      assert.equal(await store.reserveIds("numbers", 1), 5);
+      await commit(store, [created(number("5"))]);
+      const again = await reopen();
+      assert.equal(await again.reserveIds("numbers", 1), 6);
+      await commit(again, [created(number("8")), created(number("-3")), created(number("text"))]);
+      assert.equal(await again.reserveIds("numbers", 2), 9);
+      await commit(again, [created(number("5000"))]);
+      await commit(again, [deleted(number("5000"), 1)]);
+      assert.equal(await again.reserveIds("numbers", 2_000), 5_001);
+      assert.equal(await again.reserveIds("numbers", 1), 7_001);
+    }),
+  );
+
+  test(
+    "ids reserved at the same time are different",
+    onStore(open, async (store) => {
+      const firsts = await Promise.all(Array.from({ length: 300 }, () => store.reserveIds("numbers", 7)));
+      const ids = firsts.flatMap((first) => Array.from({ length: 7 }, (_, n) => first + n));
+      assert.equal(new Set(ids).size, 2_100);
+    }),
+  );
+
+  test(
+    "a collection that has the greatest integer as an id has none left to give",
+    onStore(open, async (store) => {
+      await commit(store, [created(number(String(Number.MAX_SAFE_INTEGER)))]);
+      await rejectsWith("UNAVAILABLE", store.reserveIds("numbers", 1));
+      assert.equal(await store.count("numbers"), 1);
+    }),
+  );
+
+  test(
+    "a store that works says so",
+    onStore(open, async (store) => {
+      assert.deepEqual(store.health(), { kind: "ok" });
+    }),
+  );
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import type { ProblemCode } from "../../../src/errors.ts";
+import type { Change, Commit, Committed, Store } from "../../../src/store/store.ts";
+
+/** A store that is empty at first. */
+export interface Fixture {
+  store: Store;
+  /** Closes the store and opens it again. */
+  reopen(): Promise<Store>;
+  /** Closes the store and removes what it kept. */
+  cleanup(): Promise<void>;
+}
+
+export type OpenFixture = () => Promise<Fixture>;
+
+/** Two collections of texts and one of integers, in a store of their own. */
+export function onStore(
+  open: OpenFixture,
+  run: (store: Store, reopen: () => Promise<Store>) => Promise<void>,
+): () => Promise<void> {
+  return async () => {
+    const { store, reopen, cleanup } = await open();
+    try {
+      await store.migrate([
+        { name: "topics", idKind: "uuid", schema: undefined },
+        { name: "users", idKind: "uuid", schema: undefined },
+        { name: "numbers", idKind: "integer", schema: undefined },
+      ]);
+      await run(store, reopen);
+    } finally {
+      await cleanup();
+    }
+  };
+}
+
+export const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+export const topic = (id: string) => ({ collection: "topics", id });
+export const user = (id: string) => ({ collection: "users", id });
+export const number = (id: string) => ({ collection: "numbers", id });
+
+/** The text of a resource. */
+export const textOf = (id: string, attributes: Record<string, unknown> = {}) =>
+  JSON.stringify({ id, ...attributes });
+
+export function created(key: Change["key"], attributes?: Record<string, unknown>): Change {
+  return { key, expect: "absent", next: textOf(key.id, attributes) };
+}
+
+export function updated(key: Change["key"], expect: number, attributes?: Record<string, unknown>): Change {
+  return { key, expect, next: textOf(key.id, attributes) };
+}
+
+export function deleted(key: Change["key"], expect: number): Change {
+  return { key, expect, next: undefined };
+}
+
+/** Commits changes with nothing else to say about them. */
+export function commit(store: Store, changes: Change[], more: Partial<Commit> = {}): Promise<Committed> {
+  return store.commit({ changes, at, ...more });
+}
+
+/** Fails unless the promise rejects with a problem of this code. */
+export async function rejectsWith(code: ProblemCode, promise: Promise<unknown>): Promise<void> {
+  await assert.rejects(promise, (error: { code?: unknown }) => {
+    assert.equal(error.code, code, String(error));
+    return true;
+  });
+}
+
+/** The ids of a scan. */
+export async function scannedIds(store: Pick<Store, "scan">, collection: string): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of store.scan(collection)) ids.push(id);
+  return ids;
+}

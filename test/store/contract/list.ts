@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  commit,
+  created,
+  deleted,
+  number,
+  type OpenFixture,
+  onStore,
+  scannedIds,
+  topic,
+  updated,
+} from "./fixture.ts";
+
+const textIds = ["10", "9", "A", "Z", "_", "a", "aa", "b", "é", "￿", "🐘"];
+const inOrder = ["-5", "0", "9", "10", "9007199254740991", "-0", "007", "1e3", "9007199254740993", "a"].sort(
+  (left, right) => {
+    const isInteger = (id: string) => String(Number(id)) === id && Number.isSafeInteger(Number(id));
+    if (isInteger(left) && isInteger(right)) return Number(left) - Number(right);
+    if (isInteger(left) !== isInteger(right)) return isInteger(left) ? -1 : 1;
+    return Buffer.compare(Buffer.from(left), Buffer.from(right));
+  },
+);
+
+export function listContract(open: OpenFixture): void {
+  test(
+    "a list gives resources in the order of code points of their ids, page by page",
+    onStore(open, async (store) => {
+      for (const id of [...textIds].reverse()) await commit(store, [created(topic(id))]);
+      const seen: string[] = [];
+      for (let after: string | undefined; ; after = seen.at(-1)) {
+        const page = await store.list({ collection: "topics", limit: 3, ...(after && { after }) });
+        seen.push(...page.items.map(({ id }) => id));
+        assert.deepEqual([page.total, page.sequence], [textIds.length, textIds.length]);
+        assert.equal(page.more, seen.length < textIds.length);
+        if (!page.more) break;
+      }
+      assert.deepEqual(seen, textIds);
+    }),
+  );
+
+  test(
+    "a collection of integers is ordered by number, with what is no integer after them",
+    onStore(open, async (store, reopen) => {
+      for (const id of [...inOrder].reverse()) await commit(store, [created(number(id))]);
+      const again = await reopen();
+      const page = await again.list({ collection: "numbers", limit: 100 });
+      assert.deepEqual(
+        page.items.map(({ id }) => id),
+        inOrder,
+      );
+      for (const id of inOrder) assert.equal((await again.read(number(id)))?.id, id);
+      assert.deepEqual(await scannedIds(again, "numbers"), inOrder);
+      const next = await again.list({ collection: "numbers", limit: 1, after: "9" });
+      assert.equal(next.items[0]?.id, "10");
+    }),
+  );
+
+  test(
+    "a page may begin after a resource that is gone, and after the last one there is nothing",
+    onStore(open, async (store) => {
+      for (const id of ["a", "b", "c"]) await commit(store, [created(topic(id))]);
+      await commit(store, [deleted(topic("b"), 1)]);
+      const ids = async (after: string) =>
+        (await store.list({ collection: "topics", limit: 9, after })).items.map(({ id }) => id);
+      assert.deepEqual(await ids("b"), ["c"]);
+      assert.deepEqual(await ids("aa"), ["c"]);
+      assert.deepEqual(await ids("c"), []);
+      assert.deepEqual(await ids(""), ["a", "c"]);
+    }),
+  );
+
+  test(
+    "a page of exactly the limit knows that there is no more",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a")), created(topic("b"))]);
+      assert.equal((await store.list({ collection: "topics", limit: 2 })).more, false);
+      assert.equal((await store.list({ collection: "topics", limit: 1 })).more, true);
+    }),
+  );
+
+  test(
+    "an unknown collection is an empty one",
+    onStore(open, async (store) => {
+      assert.deepEqual(await store.list({ collection: "unknown", limit: 5 }), {
+        items: [],
+        more: false,
+        total: 0,
+        sequence: 0,
+      });
+      assert.equal(await store.count("unknown"), 0);
+      assert.deepEqual(await store.changesAfter("unknown", 0, 5), []);
+      assert.deepEqual(await scannedIds(store, "unknown"), []);
+    }),
+  );
+
+  test(
+    "total and sequence belong to the same state as the resources, also while others write",
+    onStore(open, async (store) => {
+      const writes = (async () => {
+        for (let n = 0; n < 200; n++) await commit(store, [created(topic(`t${String(n).padStart(4, "0")}`))]);
+      })();
+      let isWriting = true;
+      const done = writes.finally(() => {
+        isWriting = false;
+      });
+      while (isWriting) {
+        const { items, total, sequence } = await store.list({ collection: "topics", limit: 1_000 });
+        assert.deepEqual([items.length, items.length], [total, sequence]);
+      }
+      await done;
+    }),
+  );
+
+  test(
+    "a scan gives every resource of the moment at which it began",
+    onStore(open, async (store) => {
+      const ids = Array.from({ length: 700 }, (_, n) => `t${String(n).padStart(4, "0")}`);
+      await commit(
+        store,
+        ids.map((id) => created(topic(id), { n: 1 })),
+      );
+      const scan = store.scan("topics")[Symbol.asyncIterator]();
+      const first = await scan.next();
+      await commit(store, [deleted(topic("t0600"), 1), updated(topic("t0650"), 1), created(topic("u"))]);
+      const rest: string[] = [];
+      for (let next = await scan.next(); next.done !== true; next = await scan.next()) {
+        rest.push(next.value.id);
+        if (next.value.id === "t0650") assert.equal(next.value.version, 1);
+      }
+      assert.deepEqual([first.value?.id, ...rest], ids);
+      assert.equal((await scannedIds(store, "topics")).length, 700);
+    }),
+  );
+
+  test(
+    "a scan may be left early, and others may run beside it",
+    onStore(open, async (store) => {
+      await commit(
+        store,
+        ["a", "b", "c"].map((id) => created(topic(id))),
+      );
+      for await (const { id } of store.scan("topics")) {
+        assert.equal(id, "a");
+        assert.deepEqual(await scannedIds(store, "topics"), ["a", "b", "c"]);
+        break;
+      }
+      await commit(store, [deleted(topic("a"), 1)]);
+      assert.deepEqual(await scannedIds(store, "topics"), ["b", "c"]);
+    }),
+  );
+}

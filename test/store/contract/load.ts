@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  commit,
+  created,
+  deleted,
+  number,
+  type OpenFixture,
+  onStore,
+  rejectsWith,
+  scannedIds,
+  textOf,
+  topic,
+} from "./fixture.ts";
+
+const arrival = (id: string) => ({ id, text: textOf(id, { from: "outside" }) });
+
+export function loadContract(open: OpenFixture): void {
+  test(
+    "what was loaded is there after finish, with versions above every one before, and in the change log",
+    onStore(open, async (store, reopen) => {
+      await commit(store, [created(topic("old"))]);
+      await commit(store, [deleted(topic("old"), 1)]);
+      const load = await store.load("topics");
+      assert.deepEqual(await load.add([arrival("b"), arrival("old")]), []);
+      assert.deepEqual(await load.add([arrival("a")]), []);
+      await load.finish();
+      const again = await reopen();
+      const { items, total, sequence } = await again.list({ collection: "topics", limit: 9 });
+      assert.deepEqual(
+        items.map(({ id, version, text }) => [id, version, text]),
+        [
+          ["a", 5, arrival("a").text],
+          ["b", 3, arrival("b").text],
+          ["old", 4, arrival("old").text],
+        ],
+      );
+      assert.deepEqual([total, sequence], [3, 5]);
+      const logged = await again.changesAfter("topics", 2, 9);
+      assert.deepEqual(
+        logged.map(({ id, version, kind, superseded }) => [id, version, kind, superseded]),
+        [
+          ["b", 3, "created", undefined],
+          ["old", 4, "created", undefined],
+          ["a", 5, "created", undefined],
+        ],
+      );
+    }),
+  );
+
+  test(
+    "ids that are taken are told by their position and left as they were",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("b"))]);
+      const load = await store.load("topics");
+      const batches = [
+        load.add([arrival("a"), arrival("b"), arrival("a")]),
+        load.add([arrival("b"), arrival("c")]),
+      ];
+      assert.deepEqual(await Promise.all(batches), [[1, 2], [0]]);
+      await load.finish();
+      assert.equal((await store.read(topic("b")))?.text, textOf("b"));
+      assert.deepEqual(await scannedIds(store, "topics"), ["a", "b", "c"]);
+    }),
+  );
+
+  test(
+    "a load that is cancelled leaves the store as it was, and so does one that is never ended",
+    onStore(open, async (store, reopen) => {
+      await commit(store, [created(topic("a"))]);
+      const before = await store.list({ collection: "topics", limit: 9 });
+      const cancelled = await store.load("topics");
+      await cancelled.add([arrival("b")]);
+      assert.deepEqual(await store.list({ collection: "topics", limit: 9 }), before);
+      await cancelled.cancel();
+      await cancelled.cancel();
+      assert.deepEqual(await store.list({ collection: "topics", limit: 9 }), before);
+      const abandoned = await store.load("topics");
+      await abandoned.add([arrival("c")]);
+      const again = await reopen();
+      assert.deepEqual(await again.list({ collection: "topics", limit: 9 }), before);
+      await commit(again, [created(topic("d"))]);
+    }),
+  );
+
+  test(
+    "nobody else writes while a load is under way, and afterwards everybody may",
+    onStore(open, async (store) => {
+      const earlier = commit(store, [created(topic("before"))]);
+      const load = await store.load("topics");
+      await earlier;
+      await rejectsWith("UNAVAILABLE", commit(store, [created(topic("meanwhile"))]));
+      await rejectsWith("UNAVAILABLE", store.load("users"));
+      assert.equal((await store.read(topic("before")))?.version, 1);
+      await load.finish();
+      await assert.rejects(load.add([arrival("late")]));
+      await commit(store, [created(topic("after"))]);
+      assert.equal(await store.count("topics"), 2);
+    }),
+  );
+
+  test(
+    "integer ids may be reserved during a load, and a cancelled one gives them back",
+    onStore(open, async (store) => {
+      const cancelled = await store.load("numbers");
+      assert.equal(await store.reserveIds("numbers", 5), 1);
+      await cancelled.add([{ id: "9", text: '{"id":9}' }]);
+      assert.equal(await store.reserveIds("numbers", 1), 10);
+      await cancelled.cancel();
+      const load = await store.load("numbers");
+      assert.equal(await store.reserveIds("numbers", 2), 1);
+      await load.add([{ id: "7", text: '{"id":7}' }]);
+      await load.finish();
+      assert.equal(await store.reserveIds("numbers", 1), 8);
+      assert.equal((await store.read(number("7")))?.id, "7");
+    }),
+  );
+
+  test(
+    "ten thousand resources arrive whole",
+    onStore(open, async (store) => {
+      const load = await store.load("topics");
+      const ids = Array.from({ length: 10_000 }, (_, n) => `t${String(n).padStart(5, "0")}`);
+      const batches = Array.from({ length: 10 }, (_, n) => ids.slice(n * 1_000, (n + 1) * 1_000));
+      await Promise.all(batches.map((batch) => load.add(batch.map(arrival))));
+      await load.finish();
+      assert.deepEqual(await scannedIds(store, "topics"), ids);
+      assert.equal(await store.count("topics"), 10_000);
+    }),
+  );
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
+
+test("tasks of one key run one after the other, in the order they came", async () => {
+  const queue = createKeyedQueue();
+  const events: string[] = [];
+  const task = (name: string, ms: number) =>
+    queue.run("a", async () => {
+      events.push(`${name} begins`);
+      await sleep(ms);
+      events.push(`${name} ends`);
+      return name;
+    });
+  assert.deepEqual(await Promise.all([task("x", 5), task("y", 0), task("z", 1)]), ["x", "y", "z"]);
+  assert.deepEqual(
+    events,
+    ["x", "y", "z"].flatMap((name) => [`${name} begins`, `${name} ends`]),
+  );
+});
+
+test("tasks of different keys do not wait for each other", async () => {
+  const queue = createKeyedQueue();
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const waiting = queue.run("a", () => gate);
+  assert.equal(await queue.run("b", async () => "b"), "b");
+  open();
+  await waiting;
+});
+
+test("a task that fails, at once or later, fails alone", async () => {
+  const queue = createKeyedQueue();
+  const results = await Promise.allSettled([
+    queue.run("a", () => {
+      throw new Error("at once");
+    }),
+    queue.run("a", () => Promise.reject(new Error("later"))),
+    queue.run("a", async () => "fine"),
+  ]);
+  assert.deepEqual(
+    results.map((result) => (result.status === "fulfilled" ? result.value : String(result.reason))),
+    ["Error: at once", "Error: later", "fine"],
+  );
+});
+
+test("too many tasks of one key, or of all keys, are refused with UNAVAILABLE and Retry-After", async () => {
+  const queue = createKeyedQueue({ maxPerKey: 2, maxTasks: 3 });
+  const refused = { code: "UNAVAILABLE", headers: { "retry-after": "1" } };
+  const running = [queue.run("a", () => sleep(5)), queue.run("a", () => sleep(1))];
+  await assert.rejects(
+    queue.run("a", async () => {}),
+    refused,
+  );
+  running.push(queue.run("b", () => sleep(5)));
+  await assert.rejects(
+    queue.run("c", async () => {}),
+    refused,
+  );
+  await Promise.all(running);
+  // Refused and failed tasks must not be counted for ever.
+  for (let n = 0; n < 10; n++) {
+    await queue.run("a", () => Promise.reject(new Error("no"))).catch(() => {});
+  }
+  await Promise.all([queue.run("a", async () => {}), queue.run("a", async () => {})]);
+});
+
+test("no two tasks of a key overlap, however they are mixed", async () => {
+  const queue = createKeyedQueue();
+  const running = new Map<string, number>();
+  await Promise.all(
+    Array.from({ length: 300 }, async (_, n) => {
+      const key = `k${n % 7}`;
+      if (n % 3 === 0) await sleep(n % 5);
+      await queue.run(key, async () => {
+        running.set(key, (running.get(key) ?? 0) + 1);
+        assert.equal(running.get(key), 1);
+        if (n % 2 === 0) await sleep(0);
+        running.set(key, 0);
+      });
+    }),
+  );
+});

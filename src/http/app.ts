@@ -33,7 +33,8 @@ export function createApp(service: Service, { logRequests }: AppOptions): Fastif
     http: {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: 1_000, // Node looks at its time-outs only this often
-      maxHeaderSize: limits.headerBytes + limits.targetBytes, // the target counts too, and has its own limit
+      maxHeaderSize: limits.headerBytes, // the target counts too
+      requireHostHeader: false, // we answer that ourselves
     },
     clientErrorHandler,
     frameworkErrors: (_error, request, reply) => serve(request, reply),
@@ -49,17 +50,49 @@ export function createApp(service: Service, { logRequests }: AppOptions): Fastif
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** The answer is written past Fastify, which would add a charset to media types that have none. */
 function serveWith(service: Service, logRequests: boolean): Serve {
   return (request, reply) => {
-    const begin = performance.now();
     reply.hijack();
-    void handle(service, toHttpRequest(request)).then(({ status, headers, body }) => {
-      reply.raw.writeHead(status, headers);
-      reply.raw.end(body);
-      if (logRequests) logRequest(service, request, { status, ms: performance.now() - begin });
-    });
+    inTurn(request.raw.socket, () => answer(service, request, reply, logRequests));
   };
+}
+
+/**
+ * The answer is written past Fastify, which would add a charset to media types that have none. Gives whether the
+ * connection stays open.
+ */
+async function answer(
+  service: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logRequests: boolean,
+): Promise<boolean> {
+  const begin = performance.now();
+  const { status, headers, body } = await handle(service, toHttpRequest(request));
+  reply.raw.writeHead(status, headers);
+  reply.raw.end(body);
+  if (logRequests) logRequest(service, request, { status, ms: performance.now() - begin });
+  return headers.connection !== "close";
+}
+
+/** Connections with a request under way, and its end: `false` if the connection closes after it. */
+const busy = new WeakMap<Socket, Promise<boolean>>();
+
+/**
+ * Requests that were sent one after the other without waiting are carried out one after the other: the second may
+ * stand on what the first does (RFC 9112 §9.3.2). After an answer that closes the connection, what still came
+ * along is not carried out.
+ */
+function inTurn(socket: Socket, work: () => Promise<boolean>): void {
+  const before = busy.get(socket);
+  const turn = before === undefined ? work() : before.then((isOpen) => isOpen && work());
+  busy.set(socket, turn);
+  turn.then(
+    (isOpen) => {
+      if (isOpen && busy.get(socket) === turn) busy.delete(socket);
+    },
+    () => socket.destroy(), // the client learns that there is no answer
+  );
 }
 
 /** No query string and no headers: they may hold secrets. */

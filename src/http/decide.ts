@@ -3,7 +3,7 @@ import type { Attributes, Collection } from "../collection/collection.ts";
 import { sameId } from "../collection/ids.ts";
 import { resourceText, withoutId } from "../collection/resource.ts";
 import { Problem } from "../errors.ts";
-import { isObject, parseJson, requireLimits, requireObject } from "../json/gate.ts";
+import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
 import { contentTooLarge } from "./content.ts";
@@ -20,7 +20,7 @@ export function parseResource(bytes: Buffer, limits: Limits): WriteContent & { k
   return { kind: "resource", value: requireObject(parseJson(bytes, jsonLimits(limits))) };
 }
 
-/** Reads the content of a patch. Throws the problems of the JSON gate and INVALID_PATCH. */
+/** Reads the content of a patch. Throws INVALID_PATCH and the problems of the JSON gate. */
 export function parsePatch(bytes: Buffer, format: PatchFormat, limits: Limits): WriteContent {
   const value = parseJson(bytes, jsonLimits(limits));
   if (format === "merge-patch" && !isObject(value)) {
@@ -30,6 +30,13 @@ export function parsePatch(bytes: Buffer, format: PatchFormat, limits: Limits): 
     );
   }
   return { kind: format, value };
+}
+
+/** The problem of content that should be a patch: what is not JSON, or not there at all, is none. */
+export function patchProblem(error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  if (error.code !== "MALFORMED_JSON" && error.code !== "BODY_REQUIRED") return error;
+  return new Problem("INVALID_PATCH", error.message);
 }
 
 /**
@@ -53,6 +60,7 @@ export function decideUpdate(
 ): string {
   const { collection, id } = target;
   const next = content.kind === "resource" ? content.value : applyPatch(content, current);
+  if (content.kind === "resource") requireId(next, id);
   requireSameId(next, target);
   const attributes = withoutId(next);
   requireValid(collection, attributes);
@@ -71,20 +79,24 @@ function applyPatch(
     const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
     return requireObject(applyJsonPatch(document, content.value, { maxOperations, maxBytes, json }));
   }
-  const result = applyMergePatch(document, content.value);
-  requireLimits(result, json);
-  return requireObject(result);
+  return requireObject(applyMergePatch(document, content.value, json));
+}
+
+function requireId(next: Record<string, unknown>, id: string): void {
+  if (Object.hasOwn(next, "id")) return;
+  throw idProblem("ID_REQUIRED", `The content must carry the id of the resource, "${id}".`, "required");
 }
 
 function requireSameId(
   next: Record<string, unknown>,
   { collection, id }: { collection: Collection; id: string },
 ): void {
-  if (!Object.hasOwn(next, "id")) {
-    throw idProblem("ID_REQUIRED", `The content must carry the id of the resource, "${id}".`, "required");
-  }
-  if (sameId(collection.idKind, next.id, id)) return;
-  throw idProblem("ID_MISMATCH", `The id in the content is not the id in the path, "${id}".`, "const");
+  if (Object.hasOwn(next, "id") && sameId(collection.idKind, next.id, id)) return;
+  throw idProblem(
+    "ID_MISMATCH",
+    `The id in the content, or after the patch, is not the id in the path, "${id}".`,
+    "const",
+  );
 }
 
 function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: string): Problem {

@@ -22,7 +22,7 @@ export function isLoopback(name: string): boolean {
 /** The name in a Host value, in lower case and without brackets and port; throws INVALID_REQUEST. */
 export function hostName(host: string): string {
   const match = hostShape.exec(host);
-  if (!match?.[1]) throw new Problem("INVALID_REQUEST", "The Host header is not a host name.");
+  if (!match?.[1]) throw invalidRequest("The Host header is not a host name.");
   return match[1].toLowerCase().replace(/^\[|\]$/g, "");
 }
 
@@ -37,4 +37,9 @@ export function createHostCheck(names: readonly string[]): (host: string) => boo
     if (isOwn) lastOwn = host;
     return isOwn;
   };
+}
+
+/** The problem of a request that is not sound HTTP. What follows it on the connection cannot be trusted either. */
+export function invalidRequest(detail: string): Problem {
+  return new Problem("INVALID_REQUEST", detail, { headers: { connection: "close" } });
 }

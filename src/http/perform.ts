@@ -11,11 +11,19 @@ import {
   type Validators,
 } from "./conditional.ts";
 import { readContent } from "./content.ts";
-import { decideCreate, decideUpdate, parsePatch, parseResource } from "./decide.ts";
+import {
+  decideCreate,
+  decideUpdate,
+  parsePatch,
+  parseResource,
+  patchProblem,
+  type WriteContent,
+} from "./decide.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import { type Document, documentOf } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
+import type { Limits } from "./settings.ts";
 
 /** What came of an operation. */
 export type Result =
@@ -175,10 +183,22 @@ async function prepare(
   const { limits } = service.settings;
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
-  const bytes = await readContent(request, limits.bodyBytes);
-  const content =
-    operation.kind === "patch" ? parsePatch(bytes, operation.format, limits) : parseResource(bytes, limits);
+  const content = await readWriteContent(operation, request, limits);
   return ({ text }) => decideUpdate(operation, content, { text, limits });
+}
+
+async function readWriteContent(
+  operation: Exclude<Write, { kind: "delete" }>,
+  request: HttpRequest,
+  limits: Limits,
+): Promise<WriteContent> {
+  if (operation.kind === "replace")
+    return parseResource(await readContent(request, limits.bodyBytes), limits);
+  try {
+    return parsePatch(await readContent(request, limits.bodyBytes), operation.format, limits);
+  } catch (error) {
+    throw patchProblem(error);
+  }
 }
 
 function partialReplace(): Problem {

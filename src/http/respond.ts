@@ -135,13 +135,13 @@ function link(path: string, parameters: string[], relation: string): string {
   return `<${path}${query}>; rel="${relation}"`;
 }
 
-/** Only where the offset is known: on a first page, and on an empty one, which has none. */
+/** Only where the offset is known: on a first page. */
 function contentRange(
   { page: asked, collection }: Operation & { kind: "list" },
   page: Page,
 ): string | undefined {
-  if (page.items.length === 0) return `${collection.name} */${page.total}`;
   if (asked.after !== undefined) return undefined;
+  if (page.items.length === 0) return `${collection.name} */${page.total}`;
   return `${collection.name} 0-${page.items.length - 1}/${page.total}`;
 }
 

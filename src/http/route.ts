@@ -1,6 +1,7 @@
 /** From the request line and Host to what is addressed: step one of a request. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
+import { invalidRequest } from "./hosts.ts";
 import type { HttpRequest } from "./message.ts";
 import { findCollection, type Service } from "./service.ts";
 
@@ -47,24 +48,21 @@ export function findRoute(service: Service, request: HttpRequest): Route {
 }
 
 /** What Node's parser lets pass although it is no sound request. */
-function requireWellFormed(request: HttpRequest): void {
+function requireWellFormed({ headers, rawHeaders }: HttpRequest): void {
   let hosts = 0;
   let contentTypes = 0;
-  for (let i = 0; i < request.rawHeaders.length; i += 2) {
-    const name = request.rawHeaders[i] as string;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
     else if (name.length === 12 && name.toLowerCase() === "content-type") contentTypes++;
   }
-  // RFC 9112 §3.2: more than one Host line must be refused; Node lets the first one win.
-  if (hosts > 1) throw new Problem("INVALID_REQUEST", "The request has more than one Host header.");
-  if (contentTypes > 1)
-    throw new Problem("INVALID_REQUEST", "The request has more than one Content-Type header.");
-  const coding = request.headers["transfer-encoding"];
-  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
-    throw new Problem("INVALID_REQUEST", `Transfer-Encoding "${coding}" is not supported; only chunked is.`, {
-      headers: { connection: "close" },
-    });
-  }
+  // RFC 9112 §3.2: without Host, or with two, a request must be refused; Node lets the first one win.
+  if (hosts !== 1)
+    throw invalidRequest(`The request has ${hosts === 0 ? "no" : "more than one"} Host header.`);
+  if (contentTypes > 1) throw invalidRequest("The request has more than one Content-Type header.");
+  const coding = headers["transfer-encoding"];
+  if (coding === undefined || coding.toLowerCase() === "chunked") return;
+  throw invalidRequest(`Transfer-Encoding "${coding}" is not supported; only chunked is.`);
 }
 
 function requireOwnHost(service: Service, request: HttpRequest): void {

@@ -132,20 +132,22 @@ function surveyInto(value: unknown, limits: JsonLimits, found: Survey): void {
   }
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
-    for (const item of value) surveyInto(item, limits, found);
+    for (let i = 0; i < value.length; i++) surveyInto(value[i], limits, found);
     return;
   }
-  const names = Object.keys(value);
-  found.members += names.length;
-  if (names.length > limits.members) found.isSuspect = true;
-  for (const name of names) surveyInto((value as Record<string, unknown>)[name], limits, found);
+  const values = Object.values(value);
+  found.members += values.length;
+  if (values.length > limits.members) found.isSuspect = true;
+  for (let i = 0; i < values.length; i++) surveyInto(values[i], limits, found);
 }
 
 function isWithin(value: unknown, limits: JsonLimits, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth >= limits.depth) return false;
-  if (Array.isArray(value)) return value.every((item) => isWithin(item, limits, depth + 1));
-  const names = Object.keys(value);
-  if (names.length > limits.members) return false;
-  return names.every((name) => isWithin((value as Record<string, unknown>)[name], limits, depth + 1));
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  if (!Array.isArray(value) && items.length > limits.members) return false;
+  for (let i = 0; i < items.length; i++) {
+    if (!isWithin(items[i], limits, depth + 1)) return false;
+  }
+  return true;
 }

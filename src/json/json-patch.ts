@@ -118,7 +118,7 @@ class Patcher {
 
   #test(operation: Operation): void {
     if (isEqual(this.#get(operation, operation.path, "path"), operation.value)) return;
-    throw conflict([operation.index, "value"], "is not what stands at the path", "test");
+    throw conflict([operation.index, "path"], "holds another value than the one that is tested for", "test");
   }
 
   #move(operation: Operation): void {

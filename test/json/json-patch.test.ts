@@ -94,7 +94,7 @@ const refused: [name: string, document: unknown, patch: unknown, code: string, p
       { op: "test", path: "/a", value: "1" },
     ],
     "PATCH_CONFLICT",
-    "#/1/value",
+    "#/1/path",
   ],
   ["a missing member", { a: 1 }, [{ op: "remove", path: "/b" }], "PATCH_CONFLICT", "#/0/path"],
   ["a member of the prototype", {}, [{ op: "remove", path: "/toString" }], "PATCH_CONFLICT", "#/0/path"],

@@ -52,6 +52,14 @@ describe("a merge patch", () => {
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
   });
 
+  test("may not make an object of more members than the limit says", () => {
+    const limits = { depth: 64, members: 3 };
+    assert.deepEqual(applyMergePatch({ a: 1, b: 2 }, { c: 3, a: null, d: 4 }, limits), { b: 2, c: 3, d: 4 });
+    assert.throws(() => applyMergePatch({ x: { a: 1, b: 2 } }, { x: { c: 3, d: 4 } }, limits), {
+      code: "BODY_TOO_DEEP",
+    });
+  });
+
   test("applied twice is applied once", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {

@@ -43,9 +43,13 @@ function collect({ content }: HttpRequest, maxBytes: number): Promise<Buffer> {
       reject(contentTooLarge(maxBytes));
     };
     content.on("data", onData);
-    content.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    const onClose = () => reject(clientWentAway());
+    content.once("end", () => {
+      content.off("close", onClose);
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    });
     content.once("error", (cause) => reject(clientWentAway(cause)));
-    content.once("close", () => reject(clientWentAway()));
+    content.once("close", onClose);
   });
 }
 

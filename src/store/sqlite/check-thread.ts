@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { describeError, failureOf } from "./failures.ts";
+import { describeError, resultCode } from "./failures.ts";
 
 /** Up to here the file is checked as a whole, which also finds pages that two tables claim. */
 const maxBytesAtOnce = 256 * 1024 * 1024;
@@ -30,11 +30,14 @@ function partsOf(database: DatabaseSync): string[] {
   return tables.map(({ name }) => String(name));
 }
 
+/** Errors that are findings. That the file is gone is noticed elsewhere, and another program's lock is no damage. */
+const damageCodes = new Set([10, 11, 26]); // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB
+
 async function check(path: string): Promise<string | undefined> {
   try {
     return await findDamage(path);
   } catch (error) {
-    return failureOf(error) === "broken" ? describeError(error) : undefined;
+    return damageCodes.has((resultCode(error) ?? 0) & 0xff) ? describeError(error) : undefined;
   }
 }
 

@@ -32,6 +32,11 @@ function lockError(path: string, error: unknown): unknown {
       `${path} is in use by another Holdfast (a service or an import): stop that one, or choose another store.`,
     );
   }
+  if (failureOf(error) === "full") {
+    return new StartError(
+      `There is no room left on the disk of ${path}: make room, or choose another store.`,
+    );
+  }
   if (failureOf(error) === "broken") {
     return new StartError(`${path}.lock cannot be opened: let this user write to it, or remove it.`);
   }

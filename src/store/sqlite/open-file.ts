@@ -104,6 +104,8 @@ function idOf(database: DatabaseSync): number {
 }
 
 function createTables(database: DatabaseSync): void {
+  // First of all, so that no journal of the other kind ever lies beside the file.
+  database.exec("pragma journal_mode = wal");
   database.exec(`begin immediate; ${storeTables} commit`);
 }
 
@@ -131,7 +133,9 @@ function openError(path: string, error: unknown): unknown {
     case "busy":
       return new StartError(`${path} is locked by another program: ${reason}.`);
     case "full":
-      return new StartError(`There is no room left on the disk of ${path}: ${reason}.`);
+      return new StartError(
+        `There is no room left on the disk of ${path}: make room, or choose another store.`,
+      );
     case "broken":
       return brokenError(path, reason);
     default:

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Problem } from "../../src/errors.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { commit, created, rejectsWith, topic } from "./contract/fixture.ts";
+import { makeFolder } from "./sqlite-fixture.ts";
+
+/** Mounts a small disk of its own; `undefined` where that is not allowed. */
+function mountSmallDisk(): { folder: string; remove(): void } | undefined {
+  const { folder, remove } = makeFolder();
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", folder], { stdio: "ignore" });
+  } catch {
+    remove();
+    return undefined;
+  }
+  return {
+    folder,
+    remove() {
+      execFileSync("umount", ["--lazy", folder]);
+      remove();
+    },
+  };
+}
+
+const pad = "x".repeat(2_000);
+const problemOf = (error: unknown) => (error as Problem).code;
+
+/** Writes until the first refusal and gives the ids that were acknowledged, and the codes of the refusals. */
+async function writeUntilRefused(store: Store, name: string): Promise<{ ids: string[]; codes: Set<string> }> {
+  const ids: string[] = [];
+  const codes = new Set<string>();
+  for (let n = 0; codes.size === 0 && n < 10_000; n++) {
+    const together = Array.from({ length: 8 }, (_, m) => `${name}${n}-${m}`);
+    const results = await Promise.allSettled(
+      together.map((id) => commit(store, [created(topic(id), { pad })])),
+    );
+    for (const [index, result] of results.entries()) {
+      if (result.status === "fulfilled") ids.push(together[index] as string);
+      else codes.add(problemOf(result.reason));
+    }
+  }
+  return { ids, codes };
+}
+
+async function requireThere(store: Store, ids: readonly string[]): Promise<void> {
+  for (const id of ids) assert.equal((await store.read(topic(id)))?.id, id);
+  assert.equal(await store.count("topics"), ids.length);
+}
+
+const noDisk = "needs the right to mount a small disk (root on Linux)";
+
+test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writes resume with room", async (t) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return t.skip(noDisk);
+  const path = join(disk.folder, "x.db");
+  const filler = join(disk.folder, "filler");
+  writeFileSync(filler, "x".repeat(500_000));
+  let store = await openStore({ kind: "sqlite", path }, { onFailure: assert.fail });
+  t.after(async () => {
+    await store.close();
+    disk.remove();
+  });
+  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined }]);
+
+  const { ids, codes } = await writeUntilRefused(store, "first");
+  assert.deepEqual([...codes], ["STORAGE_FULL"]);
+  assert.ok(ids.length > 50);
+  assert.equal(store.health().kind, "degraded");
+  await requireThere(store, ids);
+  const tooLarge = { pad: pad.repeat(1_000) };
+  await rejectsWith(
+    "STORAGE_FULL",
+    commit(store, [created(topic("still")), created(topic("full"), tooLarge)]),
+  );
+  const load = await store.load("topics");
+  await rejectsWith(
+    "STORAGE_FULL",
+    load.add([{ id: "l", text: JSON.stringify(tooLarge) }]).then(() => load.finish()),
+  );
+  await load.cancel();
+  await requireThere(store, ids);
+
+  rmSync(filler);
+  await commit(store, [created(topic("room"), { pad })]);
+  assert.deepEqual(store.health(), { kind: "ok" });
+  const more = await writeUntilRefused(store, "then");
+  assert.deepEqual([...more.codes], ["STORAGE_FULL"]);
+  const all = [...ids, "room", ...more.ids];
+  await requireThere(store, all);
+
+  // Even when nobody writes any more, the store finds out that there is room again.
+  assert.equal(store.health().kind, "degraded");
+  execFileSync("mount", ["-o", "remount,size=8m", disk.folder]);
+  for (let tries = 0; store.health().kind !== "ok" && tries < 100; tries++) await sleep(50);
+  assert.deepEqual(store.health(), { kind: "ok" });
+
+  await store.close();
+  store = await openStore({ kind: "sqlite", path }, { onFailure: assert.fail });
+  await requireThere(store, all);
+});
+
+test("a store on a disk that is full from the start is refused in one line", async (t) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return t.skip(noDisk);
+  t.after(() => disk.remove());
+  try {
+    writeFileSync(join(disk.folder, "filler"), Buffer.alloc(4_000_000));
+  } catch {} // as much as there is room for
+  await assert.rejects(openStore({ kind: "sqlite", path: join(disk.folder, "x.db") }), {
+    name: "StartError",
+    message: /There is no room left on the disk of/,
+  });
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openStore } from "../../src/store/open.ts";
+import { scannedIds } from "./contract/fixture.ts";
+import { makeFolder } from "./sqlite-fixture.ts";
+import { type Report, traceWriting, whyNoTrace } from "./strace.ts";
+
+const skip = whyNoTrace();
+
+/** Writes on a disk that fails as told, and then checks what is left of it on one that works. */
+async function writeOnFailingDisk(inject: string): Promise<Report> {
+  const { folder, remove } = makeFolder();
+  try {
+    const { report } = traceWriting(folder, {
+      strace: ["-e", inject.split(":")[0]?.replace("inject", "trace") as string, "-e", inject],
+    });
+    const store = await openStore({ kind: "sqlite", path: join(folder, "x.db") }, { onFailure: assert.fail });
+    const kept = new Set(await scannedIds(store, "topics"));
+    assert.deepEqual(
+      report.acknowledged.filter((id) => !kept.has(id)),
+      [],
+      "every acknowledged resource is there",
+    );
+    assert.equal(kept.size, await store.count("topics"));
+    await store.close();
+    return report;
+  } finally {
+    remove();
+  }
+}
+
+for (const times of ["once", "for ever"]) {
+  test(`a flush that fails ${times} stops the store: no later write is acknowledged, none hangs`, {
+    skip,
+  }, async () => {
+    const when = times === "once" ? "12" : "12+";
+    const { acknowledged, problems, health, failures } = await writeOnFailingDisk(
+      `inject=fdatasync,fsync:error=EIO:when=${when}`,
+    );
+    assert.equal(health.kind, "failed");
+    assert.equal(failures.length, 1);
+    assert.match(failures[0] as string, /disk I\/O error/);
+    assert.equal(acknowledged.length + problems.length, 60);
+    assert.ok(acknowledged.length > 0);
+    assert.ok(problems.includes("OUTCOME_UNKNOWN"), "those in the group that failed cannot know");
+    assert.ok(problems.includes("UNAVAILABLE"), "those after it are refused");
+    assert.equal(new Set(problems).size, 2);
+  });
+}

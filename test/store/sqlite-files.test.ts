@@ -1,0 +1,370 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { StartError } from "../../src/errors.ts";
+import { openReader, openStore } from "../../src/store/open.ts";
+import { requireSoundSqlite } from "../../src/store/sqlite/open-file.ts";
+import { commit, created, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
+import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
+
+const topics = { name: "topics", idKind: "uuid", schema: undefined } as const;
+
+/** A store with some hundred pages of resources, closed. */
+async function makeStore(path: string, resources = 2_000): Promise<void> {
+  const store = await openStore({ kind: "sqlite", path });
+  await store.migrate([topics]);
+  const load = await store.load("topics");
+  await load.add(
+    Array.from({ length: resources }, (_, n) => {
+      const id = `t${String(n).padStart(5, "0")}`;
+      return { id, text: textOf(id, { pad: "x".repeat(200) }) };
+    }),
+  );
+  await load.finish();
+  await store.close();
+}
+
+/** Fails unless the store at `path` is refused in one line that matches. */
+async function requireRefused(path: string, line: RegExp): Promise<void> {
+  await assert.rejects(openStore({ kind: "sqlite", path }), (error: Error) => {
+    assert.ok(error instanceof StartError, String(error.stack));
+    assert.match(error.message, line);
+    assert.doesNotMatch(error.message, /\n/);
+    assert.ok(error.message.includes(path), error.message);
+    return true;
+  });
+}
+
+async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const { folder, remove } = makeFolder();
+  try {
+    await run(folder);
+  } finally {
+    remove();
+  }
+}
+
+function overwrite(path: string, position: number, bytes: Buffer): void {
+  const file = openSync(path, "r+");
+  writeSync(file, bytes, 0, bytes.length, position);
+  closeSync(file);
+}
+
+test("an empty file becomes a store", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "x.db");
+    writeFileSync(path, "");
+    await makeStore(path, 1);
+    const reader = await openReader({ kind: "sqlite", path });
+    assert.equal(reader.count("topics"), 1);
+    await reader.close();
+  }));
+
+test("a store in a folder that does not exist is refused, and the folder is named", () =>
+  inFolder((folder) =>
+    requireRefused(join(folder, "no", "x.db"), /folder .* does not exist: create \S+no,/),
+  ));
+
+test("a folder is no store", () =>
+  inFolder((folder) => requireRefused(folder, /is not a file: choose another/)));
+
+test("a file that is no SQLite database is refused and left alone", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "picture.png");
+    const picture = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(5_000, 7)]);
+    writeFileSync(path, picture);
+    await requireRefused(path, /is not a SQLite database.*choose another store/);
+    assert.deepEqual(readFileSync(path), picture);
+  }));
+
+test("a database of another program is refused and left alone", () =>
+  inFolder(async (folder) => {
+    for (const sql of ["create table bookmarks (url)", "pragma application_id = 7"]) {
+      const path = join(folder, `${sql.length}.db`);
+      const database = new DatabaseSync(path);
+      database.exec(sql);
+      database.close();
+      const before = readFileSync(path);
+      await requireRefused(path, /is a SQLite database of another program: choose another store/);
+      assert.deepEqual(readFileSync(path), before);
+    }
+  }));
+
+test("a file of a newer format is refused, with both numbers", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "x.db");
+    await makeStore(path, 1);
+    const database = new DatabaseSync(path);
+    database.exec("update meta set value = 99 where name = 'format'");
+    database.close();
+    await requireRefused(path, /newer Holdfast \(format 99, this one knows 1\)/);
+  }));
+
+test("a file with a destroyed header, first page, or end is refused", () =>
+  inFolder(async (folder) => {
+    const whole = join(folder, "whole.db");
+    await makeStore(whole);
+    const damages: [string, (path: string) => void][] = [
+      ["header", (path) => overwrite(path, 0, Buffer.alloc(100, 0x55))],
+      ["page 1", (path) => overwrite(path, 100, Buffer.alloc(3_996, 0x55))],
+      ["cut in the first page", (path) => truncateSync(path, 700)],
+      ["cut in half", (path) => truncateSync(path, Math.floor(statSync(path).size / 8_192) * 4_096)],
+    ];
+    for (const [name, damage] of damages) {
+      const path = join(folder, `${name}.db`);
+      copyFileSync(whole, path);
+      damage(path);
+      await requireRefused(path, /damaged|not a SQLite database/);
+    }
+  }));
+
+test("damage in the middle of the file is found soon after the start, and stops the store", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "x.db");
+    await makeStore(path);
+    const page = Math.floor(statSync(path).size / 8_192);
+    overwrite(path, page * 4_096, Buffer.alloc(4_096, 0x55));
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const store = await openStore({ kind: "sqlite", path }, { onFailure: resolve });
+    assert.match(await promise, /x\.db is damaged: /);
+    assert.equal(store.health().kind, "failed");
+    await rejectsWith("UNAVAILABLE", commit(store, [created(topic("a"))]));
+    await rejectsWith("UNAVAILABLE", store.read(topic("a")));
+    await store.close();
+  }));
+
+test("a sound store is not taken for a damaged one", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "x.db");
+    await makeStore(path);
+    const store = await openStore({ kind: "sqlite", path }, { onFailure: assert.fail });
+    await sleep(600);
+    assert.deepEqual(store.health(), { kind: "ok" });
+    await store.close();
+  }));
+
+test("a file or folder that this user may not write is refused", async (t) => {
+  await inFolder(async (folder) => {
+    // Root may write everywhere, so another user has to try.
+    const isRoot = process.getuid?.() === 0;
+    const nobody = 65_534;
+    const who = isRoot ? { uid: nobody, gid: nobody } : {};
+    const path = join(folder, "x.db");
+    await makeStore(path, 1);
+    if (isRoot) for (const file of [folder, path, `${path}.lock`]) chownSync(file, nobody, nobody);
+    const program = startProgram(path, who);
+    const line = await program.line;
+    if (/EACCES/.test(line)) return t.skip(`user ${nobody} cannot run this test's program: ${line}`);
+    assert.equal(line, "opened");
+    await program.end();
+    chmodSync(path, 0o444);
+    assert.match(
+      await startProgram(path, who).line,
+      /^StartError: .*x\.db is read-only for this user: allow/,
+    );
+    chmodSync(path, 0o644);
+    chmodSync(folder, 0o555);
+    assert.match(
+      await startProgram(path, who).line,
+      /^StartError: .*folder .* is read-only for this user: allow/,
+    );
+    assert.match(
+      await startProgram(join(folder, "new.db"), who).line,
+      /^StartError: .*folder .* is read-only/,
+    );
+    chmodSync(folder, 0o755);
+    return undefined;
+  });
+});
+
+/** Opens the store in a process of its own. */
+function startProgram(path: string, who: { uid?: number; gid?: number } = {}) {
+  const file = join(import.meta.dirname, "programs", "open.ts");
+  const child = spawn(process.execPath, [file, path], { stdio: ["pipe", "pipe", "inherit"], ...who });
+  const exited = once(child, "exit");
+  const failed = once(child, "error").then(([error]) => String(error));
+  const line = once(createInterface(child.stdout), "line").then(([text]) => String(text));
+  return {
+    line: Promise.race([line, failed]),
+    async end(signal?: NodeJS.Signals) {
+      if (signal === undefined) child.stdin.end();
+      else child.kill(signal);
+      await exited;
+    },
+  };
+}
+
+test("a store that is open is refused to everybody else in one clear line", async () => {
+  const { path, cleanup } = await openSqliteFixture();
+  try {
+    await requireRefused(path, /is in use by another Holdfast .*: stop that one, or choose another store/);
+    assert.match(await startProgram(path).line, /^StartError: .*is in use by another Holdfast/);
+  } finally {
+    await cleanup();
+  }
+});
+
+test("a store whose process was killed can be opened at once, with all that it acknowledged", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "x.db");
+    await makeStore(path, 5);
+    const program = startProgram(path);
+    assert.equal(await program.line, "opened");
+    await requireRefused(path, /is in use/);
+    await program.end("SIGKILL");
+    const store = await openStore({ kind: "sqlite", path });
+    assert.equal(await store.count("topics"), 5);
+    await store.close();
+  }));
+
+test("a reader works beside a service, and with none", async () => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  try {
+    await store.migrate([topics]);
+    await commit(store, [created(topic("a"))]);
+    const reader = await openReader({ kind: "sqlite", path });
+    await commit(store, [created(topic("b"))]);
+    assert.deepEqual([reader.count("topics"), reader.count("none")], [2, 0]);
+    assert.deepEqual(await scannedIds(reader, "topics"), ["a", "b"]);
+    assert.deepEqual([...reader.collections().keys()], ["topics"]);
+    await store.close();
+    assert.deepEqual(await scannedIds(reader, "topics"), ["a", "b"]);
+    await reader.close();
+    const alone = await openReader({ kind: "sqlite", path });
+    assert.deepEqual(await scannedIds(alone, "topics"), ["a", "b"]);
+    await alone.close();
+    await assert.rejects(openReader({ kind: "sqlite", path: `${path}.none` }), StartError);
+  } finally {
+    await cleanup();
+  }
+});
+
+test("a store whose file is removed or replaced under it stops", async () => {
+  for (const attack of ["remove", "replace"]) {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const { path, store, cleanup } = await openSqliteFixture({ onFailure: resolve });
+    try {
+      await store.migrate([topics]);
+      if (attack === "remove") rmSync(path);
+      else {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      }
+      assert.match(await promise, new RegExp(`${attack}d while it was in use`));
+      await rejectsWith("UNAVAILABLE", commit(store, [created(topic("a"))]));
+    } finally {
+      await cleanup();
+    }
+  }
+});
+
+test("another program's short write makes commits wait and not fail", async () => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  try {
+    await store.migrate([topics]);
+    const other = new DatabaseSync(path);
+    other.exec("begin immediate");
+    const waiting = commit(store, [created(topic("a"))]);
+    assert.equal(await Promise.race([waiting, sleep(200, "waits")]), "waits");
+    assert.equal(await store.read(topic("a")), undefined); // reads go on meanwhile
+    other.exec("commit");
+    other.close();
+    await waiting;
+    assert.equal((await store.read(topic("a")))?.version, 1);
+  } finally {
+    await cleanup();
+  }
+});
+
+test("a write lock that another program does not let go of is UNAVAILABLE after some seconds, and no failure", async () => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  try {
+    await store.migrate([topics]);
+    const other = new DatabaseSync(path);
+    other.exec("begin immediate");
+    await assert.rejects(commit(store, [created(topic("a"))]), {
+      code: "UNAVAILABLE",
+      headers: { "retry-after": "1" },
+    });
+    assert.deepEqual(store.health(), { kind: "ok" });
+    other.exec("rollback");
+    other.close();
+    await commit(store, [created(topic("a"))]);
+  } finally {
+    await cleanup();
+  }
+});
+
+test("a resource with a number that no number of ours can be does not cost the others their list", async () => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  try {
+    await store.migrate([topics, { name: "numbers", idKind: "integer", schema: undefined }]);
+    await commit(
+      store,
+      ["a", "b", "c"].map((id) => created(topic(id))),
+    );
+    const other = new DatabaseSync(path);
+    other.exec("update resources_1 set version = 9223372036854775807 where id = 'b'");
+    other.exec("insert into resources_2 values (9223372036854775807, 1, 1, '{}'), (5, 1, 1, '{}')");
+    other.close();
+    const ids = async (collection: string) =>
+      (await store.list({ collection, limit: 9 })).items.map(({ id }) => id);
+    assert.deepEqual(await ids("topics"), ["a", "b", "c"]);
+    assert.deepEqual(await ids("numbers"), ["5", "9223372036854775807"]);
+    assert.equal((await store.read(topic("b")))?.id, "b");
+    const results = await Promise.allSettled([
+      commit(store, [created(topic("d"))]),
+      commit(store, [{ key: topic("b"), expect: 1, next: "{}" }]),
+    ]);
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ["fulfilled", "rejected"],
+    );
+  } finally {
+    await cleanup();
+  }
+});
+
+test("an orderly end leaves the file, the empty lock beside it, and nothing else", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "x.db");
+    await makeStore(path, 10);
+    mkdirSync(join(folder, "other"));
+    for (const [file, exists] of [
+      ["", true],
+      [".lock", true],
+      ["-wal", false],
+      ["-shm", false],
+    ] as const) {
+      assert.equal(statSync(path + file, { throwIfNoEntry: false }) !== undefined, exists, file);
+    }
+    assert.equal(statSync(`${path}.lock`).size, 0);
+  }));
+
+test("a SQLite with the bug that damages files is refused", () => {
+  for (const old of ["3.51.2", "3.50.9", "3.7.0", "2.99.99", "0"]) {
+    assert.throws(() => requireSoundSqlite(old), StartError, old);
+  }
+  for (const sound of ["3.51.3", "3.51.10", "3.52.0", "4.0.0", "3.100.0"]) requireSoundSqlite(sound);
+  requireSoundSqlite();
+});

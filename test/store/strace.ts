@@ -1,0 +1,50 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The reason to skip, where system calls cannot be traced. */
+export function whyNoTrace(): string | false {
+  try {
+    execFileSync("strace", ["-o", "/dev/null", "true"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return "needs strace, and the right to trace (Linux)";
+  }
+}
+
+/** What `programs/write.ts` says at its end. */
+export interface Report {
+  acknowledged: string[];
+  problems: string[];
+  health: { kind: string };
+  failures: string[];
+}
+
+/** Runs `programs/write.ts` under strace and gives its report and the trace. */
+export function traceWriting(
+  folder: string,
+  { mode = "FULL", strace }: { mode?: "FULL" | "NORMAL"; strace: readonly string[] },
+): { report: Report; trace: string } {
+  const trace = join(folder, "trace");
+  const program = join(import.meta.dirname, "programs", "write.ts");
+  const { stdout, stderr } = spawnSync(
+    "strace",
+    [
+      "-f",
+      "--seccomp-bpf",
+      "-s",
+      "8000",
+      "-o",
+      trace,
+      ...strace,
+      process.execPath,
+      program,
+      join(folder, "x.db"),
+      mode,
+    ],
+    { encoding: "utf8", timeout: 30_000 },
+  );
+  const last = stdout.trimEnd().split("\n").at(-1);
+  if (last?.startsWith("{") !== true) throw new Error(`The program did not end well: ${stdout}${stderr}`);
+  return { report: JSON.parse(last) as Report, trace: readFileSync(trace, "latin1") };
+}

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
@@ -17,7 +15,6 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,6 +22,7 @@ import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
 import { requireSoundSqlite } from "../../src/store/sqlite/open-file.ts";
 import { commit, created, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
+import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 
 const topics = { name: "topics", idKind: "uuid", schema: undefined } as const;
@@ -172,24 +170,24 @@ test("a file or folder that this user may not write is refused", async (t) => {
     const path = join(folder, "x.db");
     await makeStore(path, 1);
     if (isRoot) for (const file of [folder, path, `${path}.lock`]) chownSync(file, nobody, nobody);
-    const program = startProgram(path, who);
+    const program = startProgram("open.ts", [path], who);
     const line = await program.line;
     if (/EACCES/.test(line)) return t.skip(`user ${nobody} cannot run this test's program: ${line}`);
     assert.equal(line, "opened");
     await program.end();
     chmodSync(path, 0o444);
     assert.match(
-      await startProgram(path, who).line,
+      await startProgram("open.ts", [path], who).line,
       /^StartError: .*x\.db is read-only for this user: allow/,
     );
     chmodSync(path, 0o644);
     chmodSync(folder, 0o555);
     assert.match(
-      await startProgram(path, who).line,
+      await startProgram("open.ts", [path], who).line,
       /^StartError: .*folder .* is read-only for this user: allow/,
     );
     assert.match(
-      await startProgram(join(folder, "new.db"), who).line,
+      await startProgram("open.ts", [join(folder, "new.db")], who).line,
       /^StartError: .*folder .* is read-only/,
     );
     chmodSync(folder, 0o755);
@@ -197,28 +195,11 @@ test("a file or folder that this user may not write is refused", async (t) => {
   });
 });
 
-/** Opens the store in a process of its own. */
-function startProgram(path: string, who: { uid?: number; gid?: number } = {}) {
-  const file = join(import.meta.dirname, "programs", "open.ts");
-  const child = spawn(process.execPath, [file, path], { stdio: ["pipe", "pipe", "inherit"], ...who });
-  const exited = once(child, "exit");
-  const failed = once(child, "error").then(([error]) => String(error));
-  const line = once(createInterface(child.stdout), "line").then(([text]) => String(text));
-  return {
-    line: Promise.race([line, failed]),
-    async end(signal?: NodeJS.Signals) {
-      if (signal === undefined) child.stdin.end();
-      else child.kill(signal);
-      await exited;
-    },
-  };
-}
-
 test("a store that is open is refused to everybody else in one clear line", async () => {
   const { path, cleanup } = await openSqliteFixture();
   try {
     await requireRefused(path, /is in use by another Holdfast .*: stop that one, or choose another store/);
-    assert.match(await startProgram(path).line, /^StartError: .*is in use by another Holdfast/);
+    assert.match(await startProgram("open.ts", [path]).line, /^StartError: .*is in use by another Holdfast/);
   } finally {
     await cleanup();
   }
@@ -228,7 +209,7 @@ test("a store whose process was killed can be opened at once, with all that it a
   inFolder(async (folder) => {
     const path = join(folder, "x.db");
     await makeStore(path, 5);
-    const program = startProgram(path);
+    const program = startProgram("open.ts", [path]);
     assert.equal(await program.line, "opened");
     await requireRefused(path, /is in use/);
     await program.end("SIGKILL");

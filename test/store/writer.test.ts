@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openStore } from "../../src/store/open.ts";
+import { prepareFile } from "../../src/store/sqlite/open-file.ts";
+import type { WriterRequest } from "../../src/store/sqlite/protocol.ts";
+import { WriterClient } from "../../src/store/sqlite/writer-client.ts";
+import { commit, created, rejectsWith, topic, updated } from "./contract/fixture.ts";
+import { startProgram } from "./programs/start.ts";
+import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
+
+const topics = { name: "topics", idKind: "uuid", schema: undefined } as const;
+
+test("when the writer thread dies, what was asked of it is rejected and the failure is told once", async (t) => {
+  const { folder, remove } = makeFolder();
+  t.after(remove);
+  const path = join(folder, "x.db");
+  prepareFile(path);
+  const failures: string[] = [];
+  const settings = { path, synchronous: "FULL", groupCommit: true } as const;
+  const writer = await WriterClient.start(settings, (reason) => failures.push(reason));
+  const nonsense = { kind: "commit", calls: 1, cells: undefined } as unknown as WriterRequest;
+  const asked = [writer.ask(nonsense), writer.ask({ kind: "migrate", plan: [topics] })];
+  for (const promise of asked) await rejectsWith("OUTCOME_UNKNOWN", promise);
+  await rejectsWith("UNAVAILABLE", writer.ask({ kind: "probe" }));
+  assert.equal(failures.length, 1);
+  await writer.close();
+});
+
+test("integer ids are not given again after a crash", async (t) => {
+  const { folder, remove } = makeFolder();
+  t.after(remove);
+  const path = join(folder, "x.db");
+  const program = startProgram("reserve.ts", [path]);
+  const last = Number(await program.line);
+  assert.ok(last >= 1_507);
+  await program.end("SIGKILL");
+  const store = await openStore({ kind: "sqlite", path });
+  assert.ok((await store.reserveIds("numbers", 1)) > last);
+  await store.close();
+});
+
+test("the log stays small under many writes, also while a list is read again and again", async () => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  try {
+    await store.migrate([topics]);
+    const pad = "x".repeat(1_000);
+    const ids = Array.from({ length: 50 }, (_, n) => `t${n}`);
+    await commit(
+      store,
+      ids.map((id) => created(topic(id), { pad })),
+    );
+    for (let version = 1; version <= 200; version++) {
+      const updates = ids.map((id) => commit(store, [updated(topic(id), version, { version, pad })]));
+      await Promise.all([...updates, store.list({ collection: "topics", limit: 100 })]);
+    }
+    const { size } = statSync(`${path}-wal`);
+    assert.ok(size < 16 * 1024 * 1024, `${size} bytes`);
+    assert.equal((await store.read(topic("t7")))?.version, 201);
+  } finally {
+    await cleanup();
+  }
+});
+
+test("when too many commits wait they are refused with UNAVAILABLE, and those that wait are written", async () => {
+  const { store, cleanup } = await openSqliteFixture();
+  try {
+    await store.migrate([topics]);
+    const results = await Promise.allSettled(
+      Array.from({ length: 10_050 }, (_, n) => commit(store, [created(topic(`t${n}`))])),
+    );
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    assert.equal(refused.length, 50);
+    for (const reason of refused) await rejectsWith("UNAVAILABLE", Promise.reject(reason));
+    assert.equal(await store.count("topics"), 10_000);
+  } finally {
+    await cleanup();
+  }
+});

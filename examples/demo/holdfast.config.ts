@@ -54,7 +54,7 @@ export default defineConfig({
             required: ["common", "official", "native"],
             properties: { ...names.properties, native: byLanguage(names) },
           },
-          tld: { type: "array", items: { type: "string", pattern: "^\\.[^.\\s]+$" } },
+          tld: { type: "array", items: { type: "string", pattern: "^(\\.[^.\\s]+)+$" } },
           cca2: countryCode,
           ccn3: { type: "string", pattern: "^([0-9]{3})?$" },
           cca3: alpha3,

@@ -8,6 +8,8 @@ import type { TestContext } from "node:test";
 
 const binary = resolve("bin/holdfast.js");
 
+const longestRunMs = 60_000;
+
 /** What became of one run. */
 export interface Outcome {
   /** `null` when a signal ended it. */
@@ -62,9 +64,13 @@ export function start(test: TestContext, args: readonly string[], options: RunOp
   return { process: child, output: () => output, ended };
 }
 
-/** Runs the program to its end. */
-export function run(test: TestContext, args: readonly string[], options: RunOptions): Promise<Outcome> {
-  return start(test, args, options).ended;
+/** Runs the program to its end. One that does not end by itself is killed, and its outcome says so. */
+export async function run(test: TestContext, args: readonly string[], options: RunOptions): Promise<Outcome> {
+  const running = start(test, args, options);
+  const timer = setTimeout(() => running.process.kill("SIGKILL"), longestRunMs);
+  const outcome = await running.ended;
+  clearTimeout(timer);
+  return outcome;
 }
 
 /** Starts the service on a free port and waits until it listens. */

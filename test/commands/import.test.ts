@@ -166,7 +166,7 @@ test("an array that breaks off is not imported, not even with --skip-invalid", a
     assertRefused(outcome, /nothing was imported: the input is damaged/);
     assert.match(
       outcome.stderr,
-      /^ {2}line 3: the input ends before the array does; nothing after it was read$/m,
+      /^ {2}element 3 in line 3: the input ends before the array does; nothing after it was read$/m,
     );
   }
   assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");

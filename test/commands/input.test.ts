@@ -19,7 +19,9 @@ async function piecesOf(input: string | Buffer, size = 65_536, maxBytes = noLimi
 
 const readable = (pieces: readonly Piece[]) =>
   pieces.map((piece) =>
-    piece.kind === "text" ? [piece.line, piece.bytes.toString()] : [piece.line, piece.kind, piece.reason],
+    piece.kind === "text"
+      ? [piece.place.line, piece.bytes.toString()]
+      : [piece.place.line, piece.kind, piece.reason],
   );
 
 const blank = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
@@ -149,6 +151,19 @@ for (const { name, input, pieces } of inputs) {
     assert.deepEqual(readable(await piecesOf(input, 1)), pieces);
   });
 }
+
+test("an element has its number beside its line, since an array may have one line for all", async () => {
+  const pieces = await piecesOf('[{},5,{},{"a":tru}]', 3);
+  assert.deepEqual(
+    pieces.map(({ kind, place }) => [kind, place]),
+    [
+      ["text", { line: 1, element: 1 }],
+      ["bad", { line: 1, element: 2 }],
+      ["text", { line: 1, element: 3 }],
+      ["broken", { line: 1, element: 4 }],
+    ],
+  );
+});
 
 test("a text over the limit is bad, and those after it are not", async () => {
   const long = JSON.stringify({ long: "x".repeat(100) });

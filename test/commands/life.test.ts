@@ -251,7 +251,7 @@ test("with --log requests each request is a JSON line, and without it none is", 
     const lines = jsonLines(stderr).filter((line) => (line as { msg: string }).msg === "request");
     const expected = [
       { method: "POST", path: "/api/v1/things", status: 201 },
-      { method: "GET", path: "/api/v1/things/unknown", status: 404 },
+      { method: "GET", path: "/api/v1/things/unknown", status: 400 },
     ];
     assert.deepEqual(
       lines.map((line) => {

@@ -1,5 +1,5 @@
 import { Tokenizer, TokenType } from "@streamparser/json";
-import type { Piece, Splitter } from "./input.ts";
+import type { Piece, Place, Splitter } from "./input.ts";
 import { tooLarge } from "./line-splitter.ts";
 
 /** Splits a JSON array into the texts of its elements. An element over `maxBytes` is a bad one. */
@@ -13,7 +13,7 @@ export class ArraySplitter implements Splitter {
 
   /** How deep in an element we are; 0 between elements. */
   #depth = 0;
-  #elementLine = 1;
+  #place: Place = { line: 1, element: 0 };
   /** Where the element begins in the whole input. */
   #elementBegin = 0;
   /** The element's bytes from the chunks before this one. */
@@ -80,13 +80,15 @@ export class ArraySplitter implements Splitter {
   #beginElement(token: TokenType, offset: number): void {
     if (isClosing(token) || token === TokenType.COMMA || token === TokenType.COLON) {
       this.#breakOff("an element is missing");
-    } else if (isOpening(token)) {
+      return;
+    }
+    this.#place = this.#nextPlace();
+    if (isOpening(token)) {
       this.#depth = 1;
       this.#elementBegin = offset;
-      this.#elementLine = this.#line;
     } else {
       this.#expected = "comma or end";
-      this.#pieces.push({ kind: "bad", line: this.#line, reason: "is not a JSON object" });
+      this.#pieces.push({ kind: "bad", place: this.#place, reason: "is not a JSON object" });
     }
   }
 
@@ -97,8 +99,8 @@ export class ArraySplitter implements Splitter {
     this.#held = [];
     this.#pieces.push(
       end - this.#elementBegin > this.#maxBytes
-        ? tooLarge(this.#elementLine, this.#maxBytes)
-        : { kind: "text", line: this.#elementLine, bytes },
+        ? tooLarge(this.#place, this.#maxBytes)
+        : { kind: "text", place: this.#place, bytes },
     );
   }
 
@@ -119,12 +121,16 @@ export class ArraySplitter implements Splitter {
     }
   }
 
+  #nextPlace(): Place {
+    return { line: this.#line, element: (this.#place.element ?? 0) + 1 };
+  }
+
   /** Where strings and brackets end would be a guess from here on. */
   #breakOff(reason: string): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
-    const line = this.#depth > 0 ? this.#elementLine : this.#line;
-    this.#pieces.push({ kind: "broken", line, reason });
+    const place = this.#depth > 0 ? this.#place : this.#nextPlace();
+    this.#pieces.push({ kind: "broken", place, reason });
   }
 }
 

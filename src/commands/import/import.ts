@@ -10,7 +10,7 @@ import { createUuidSource } from "../../collection/ids.ts";
 import type { JsonLimits } from "../../json/gate.ts";
 import type { Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
-import { type Piece, readPieces } from "./input.ts";
+import { type Piece, type Place, readPieces } from "./input.ts";
 import { judge, type Sound } from "./judge.ts";
 import { Tally } from "./tally.ts";
 
@@ -50,7 +50,7 @@ const shownIds = 5;
 
 /** A resource on its way to the store. */
 interface Incoming {
-  line: number;
+  place: Place;
   sound: Sound;
 }
 
@@ -118,13 +118,13 @@ class Import {
     this.#read++;
     if (piece.kind === "text") {
       const sound = judge(piece.bytes, this.#collection, this.#options.limits);
-      if (typeof sound === "string") this.#bad.add(piece.line, sound);
-      else this.#batch.push({ line: piece.line, sound });
+      if (typeof sound === "string") this.#bad.add(piece.place, sound);
+      else this.#batch.push({ place: piece.place, sound });
       return;
     }
     this.#isBroken ||= piece.kind === "broken";
     this.#bad.add(
-      piece.line,
+      piece.place,
       piece.kind === "broken" ? `${piece.reason}; nothing after it was read` : piece.reason,
     );
   }
@@ -147,7 +147,7 @@ class Import {
         batch.map(({ sound }) => sound.id ?? this.#newUuid()),
       );
     } else await this.#addIntegers(batch);
-    for (const { line, sound } of batch) this.#noteNewId(line, sound);
+    for (const { place, sound } of batch) this.#noteNewId(place, sound);
   }
 
   /** First those that bring an id, so that no id that is made here is one of theirs. */
@@ -174,13 +174,14 @@ class Import {
     const taken = await this.#load.add(arrivals);
     this.#added += incoming.length - taken.length;
     for (const index of taken) {
-      this.#bad.add(incoming[index]?.line ?? 0, `the id ${excerpt(ids[index])} is already taken`);
+      const { place } = incoming[index] as Incoming;
+      this.#bad.add(place, `the id ${excerpt(ids[index])} is already taken`);
     }
   }
 
-  #noteNewId(line: number, { id, unfitId }: Sound): void {
+  #noteNewId(place: Place, { id, unfitId }: Sound): void {
     if (id !== undefined) return;
-    if (unfitId === undefined) this.#withoutId.add(line);
-    else this.#unfitId.add(line, unfitId);
+    if (unfitId === undefined) this.#withoutId.add(place);
+    else this.#unfitId.add(place, unfitId);
   }
 }

@@ -8,12 +8,19 @@ import { StartError } from "../../errors.ts";
 import { ArraySplitter } from "./array-splitter.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
+/** Where in the input something is. */
+export interface Place {
+  line: number;
+  /** Which element of the array; `undefined` in NDJSON. */
+  element?: number;
+}
+
 /** One text of the input, or what is wrong with it. */
 export type Piece =
-  | { kind: "text"; line: number; bytes: Buffer }
-  | { kind: "bad"; line: number; reason: string }
+  | { kind: "text"; place: Place; bytes: Buffer }
+  | { kind: "bad"; place: Place; reason: string }
   /** Nothing after this can be told apart any more. */
-  | { kind: "broken"; line: number; reason: string };
+  | { kind: "broken"; place: Place; reason: string };
 
 /** What a part of the input came to. */
 export interface Pieces {

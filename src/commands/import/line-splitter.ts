@@ -1,4 +1,4 @@
-import type { Piece, Splitter } from "./input.ts";
+import type { Piece, Place, Splitter } from "./input.ts";
 
 /** Splits NDJSON: one text a line. Blank lines are nothing. A line over `maxBytes` is a bad one. */
 export class LineSplitter implements Splitter {
@@ -40,14 +40,14 @@ export class LineSplitter implements Splitter {
     const isTooLarge = this.#heldBytes > this.#maxBytes;
     this.#held = [];
     this.#heldBytes = 0;
-    if (isTooLarge) return [tooLarge(this.#line, this.#maxBytes)];
-    return isBlank(bytes) ? [] : [{ kind: "text", line: this.#line, bytes }];
+    if (isTooLarge) return [tooLarge({ line: this.#line }, this.#maxBytes)];
+    return isBlank(bytes) ? [] : [{ kind: "text", place: { line: this.#line }, bytes }];
   }
 }
 
 /** The piece for a text that is larger than the limit. */
-export function tooLarge(line: number, maxBytes: number): Piece {
-  return { kind: "bad", line, reason: `is larger than the limit of ${maxBytes} bytes` };
+export function tooLarge(place: Place, maxBytes: number): Piece {
+  return { kind: "bad", place, reason: `is larger than the limit of ${maxBytes} bytes` };
 }
 
 function isBlank(bytes: Buffer): boolean {

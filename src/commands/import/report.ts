@@ -1,6 +1,7 @@
 import { StartError } from "../../errors.ts";
 import { counted } from "../words.ts";
 import type { ImportResult } from "./import.ts";
+import type { Place } from "./input.ts";
 import type { Tally } from "./tally.ts";
 
 /** What the summary tells beside the result. */
@@ -48,7 +49,7 @@ function print(text: string): void {
 
 function printLines(bad: Tally): void {
   const first = bad.first();
-  for (const { line, what } of first) process.stderr.write(`  line ${line}: ${what}\n`);
+  for (const { place, what } of first) process.stderr.write(`  ${toText(place)}: ${what}\n`);
   if (bad.count > first.length)
     process.stderr.write(`  and ${(bad.count - first.length).toLocaleString("en")} more\n`);
 }
@@ -56,6 +57,10 @@ function printLines(bad: Tally): void {
 function places(tally: Tally): string {
   const shown = tally
     .first()
-    .map(({ line, what }) => (what === "" ? `line ${line}` : `line ${line} (${what})`));
+    .map(({ place, what }) => (what === "" ? toText(place) : `${toText(place)} (${what})`));
   return `${shown.join(", ")}${tally.count > shown.length ? ", …" : ""}`;
+}
+
+function toText({ line, element }: Place): string {
+  return element === undefined ? `line ${line}` : `element ${element} in line ${line}`;
 }

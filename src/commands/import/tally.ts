@@ -1,7 +1,9 @@
-/** Something that befell lines of the input: how many, and the first of them. */
+import type { Place } from "./input.ts";
+
+/** Something that befell parts of the input: how many, and the first of them. */
 export class Tally {
   readonly #shown: number;
-  readonly #first: { line: number; what: string }[] = [];
+  readonly #first: { place: Place; what: string }[] = [];
   #count = 0;
 
   constructor(shown: number) {
@@ -12,13 +14,15 @@ export class Tally {
     return this.#count;
   }
 
-  add(line: number, what = ""): void {
+  add(place: Place, what = ""): void {
     this.#count++;
-    if (this.#first.length < this.#shown) this.#first.push({ line, what });
+    if (this.#first.length < this.#shown) this.#first.push({ place, what });
   }
 
-  /** The first ones, in the order of their lines. */
-  first(): readonly { line: number; what: string }[] {
-    return this.#first.toSorted((a, b) => a.line - b.line);
+  /** The first ones, in the order of the input. */
+  first(): readonly { place: Place; what: string }[] {
+    return this.#first.toSorted(
+      ({ place: a }, { place: b }) => a.line - b.line || (a.element ?? 0) - (b.element ?? 0),
+    );
   }
 }

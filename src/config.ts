@@ -1,8 +1,17 @@
+/**
+ * From file, environment and flags to one checked configuration. Flags win over the environment, the environment
+ * over the file, the file over the defaults. Whatever is not understood keeps the program from starting.
+ */
+import { isAbsolute, resolve } from "node:path";
 import type { Collection } from "./collection/collection.ts";
-import type { HttpSettings } from "./http/settings.ts";
-
-/** Where the resources are kept. */
-export type StoreAddress = { kind: "sqlite"; path: string };
+import { defineCollection } from "./collection/schema.ts";
+import { readConfigFile } from "./config/file.ts";
+import { requireOptionNames } from "./config/options.ts";
+import { createLookup, requireKnownOptions, requirePlainObject } from "./config/values.ts";
+import { StartError } from "./errors.ts";
+import { isLoopback } from "./http/hosts.ts";
+import type { HttpSettings, Limits } from "./http/settings.ts";
+import type { StoreAddress } from "./store/open.ts";
 
 /** Everything that the program was told, checked and with the defaults filled in. */
 export interface Config {
@@ -16,14 +25,106 @@ export interface Config {
   http: HttpSettings;
   host: string;
   port: number;
-  /** A line for each request, even where stdout is not a terminal. */
+  /** A line for each request, even where stderr is not a terminal. */
   logRequests: boolean;
-  /** Listen beyond the loopback addresses without `auth`. */
+  /** Listen beyond the loopback addresses without authentication. */
   insecure: boolean;
   /** Start although existing resources do not fit a changed schema. */
   accept: boolean;
-  /** Between turning readiness off and closing the listener, in milliseconds. @default 500 */
+  /** Between turning readiness off and closing the listener, in milliseconds. */
   drainDelayMs: number;
-  /** Until an orderly stop is forced, in milliseconds. @default 10000 */
+  /** Until an orderly stop is forced, in milliseconds. */
   stopTimeoutMs: number;
+}
+
+/** Where a configuration comes from. */
+export interface ConfigSources {
+  /** The command line's flags by camel-case name; those of commands that mean no option are ignored. */
+  flags: Readonly<Record<string, unknown>>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder in which the file is looked for and the store's path begins. */
+  cwd: string;
+}
+
+/** Reads and checks the configuration. Throws StartError, in one line, for anything that is wrong with it. */
+export async function loadConfig({ flags, env, cwd }: ConfigSources): Promise<Config> {
+  const named = flags.config ?? env.HOLDFAST_CONFIG;
+  const { file, content } = await readConfigFile(cwd, named === undefined ? undefined : String(named));
+  requireKnownOptions(content, file);
+  const get = createLookup({ flags, env, content, file });
+  const collections = await collectionsOf(content.collections);
+  const config: Config = {
+    file,
+    store: storeOf(get("store"), cwd),
+    collections,
+    openCollections: get("openCollections") ?? collections.size === 0,
+    http: {
+      prefix: get("prefix"),
+      hosts: get("hosts"),
+      corsOrigins: get("cors.origins"),
+      limits: limitsOf(get),
+    },
+    host: get("host"),
+    port: get("port"),
+    logRequests: get("log") === "requests",
+    insecure: flags.insecure === true,
+    accept: flags.accept === true,
+    drainDelayMs: get("drainDelayMs"),
+    stopTimeoutMs: get("stopTimeoutMs"),
+  };
+  requireSafeHost(config);
+  return config;
+}
+
+async function collectionsOf(declared: unknown): Promise<Map<string, Collection>> {
+  if (declared === undefined) return new Map();
+  const all = Object.entries(requirePlainObject(declared, "collections"));
+  const collections = all.map(async ([name, declaration]) => {
+    const at = `collections.${name}`;
+    const checked = requirePlainObject(declaration, at);
+    requireOptionNames(checked, at, "collection");
+    return [name, await defineCollection(name, checked)] as const;
+  });
+  return new Map(await Promise.all(collections));
+}
+
+/** `sqlite:path` or a path alone, from the working directory. */
+function storeOf(address: string, cwd: string): StoreAddress {
+  if (/^postgres(ql)?:/.test(address)) {
+    throw new StartError("store: PostgreSQL is not supported yet; this release keeps everything in SQLite.");
+  }
+  const path = address.replace(/^sqlite:(\/\/)?/, "");
+  if (path === "" || path.startsWith(":") || /^[a-z]{2,}:/i.test(path)) {
+    throw new StartError(
+      `store: "${address}" is not an address; write sqlite:<file>, such as sqlite:holdfast.db.`,
+    );
+  }
+  return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
+}
+
+type Get = ReturnType<typeof createLookup>;
+
+function limitsOf(get: Get): Limits {
+  return {
+    bodyBytes: get("limits.body"),
+    targetBytes: get("limits.target"),
+    headerBytes: get("limits.headers"),
+    jsonDepth: get("limits.jsonDepth"),
+    jsonMembers: get("limits.jsonMembers"),
+    patchOperations: get("limits.patchOperations"),
+    page: get("limits.page"),
+    collections: get("limits.collections"),
+    headersTimeoutMs: get("limits.headersTimeoutMs"),
+    requestTimeoutMs: get("limits.requestTimeoutMs"),
+    handlerTimeoutMs: get("limits.handlerTimeoutMs"),
+    keepAliveTimeoutMs: get("limits.keepAliveTimeoutMs"),
+  };
+}
+
+/** Beyond this machine, a service that asks nobody who they are is open to all. */
+function requireSafeHost({ host, insecure }: Config): void {
+  if (insecure || isLoopback(host)) return;
+  throw new StartError(
+    `host: on ${host} anybody in reach could read and change everything, since nothing is authenticated in this release. Say --insecure if that is what you want.`,
+  );
 }

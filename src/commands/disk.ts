@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { StoreAddress } from "../config.ts";
+import type { StoreAddress } from "../store/open.ts";
 
 /** What a store that is closed weighs on the disk. */
 export async function bytesOnDisk({ path }: StoreAddress): Promise<number> {

@@ -1,0 +1,68 @@
+/** Finds an option's value among flags, environment and file, and checks it. */
+import { StartError } from "../errors.ts";
+import { type OptionName, type OptionValue, options, requireOptionNames } from "./options.ts";
+
+/** A file's content. */
+export type FileContent = Readonly<Record<string, unknown>>;
+
+interface Sources {
+  flags: Readonly<Record<string, unknown>>;
+  env: Readonly<Record<string, string | undefined>>;
+  content: FileContent;
+  file: string | undefined;
+}
+
+/** The options of the file that hold others. */
+const groups = ["cors", "limits"] as const;
+
+/** Throws StartError when the file has a member that is no option. */
+export function requireKnownOptions(content: FileContent, file: string | undefined): void {
+  try {
+    requireOptionNames(content, "", "top");
+    for (const group of groups) {
+      if (content[group] !== undefined)
+        requireOptionNames(requirePlainObject(content[group], group), group, "top");
+    }
+  } catch (error) {
+    throw error instanceof StartError && file !== undefined
+      ? new StartError(`${file}: ${error.message}`)
+      : error;
+  }
+}
+
+/** The value as an object with members. Throws StartError. */
+export function requirePlainObject(value: unknown, at: string): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new StartError(`${at} must be an object.`);
+}
+
+/** A function from an option's name to its checked value. It throws StartError, saying where the wrong value stands. */
+export function createLookup({
+  flags,
+  env,
+  content,
+  file,
+}: Sources): <Name extends OptionName>(name: Name) => OptionValue<Name> {
+  return <Name extends OptionName>(name: Name) => {
+    const option: { flag?: string; env?: string; fallback: unknown; read: (value: unknown) => unknown } =
+      options[name];
+    const found = [
+      option.flag === undefined ? undefined : { value: flags[option.flag], at: `--${option.flag}` },
+      option.env === undefined ? undefined : { value: env[option.env], at: option.env },
+      { value: fromFile(content, name), at: file === undefined ? name : `${file}: ${name}` },
+    ].find((each) => each?.value !== undefined);
+    if (found === undefined) return option.fallback as OptionValue<Name>;
+    try {
+      return option.read(found.value) as OptionValue<Name>;
+    } catch (error) {
+      throw new StartError(`${found.at} ${(error as Error).message}, and is ${JSON.stringify(found.value)}.`);
+    }
+  };
+}
+
+function fromFile(content: FileContent, name: string): unknown {
+  const [first = "", second] = name.split(".");
+  const value = content[first];
+  return second === undefined ? value : (value as Record<string, unknown> | undefined)?.[second];
+}

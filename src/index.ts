@@ -1,0 +1,63 @@
+/** The public interface: what a configuration file may use. */
+import type { CollectionDeclaration } from "./collection/schema.ts";
+
+export type { CollectionDeclaration } from "./collection/schema.ts";
+
+/** What a configuration file may say. */
+export interface HoldfastConfig {
+  /** Where the resources are kept: `sqlite:<file>`. @default "sqlite:holdfast.db" */
+  store?: string;
+  /** The collections that there are, by name. @default none: any collection springs into being */
+  collections?: Readonly<Record<string, CollectionDeclaration>>;
+  /** Whether collections that nobody declared spring into being. @default true without `collections`, else false */
+  openCollections?: boolean;
+  /** The address to listen on. @default "127.0.0.1" */
+  host?: string;
+  /** The port to listen on; 0 takes a free one. @default 3000 */
+  port?: number;
+  /** The path that the collections live under. @default "/api/v1" */
+  prefix?: string;
+  /** `"requests"` writes a line for each request. @default "problems" */
+  log?: "requests" | "problems";
+  /** Names that the service answers to, beside the loopback ones. @default none */
+  hosts?: readonly string[];
+  cors?: {
+    /** Origins whose pages may call: exact ones, `"*"`, or `"loopback"`. @default ["loopback"] */
+    origins?: readonly string[];
+  };
+  limits?: {
+    /** Request content, in bytes or as `"1mb"`. @default "1mb" */
+    body?: number | string;
+    /** Request target, in octets. @default 8000 */
+    target?: number;
+    /** Header section with the target, in bytes. @default 32768 */
+    headers?: number;
+    /** Nesting of JSON content. @default 64 */
+    jsonDepth?: number;
+    /** Members of one JSON object. @default 10000 */
+    jsonMembers?: number;
+    /** Operations of one JSON Patch. @default 1000 */
+    patchOperations?: number;
+    /** Resources of one page. @default 1000 */
+    page?: number;
+    /** Collections that open mode may create. @default 1000 */
+    collections?: number;
+    /** Until a request's headers must be there. @default 10000 */
+    headersTimeoutMs?: number;
+    /** Until the whole request must be there. @default 30000 */
+    requestTimeoutMs?: number;
+    /** Until a write must have had its turn. @default 10000 */
+    handlerTimeoutMs?: number;
+    /** Until an idle connection is closed. @default 65000 */
+    keepAliveTimeoutMs?: number;
+  };
+  /** Between turning readiness off and closing the listener, when the service stops. @default 500 */
+  drainDelayMs?: number;
+  /** Until an orderly stop is forced. @default 10000 */
+  stopTimeoutMs?: number;
+}
+
+/** Gives the configuration back; it is there for the types. */
+export function defineConfig(config: HoldfastConfig): HoldfastConfig {
+  return config;
+}

@@ -23,7 +23,7 @@ export async function measureCreates(): Promise<Figure[]> {
   ];
   if (!has("strace"))
     return [...figures, { what: "with 2 ms added to each flush", value: "skipped, needs strace" }];
-  const slowDisk = await rates({ fdatasyncDelayUs: 2_000 }, ["grouped", "single"]);
+  const slowDisk = await rates({ flushDelayUs: 2_000 }, ["grouped", "single"]);
   figures.push(compare("the same with 2 ms added to each flush", slowDisk.grouped, slowDisk.single, 10));
   return figures;
 }

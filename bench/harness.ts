@@ -19,8 +19,8 @@ export interface Server {
 export interface ServerOptions {
   /** The one processor that it may use, where `taskset` is there. */
   cpu?: number;
-  /** Microseconds that each fdatasync is held up, with strace. */
-  fdatasyncDelayUs?: number;
+  /** Microseconds that each flush (fsync, fdatasync) is held up, with strace. */
+  flushDelayUs?: number;
 }
 
 /** Starts `bench/servers/<name>.ts` with one argument as JSON. */
@@ -42,10 +42,21 @@ export async function startServer(
   throw new Error(`the server ${name} did not start`);
 }
 
-function wrapperOf({ cpu, fdatasyncDelayUs }: ServerOptions): string[] {
-  if (fdatasyncDelayUs !== undefined) {
-    const inject = `inject=fdatasync:delay_enter=${fdatasyncDelayUs}`;
-    return ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", inject];
+function wrapperOf({ cpu, flushDelayUs }: ServerOptions): string[] {
+  if (flushDelayUs !== undefined) {
+    const inject = `inject=fsync,fdatasync:delay_enter=${flushDelayUs}`;
+    return [
+      "strace",
+      "-D",
+      "-f",
+      "--seccomp-bpf",
+      "-o",
+      "/dev/null",
+      "-e",
+      "trace=fsync,fdatasync",
+      "-e",
+      inject,
+    ];
   }
   return cpu === undefined || !has("taskset") ? [] : ["taskset", "-c", String(cpu)];
 }

@@ -21,7 +21,7 @@ export async function measureReadLatency(): Promise<Figure[]> {
   const figures = [await measure("GET p99 under writes against idle", {})];
   if (!has("strace"))
     return [...figures, { what: "the same with 10 ms flushes", value: "skipped, needs strace" }];
-  return [...figures, await measure("the same with 10 ms added to each flush", { fdatasyncDelayUs: 10_000 })];
+  return [...figures, await measure("the same with 10 ms added to each flush", { flushDelayUs: 10_000 })];
 }
 
 function measure(what: string, options: ServerOptions): Promise<Figure> {

@@ -75,8 +75,19 @@ function attemptedOr(acknowledged: State, attempted: State | undefined, id: stri
 /** Resources, head row and change log must tell the same story: no half of any write. */
 function requireWholeStore(path: string): void {
   const db = new DatabaseSync(path, { readOnly: true });
-  const all = (sql: string) => db.prepare(sql).all() as Record<string, unknown>[];
-  assert.deepEqual(all("pragma integrity_check"), [{ integrity_check: "ok" }]);
+  const one = (sql: string) => ({ ...db.prepare(sql).get() }) as Record<string, unknown>;
+  assert.deepEqual(one("pragma integrity_check"), { integrity_check: "ok" });
+  const { number } = one("select number from collections where name = 'things'");
+  const head = one(`select sequence, count from heads where number = ${number}`);
+  assert.deepEqual(one(`select count(*) as count from resources_${number}`), { count: head.count });
+  const changes = one(`select count(*) as n, max(sequence) as last from changes_${number}`);
+  assert.deepEqual(changes, { n: head.sequence, last: head.sequence }, "the log has a gap");
+  const lastChanges = `select id, kind, version, max(sequence) from changes_${number} group by id`;
+  const odd = one(
+    `select count(*) as odd from (${lastChanges}) c left join resources_${number} r on r.id = c.id
+     where (c.kind = 'deleted') <> (r.id is null) or r.version <> c.version`,
+  );
+  assert.deepEqual(odd, { odd: 0 }, "a resource is not what its last change made of it");
   db.close();
 }
 

@@ -50,7 +50,7 @@ describe("a service that is told to stop", () => {
   test("turns unready first, still lives, and answers what comes until it closes", async () => {
     const service = await startService({ drainDelayMs: 1_500 });
     const { path, body } = await service.create("topics", { title: "Before" });
-    const stopped = service.stop();
+    const stopped = service.stop({ keepConnections: true });
     // Connections of their own: the client's pool is gone with stop().
     await delay(100);
     const ask = async (target: string) => {
@@ -82,7 +82,7 @@ describe("a service that is told to stop", () => {
       );
       assert.equal((await connection.answer("POST")).status, 100);
     }
-    const stopped = service.stop();
+    const stopped = service.stop({ keepConnections: true });
     await delay(50);
     for (const connection of connections) {
       connection.write(content);

@@ -101,6 +101,8 @@ const strangers = [
   "http://localhost.example.org",
   "http://127.0.0.1.example.org",
   "http://xlocalhost:5173",
+  "http://localhost:5173.example.org",
+  "http://localhost@example.org",
   "ftp://localhost",
   "http://10.0.0.1",
   "chrome-extension://localhost",

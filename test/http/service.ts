@@ -68,7 +68,8 @@ export interface Service {
   connect(): Promise<Connection>;
   /** Creates a resource and checks that it went well. */
   create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
-  stop(): Promise<void>;
+  /** Stops the service; connections of the tests are closed first unless they are to be kept. */
+  stop(options?: { keepConnections?: boolean }): Promise<void>;
 }
 
 /** The media type of the interface, as clients send it. */
@@ -81,6 +82,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const port = Number(new URL(running.origin).port);
   const prefix = options.prefix ?? "/api/v1";
+  const connections: Connection[] = [];
+  const connect = async () => {
+    const connection = await openConnection(port);
+    connections.push(connection);
+    return connection;
+  };
   const send: Service["send"] = async (request, { mayFail = false } = {}) => {
     const answer = await sendRequest(port, agent, request);
     if (!mayFail)
@@ -91,9 +98,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     origin: running.origin,
     port,
     send,
-    connect: () => openConnection(port),
+    connect,
     async raw(bytes) {
-      const connection = await openConnection(port);
+      const connection = await connect();
       connection.write(bytes);
       return connection.untilClosed().finally(() => connection.close());
     },
@@ -104,8 +111,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       const id = String(body.id);
       return { id, path: `${prefix}/${collection}/${id}`, body };
     },
-    async stop() {
+    async stop({ keepConnections = false } = {}) {
       agent.destroy();
+      // A test that failed may have left a request half sent.
+      if (!keepConnections) for (const connection of connections) connection.close();
       await running.stop();
       await rm(folder, { recursive: true, force: true });
     },
@@ -151,6 +160,8 @@ function sendRequest(port: number, agent: Agent, request: Request): Promise<Answ
     outgoing.on("error", (error) => {
       if (!answered) reject(error);
     });
+    // Without a limit, a service that forgets a request would hang the tests instead of failing them.
+    outgoing.setTimeout(15_000, () => outgoing.destroy(new Error(`no answer to ${method} ${path} in 15 s`)));
     outgoing.end(body);
   });
 }

@@ -105,6 +105,12 @@ export function requirementContract(open: OpenFixture): void {
       assert.deepEqual([total, sequence, await store.count("users")], [3, 3, 0]);
       assert.equal((await store.changesAfter("users", 0, 9)).length, 0);
       assert.equal(await store.receipt("k", 0), undefined);
+      await Promise.allSettled([
+        commit(store, [created(topic("e"))]),
+        commit(store, [created(user("b"))], { requires: [exists(user("no"))] }),
+      ]);
+      assert.equal(await store.read(user("b")), undefined);
+      assert.deepEqual(await store.changesAfter("users", 0, 9), []);
     }),
   );
 }

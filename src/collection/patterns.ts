@@ -1,0 +1,46 @@
+/** Regular expressions of schemas, in time that grows with the text alone. */
+import { RE2JS } from "re2js";
+
+/** A compiled pattern, as Ajv uses it. */
+export interface Pattern {
+  test(text: string): boolean;
+  /** Ajv tells patterns apart by this. */
+  toString(): string;
+}
+
+/** Gives a function that compiles each pattern once. It throws an Error that says what is wrong with a pattern. */
+export function createPatterns(): (source: string) => Pattern {
+  const compiled = new Map<string, Pattern>();
+  return (source) => {
+    const known = compiled.get(source);
+    if (known !== undefined) return known;
+    const pattern = compilePattern(source);
+    compiled.set(source, pattern);
+    return pattern;
+  };
+}
+
+function compilePattern(source: string): Pattern {
+  // RE2 has notations that ECMA-262 has not, such as \A or (?i); a schema means ECMA-262.
+  requireEcmaScript(source);
+  const expression = toRe2(source);
+  return { test: (text) => expression.test(text), toString: () => source };
+}
+
+function requireEcmaScript(source: string): void {
+  try {
+    new RegExp(source, "u");
+  } catch {
+    throw new Error(`${JSON.stringify(source)} is not a regular expression of ECMA-262 (with the flag u).`);
+  }
+}
+
+function toRe2(source: string): RE2JS {
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(source));
+  } catch {
+    throw new Error(
+      `${JSON.stringify(source)} is not supported: look-around, back-references, repetitions above 1,000 and long names of Unicode classes (write \\\\p{L}) have no linear-time engine here.`,
+    );
+  }
+}

@@ -1,6 +1,9 @@
 /** The command line's entry: `bin/holdfast.js` has made sure that Node is new enough. */
 import { enableCompileCache } from "node:module";
 
-enableCompileCache(); // the next start need not strip types and compile again
+// The next start need not strip types and compile again. Threads look for the cache in the environment.
+const { directory } = enableCompileCache();
+if (directory !== undefined) process.env.NODE_COMPILE_CACHE = directory;
+
 const { runCli } = await import("./commands/run.ts");
 process.exitCode = await runCli(process.argv.slice(2));

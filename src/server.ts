@@ -8,7 +8,7 @@ import { createUuidSource } from "./collection/ids.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { planStart } from "./fit.ts";
-import { createApp } from "./http/app.ts";
+import type { createApp } from "./http/app.ts";
 import { createHostCheck } from "./http/hosts.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
@@ -36,10 +36,12 @@ export interface StartOptions {
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const log = options.log ?? pino({ level: "silent" });
-  const store = await openStore(config.store, {
+  const opening = openStore(config.store, {
     ...options.storeOptions,
     onFailure: options.onFailure ?? (() => {}),
   });
+  // The store's thread starts while this one loads what speaks HTTP.
+  const [store, { createApp }] = await Promise.all([opening, import("./http/app.ts")]);
   try {
     await store.migrate(await planStart(store, config));
     let isDraining = false;

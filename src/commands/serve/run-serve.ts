@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { startServer } from "../../server.ts";
 import { configOf } from "../options.ts";
 import { banner } from "./banner.ts";
@@ -21,6 +22,7 @@ export async function runServe(flags: Record<string, unknown>): Promise<void> {
     },
   );
   process.stdout.write(banner(config, server.origin));
+  flushCompileCache(); // a service that is killed has not written it at its end
   const exitCode = await end.requested;
   await server.stop();
   process.exit(exitCode);

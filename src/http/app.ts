@@ -75,23 +75,25 @@ async function answer(
   return headers.connection !== "close";
 }
 
-/** Connections with a request under way, and its end: `false` if the connection closes after it. */
-const busy = new WeakMap<Socket, Promise<boolean>>();
+/** On a connection with a request under way: its end, `false` if the connection closes after it. */
+const underWay = Symbol("request under way");
+
+type Connection = Socket & { [underWay]?: Promise<boolean> | undefined };
 
 /**
  * Requests that were sent one after the other without waiting are carried out one after the other: the second may
  * stand on what the first does (RFC 9112 §9.3.2). After an answer that closes the connection, what still came
  * along is not carried out.
  */
-function inTurn(socket: Socket, work: () => Promise<boolean>): void {
-  const before = busy.get(socket);
+function inTurn(connection: Connection, work: () => Promise<boolean>): void {
+  const before = connection[underWay];
   const turn = before === undefined ? work() : before.then((isOpen) => isOpen && work());
-  busy.set(socket, turn);
+  connection[underWay] = turn;
   turn.then(
     (isOpen) => {
-      if (isOpen && busy.get(socket) === turn) busy.delete(socket);
+      if (isOpen && connection[underWay] === turn) connection[underWay] = undefined;
     },
-    () => socket.destroy(), // the client learns that there is no answer
+    () => connection.destroy(), // the client learns that there is no answer
   );
 }
 

@@ -11,7 +11,7 @@ import type { Service } from "./service.ts";
 /** How the content of a PATCH is to be read. */
 export type PatchFormat = "merge-patch" | "json-patch";
 
-/** A resource that an operation is about. `path` is its own, canonical and percent-encoded. */
+/** A resource that an operation is about. `path` is its collection's. */
 interface Target {
   collection: Collection;
   id: string;

@@ -6,6 +6,7 @@ import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import type { Result } from "./perform.ts";
+import { resourcePath } from "./route.ts";
 import type { Service } from "./service.ts";
 
 /** A client may use what it kept after asking whether it still holds. */
@@ -94,10 +95,15 @@ function resourceResponse(
   addLastModified(headers, validators, service.now());
   if (kind === "created") {
     const { path } = operation as Operation & { kind: "create" };
-    headers.location = `${path}/${encodeURIComponent(stored.id)}`;
+    headers.location = resourcePath(path, stored.id);
     headers["content-location"] = headers.location;
   }
-  if (kind === "updated") headers["content-location"] = (operation as Operation & { kind: "replace" }).path;
+  if (kind === "updated") {
+    headers["content-location"] = resourcePath(
+      (operation as Operation & { kind: "replace" }).path,
+      stored.id,
+    );
+  }
   return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
 }
 

@@ -11,6 +11,7 @@ export type Route =
   /** `OPTIONS *`: the service as a whole. */
   | { kind: "service" }
   | { kind: "collection"; collection: Collection; path: string; query: string }
+  /** `path` is the collection's; `resourcePath` makes the resource's of it. */
   | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
   | { kind: "document"; name: string; query: string };
 
@@ -23,6 +24,17 @@ export const methodsOf = {
 
 const nothing: Route = { kind: "nothing" };
 
+const methodSets = {
+  collection: new Set(methodsOf.collection.split(", ")),
+  resource: new Set(methodsOf.resource.split(", ")),
+  document: new Set(methodsOf.document.split(", ")),
+} as const satisfies Record<keyof typeof methodsOf, ReadonlySet<string>>;
+
+/** The path of a resource below its collection's. */
+export function resourcePath(collectionPath: string, id: string): string {
+  return `${collectionPath}/${encodeURIComponent(id)}`;
+}
+
 /** Paths outside the prefix that the service answers itself. */
 const documentPath = /^\/(?:livez|readyz|healthz|problems\/[^/]+)$/;
 
@@ -33,11 +45,11 @@ const documentPath = /^\/(?:livez|readyz|healthz|problems\/[^/]+)$/;
 export function findRoute(service: Service, request: HttpRequest): Route {
   requireWellFormed(request);
   requireOwnHost(service, request);
-  if (Buffer.byteLength(request.target) > service.settings.limits.targetBytes) throw targetTooLong(service);
+  if (request.target.length > service.settings.limits.targetBytes) throw targetTooLong(service);
   const route = matchTarget(service, request);
   if (route.kind === "nothing" || route.kind === "service") return route;
+  if (methodSets[route.kind].has(request.method)) return route;
   const allow = methodsOf[route.kind];
-  if (allow.split(", ").includes(request.method)) return route;
   throw new Problem(
     "METHOD_NOT_ALLOWED",
     `${request.method} is not a method of this path; it has ${allow}.`,
@@ -88,15 +100,17 @@ function authorityOf(target: string): string | undefined {
 
 function matchTarget(service: Service, request: HttpRequest): Route {
   if (request.target === "*") return request.method === "OPTIONS" ? { kind: "service" } : nothing;
-  const target = request.target.replace(absoluteForm, "");
+  const target = request.target.startsWith("/") ? request.target : request.target.replace(absoluteForm, "");
   const mark = target.indexOf("?");
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? "" : target.slice(mark + 1);
-  const segments = decodeSegments(path);
-  if (documentPath.test(path)) return { kind: "document", name: path.slice(1), query };
   const { prefix } = service.settings;
-  if (!path.startsWith(`${prefix}/`)) return nothing;
-  return matchSegments(service, segments.slice(prefix.split("/").length), query);
+  const segments = decodeSegments(path);
+  const isUnderPrefix = path.startsWith(prefix) && path[prefix.length] === "/";
+  if ((!isUnderPrefix || prefix === "") && documentPath.test(path)) {
+    return { kind: "document", name: path.slice(1), query };
+  }
+  return isUnderPrefix ? matchSegments(service, segments.slice(prefix.split("/").length), query) : nothing;
 }
 
 /** Each segment decoded once, after the split, so that `%2F` and `%252e` stay data. */
@@ -121,5 +135,5 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
   const path = `${service.settings.prefix}/${name}`;
   if (id === undefined) return { kind: "collection", collection, path, query };
   if (id === "") return nothing;
-  return { kind: "resource", collection, id, path: `${path}/${encodeURIComponent(id)}`, query };
+  return { kind: "resource", collection, id, path, query };
 }

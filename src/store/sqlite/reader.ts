@@ -30,6 +30,8 @@ const queries = {
 export class Reader {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  /** By collection number: the most frequent query must not spell its SQL each time. */
+  readonly #points: StatementSync[] = [];
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -48,7 +50,8 @@ export class Reader {
 
   /** The resource, or `undefined`. */
   resource({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
-    const row = this.#get(queries.one(number), toSqliteId(idKind, id));
+    this.#points[number] ??= this.#prepare(queries.one(number));
+    const row = this.#getFrom(this.#points[number], toSqliteId(idKind, id));
     if (row === undefined) return undefined;
     return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
   }
@@ -107,30 +110,16 @@ export class Reader {
   }
 
   #get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#tolerantly(sql, (statement) => statement.get(...values) as unknown as Row | undefined);
+    return this.#getFrom(this.#prepare(sql), ...values);
+  }
+
+  #getFrom(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
+    return tolerantly(statement, () => statement.get(...values) as unknown as Row | undefined);
   }
 
   #all(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#tolerantly(sql, (statement) => statement.all(...values) as unknown as Row[]);
-  }
-
-  /**
-   * node:sqlite throws on an integer above 2^53, which only foreign hands can have put there. One such resource
-   * must not cost the others their answer, so the query is made once more with big integers.
-   */
-  #tolerantly<T>(sql: string, run: (statement: StatementSync) => T): T {
     const statement = this.#prepare(sql);
-    try {
-      return run(statement);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE")) throw error;
-      statement.setReadBigInts(true);
-      try {
-        return run(statement);
-      } finally {
-        statement.setReadBigInts(false);
-      }
-    }
+    return tolerantly(statement, () => statement.all(...values) as unknown as Row[]);
   }
 
   #prepare(sql: string): StatementSync {
@@ -140,5 +129,23 @@ export class Reader {
     statement.setReturnArrays(true);
     this.#statements.set(sql, statement);
     return statement;
+  }
+}
+
+/**
+ * node:sqlite throws on an integer above 2^53, which only foreign hands can have put there. One such resource
+ * must not cost the others their answer, so the query is made once more with big integers.
+ */
+function tolerantly<T>(statement: StatementSync, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_OUT_OF_RANGE")) throw error;
+    statement.setReadBigInts(true);
+    try {
+      return run();
+    } finally {
+      statement.setReadBigInts(false);
+    }
   }
 }

@@ -54,7 +54,8 @@ export default defineConfig({
             required: ["common", "official", "native"],
             properties: { ...names.properties, native: byLanguage(names) },
           },
-          tld: { type: "array", items: { type: "string", pattern: "^(\\.[^.\\s]+)+$" } },
+          // The dot comes last in some that are written from right to left.
+          tld: { type: "array", items: { type: "string", pattern: "^(\\.[^.\\s]+|[^.\\s]+\\.)$" } },
           cca2: countryCode,
           ccn3: { type: "string", pattern: "^([0-9]{3})?$" },
           cca3: alpha3,

@@ -11,7 +11,9 @@ import { folder } from "./cli.ts";
 
 /** The environment of a stranger who has this Node first on the path, and nothing of this clone. */
 function strangersEnvironment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|NODE_TEST_CONTEXT|INIT_CWD)$/i.test(name));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|NODE_TEST_CONTEXT|INIT_CWD)$/i.test(name),
+  );
   const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
   return { ...Object.fromEntries(own), PATH: [dirname(process.execPath), ...path].join(delimiter) };
 }

@@ -135,10 +135,13 @@ for (const { collection, file, count, patch, wrong } of cases) {
   });
 }
 
-/** What a merge patch without removals comes to. */
+/** What a merge patch comes to (RFC 7396 section 2). */
 function merge(target: unknown, patch: unknown): unknown {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
   const merged = { ...(target as Resource) };
-  for (const [name, value] of Object.entries(patch)) merged[name] = merge(merged[name] ?? {}, value);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else merged[name] = merge(merged[name] ?? {}, value);
+  }
   return merged;
 }

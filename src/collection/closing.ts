@@ -14,6 +14,7 @@ export function closeSchema(root: Schema, resolve: Resolve): Map<Schema, string[
   const sites = findSites(root, resolve);
   for (const site of sites) {
     const group = groupOf(site, resolve);
+    for (const schema of group) completeCondition(schema);
     const names = namesOf(group);
     if (names === undefined) continue;
     known.set(site, names);
@@ -59,6 +60,12 @@ function sharedChildren(group: ReadonlySet<Schema>): Schema[] {
 function namesOf(group: ReadonlySet<Schema>): string[] | undefined {
   const lists = [...group].map(({ properties }) => properties).filter(isSchemaObject);
   return lists.length === 0 ? undefined : [...new Set(lists.flatMap((list) => Object.keys(list)))];
+}
+
+/** Ajv forgets which attributes an `if` lists unless there is a `then` that is more than `true`. */
+function completeCondition(schema: Schema): void {
+  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+  if (Object.hasOwn(schema, "if") && !Object.hasOwn(schema, "then")) schema.then = { not: false };
 }
 
 function saysSo(schema: Schema): boolean {

@@ -52,8 +52,7 @@ export function detailOf({ keyword, schema, params }: ErrorObject): string {
     case "contains":
       return `must have at least ${plural(String(params.minContains), "item")} of the kind that the schema asks for${upTo(params.maxContains)}`;
     case "items":
-    case "unevaluatedItems":
-      return `must have at most ${plural(String(params.limit ?? params.len), "item")}`;
+      return `must have at most ${plural(String(params.limit), "item")}`;
     case "anyOf":
       return "must fit at least one of the alternatives";
     case "oneOf":

@@ -37,7 +37,7 @@ export function createEngine(options: EngineOptions): Ajv2020 {
       regExp: Object.assign((source: string) => options.compilePattern(source), { code: "createPattern" }),
     },
   });
-  for (const keyword of ["uniqueItems", "enum", "format", "unevaluatedProperties"])
+  for (const keyword of ["uniqueItems", "enum", "multipleOf", "format", "unevaluatedProperties"])
     ajv.removeKeyword(keyword);
   ajv.addKeyword({
     keyword: "uniqueItems",
@@ -46,6 +46,12 @@ export function createEngine(options: EngineOptions): Ajv2020 {
     compile: (isAsked: boolean) => (isAsked ? hasUniqueItems : () => true),
   });
   ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: createMembership });
+  ajv.addKeyword({
+    keyword: "multipleOf",
+    type: "number",
+    schemaType: "number",
+    compile: (step: number) => (value: number) => isMultiple(value, step),
+  });
   ajv.addKeyword({
     keyword: "format",
     schemaType: "string",
@@ -74,6 +80,14 @@ function createMembership(values: readonly unknown[]): (value: unknown) => boole
   const others = new Set(values.filter((value) => !isScalar(value)).map(canonicalText));
   return (value) =>
     scalars.has(value) || (others.size > 0 && !isScalar(value) && others.has(canonicalText(value)));
+}
+
+/** As in decimal: 19.99 is a multiple of 0.01, although the quotient of the binary numbers is 1998.9999999999998. */
+function isMultiple(value: number, step: number): boolean {
+  const quotient = value / step;
+  const whole = Math.round(quotient);
+  if (whole === 0) return value === 0;
+  return Number.isFinite(quotient) && Math.abs(quotient - whole) <= Math.abs(whole) * 2 * Number.EPSILON;
 }
 
 /**

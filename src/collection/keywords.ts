@@ -20,7 +20,6 @@ export const applicators = {
   unevaluatedProperties: { holds: "schema", applies: "child" },
   items: { holds: "schema", applies: "child" },
   prefixItems: { holds: "list", applies: "child" },
-  unevaluatedItems: { holds: "schema", applies: "child" },
   allOf: { holds: "list", applies: "here" },
   anyOf: { holds: "list", applies: "here" },
   oneOf: { holds: "list", applies: "here" },

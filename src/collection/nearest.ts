@@ -1,15 +1,21 @@
 /** What somebody may have meant. */
-import { closest, distance } from "fastest-levenshtein";
+import { distance } from "fastest-levenshtein";
 
-/** Longer names are not compared: the distance takes time that grows with both lengths. */
+/** Longer names are not compared: that takes time which grows with both lengths. */
 const maxLength = 64;
 
 /** The candidate that a misspelled name is near to, or `undefined` when none is. */
 export function nearestTo(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > maxLength || candidates.length === 0) return undefined;
-  const nearest = closest(name.toLowerCase(), candidates as string[]);
-  const edits = distance(name.toLowerCase(), nearest.toLowerCase());
-  return edits <= Math.max(1, Math.floor(name.length / 3)) ? nearest : undefined;
+  if (name.length > maxLength) return undefined;
+  let nearest: string | undefined;
+  let edits = name.length < 4 ? 2 : 3 + Math.floor(name.length / 8);
+  for (const candidate of candidates) {
+    const needed = distance(name.toLowerCase(), candidate.slice(0, 2 * maxLength).toLowerCase());
+    if (needed >= edits) continue;
+    nearest = candidate;
+    edits = needed;
+  }
+  return nearest;
 }
 
 /** ` Did you mean "title"?`, or nothing. */

@@ -37,10 +37,40 @@ function requireEcmaScript(source: string): void {
 
 function toRe2(source: string): RE2JS {
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(source));
+    return RE2JS.compile(RE2JS.translateRegExp(withShortClasses(source)));
   } catch {
     throw new Error(
-      `${JSON.stringify(source)} is not supported: look-around, back-references, repetitions above 1,000 and long names of Unicode classes (write \\\\p{L}) have no linear-time engine here.`,
+      `${JSON.stringify(source)} is not supported: look-around, back-references, repetitions above 1,000 and Unicode properties other than categories and scripts have no linear-time engine here.`,
     );
   }
+}
+
+/** Long names of Unicode categories that RE2 knows by their short ones. */
+const categories: Readonly<Record<string, string>> = {
+  Letter: "L",
+  Lowercase_Letter: "Ll",
+  Uppercase_Letter: "Lu",
+  Titlecase_Letter: "Lt",
+  Modifier_Letter: "Lm",
+  Other_Letter: "Lo",
+  Mark: "M",
+  Nonspacing_Mark: "Mn",
+  Number: "N",
+  Decimal_Number: "Nd",
+  Letter_Number: "Nl",
+  Punctuation: "P",
+  Symbol: "S",
+  Currency_Symbol: "Sc",
+  Math_Symbol: "Sm",
+  Separator: "Z",
+  Space_Separator: "Zs",
+};
+
+/** Writes `\p{Letter}` and `\p{Script=Greek}` as RE2 has them: `\p{L}`, `\p{Greek}`. */
+function withShortClasses(source: string): string {
+  return source.replace(
+    /\\(?:\\|([pP])\{(?:(?:General_Category|gc|Script|sc)=)?(\w+)\})/g,
+    (whole, sign: string | undefined, name: string) =>
+      sign === undefined ? whole : `\\${sign}{${Object.hasOwn(categories, name) ? categories[name] : name}}`,
+  );
 }

@@ -119,6 +119,7 @@ const otherDialects: Record<string, string> = {
   $dynamicAnchor: "Write $anchor.",
   nullable: 'Write "type": ["string", "null"], or whatever the type is.',
   additionalItems: "Write prefixItems and items.",
+  unevaluatedItems: "Write prefixItems and items: false.",
   dependencies: "Write dependentRequired or dependentSchemas.",
 };
 

@@ -4,8 +4,14 @@
  */
 import { Problem } from "../errors.ts";
 import { beyondLimits, isObject, type JsonLimits, requireLimits } from "./gate.ts";
-import { setMember } from "./members.ts";
+import { cloneJson, setMember } from "./members.ts";
 import { parsePointer, toFragment } from "./pointer.ts";
+
+/**
+ * Items of arrays that all operations together may shift: each insertion into a long array moves what stands behind
+ * it, and a thousand of them into half a million would hold the service up.
+ */
+const maxShiftedItems = 50_000_000;
 
 /** What one patch may cost. */
 export interface PatchLimits {
@@ -31,7 +37,7 @@ interface Operation {
  */
 export function applyJsonPatch(document: unknown, patch: unknown, limits: PatchLimits): unknown {
   const operations = parseOperations(patch, limits.maxOperations);
-  const patcher = new Patcher(structuredClone(document), limits);
+  const patcher = new Patcher(cloneJson(document), limits);
   for (const operation of operations) patcher.apply(operation);
   requireLimits(patcher.document, limits.json);
   return patcher.document;
@@ -100,6 +106,7 @@ class Patcher {
   document: unknown;
   readonly #limits: PatchLimits;
   #copiedBytes = 0;
+  #shiftedItems = 0;
 
   constructor(document: unknown, limits: PatchLimits) {
     this.document = document;
@@ -155,7 +162,7 @@ class Patcher {
     else if (Array.isArray(parent)) {
       const index = last === "-" ? parent.length : arrayIndex(operation, last, "path");
       if (index === undefined || index > parent.length) throw notThere(operation, "path");
-      parent.splice(index, 0, value);
+      this.#splice(parent, index, [value]);
     } else throw notThere(operation, "path");
   }
 
@@ -179,9 +186,16 @@ class Patcher {
       return removed;
     }
     const parent = this.#get(operation, segments.slice(0, -1), member);
-    if (Array.isArray(parent)) parent.splice(Number(last), 1);
+    if (Array.isArray(parent)) this.#splice(parent, Number(last), []);
     else delete (parent as Record<string, unknown>)[last];
     return removed;
+  }
+
+  /** Inserts the one item, or removes one where there is none to insert. */
+  #splice(array: unknown[], index: number, inserted: [] | [unknown]): void {
+    this.#shiftedItems += array.length - index;
+    if (this.#shiftedItems > maxShiftedItems) throw tooMuchWork();
+    array.splice(index, 1 - inserted.length, ...inserted);
   }
 
   /** A copy, so that no two places of the document are one object. All copies together are bounded. */
@@ -239,4 +253,11 @@ function notThere({ index }: Operation, member: "path" | "from"): Problem {
 
 function tooLarge(maxBytes: number): Problem {
   return new Problem("CONTENT_TOO_LARGE", `The patch copies more than ${maxBytes} bytes.`);
+}
+
+function tooMuchWork(): Problem {
+  return new Problem(
+    "INVALID_PATCH",
+    "The patch shifts too many items of long arrays. Replace the array instead.",
+  );
 }

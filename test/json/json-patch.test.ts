@@ -160,6 +160,14 @@ describe("a JSON Patch", () => {
     assert.equal(problemOf({ a: 1 }, nest).code, "BODY_TOO_DEEP");
   });
 
+  test("that shifts a long array a thousand times is refused before it takes long", () => {
+    const long = { list: Array.from({ length: 200_000 }, (_, n) => n) };
+    const insert = Array.from({ length: 1_000 }, () => ({ op: "add", path: "/list/0", value: 0 }));
+    assert.equal(problemOf(long, insert).code, "INVALID_PATCH");
+    const append = Array.from({ length: 1_000 }, () => ({ op: "add", path: "/list/-", value: 0 }));
+    assert.equal((apply(long, append) as typeof long).list.length, 201_000);
+  });
+
   test("has at most as many operations as the limit says", () => {
     const many = Array.from({ length: 1_001 }, () => ({ op: "test", path: "", value: {} }));
     assert.equal(problemOf({}, many).code, "INVALID_PATCH");

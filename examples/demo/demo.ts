@@ -42,6 +42,6 @@ if (imported === 0) {
   process.exitCode = await runCli(["serve", ...options, ...process.argv.slice(2)]);
 } else {
   // Half of the data would look like all of it the next time.
-  for (const suffix of ["", "-wal", "-shm"]) await rm(`${store}${suffix}`, { force: true });
+  for (const suffix of ["", "-wal", "-shm", ".lock"]) await rm(`${store}${suffix}`, { force: true });
   process.exitCode = imported;
 }

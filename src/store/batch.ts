@@ -132,13 +132,13 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   #settle(batch: readonly Waiting<Call, Answer>[], outcomes: readonly Outcome<Answer>[]): void {
     this.#underWay--;
     this.#unanswered -= batch.length;
-    for (const [index, { weight, resolve, reject }] of batch.entries()) {
+    batch.forEach(({ weight, resolve, reject }, index) => {
       this.#weight -= weight;
       const outcome = outcomes[index];
       if (outcome === undefined) reject(new Error("The batch has no outcome for this call."));
       else if ("error" in outcome) reject(outcome.error);
       else resolve(outcome.answer);
-    }
+    });
     if (this.#waiting.length > 0) this.#schedule();
     if (this.#unanswered > 0) return;
     for (const drained of this.#drains.splice(0)) drained();

@@ -12,6 +12,9 @@ export function whyNoTrace(): string | false {
   }
 }
 
+/** How `programs/write.ts` opens its store. */
+export type Mode = "FULL" | "NORMAL" | "ONE BY ONE";
+
 /** What `programs/write.ts` says at its end. */
 export interface Report {
   acknowledged: string[];
@@ -23,7 +26,7 @@ export interface Report {
 /** Runs `programs/write.ts` under strace and gives its report and the trace. */
 export function traceWriting(
   folder: string,
-  { mode = "FULL", strace }: { mode?: "FULL" | "NORMAL"; strace: readonly string[] },
+  { mode = "FULL", strace }: { mode?: Mode; strace: readonly string[] },
 ): { report: Report; trace: string } {
   const trace = join(folder, "trace");
   const program = join(import.meta.dirname, "programs", "write.ts");

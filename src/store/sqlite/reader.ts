@@ -13,28 +13,27 @@ export interface PageOptions {
 
 type Row = readonly unknown[];
 
-const queries = {
-  one: (number: number) => `select version, updated_at, doc from ${resourcesTable(number)} where id = ?`,
-  first: (number: number) =>
-    `select id, version, updated_at, doc from ${resourcesTable(number)} order by id limit ?`,
-  after: (number: number) =>
-    `select id, version, updated_at, doc from ${resourcesTable(number)} where id > ? order by id limit ?`,
-  changes: (number: number) =>
-    `select sequence, id, version, kind, at, principal, "group", superseded
-     from ${changesTable(number)} where sequence > ? order by sequence limit ?`,
-  head: "select sequence, count from heads where number = ?",
-  receipt: "select fingerprint, answer, expires_at from receipts where key = ? and expires_at > ?",
-} as const;
+/** The prepared statements of one collection. */
+interface Statements {
+  one: StatementSync;
+  first: StatementSync;
+  after: StatementSync;
+  changes: StatementSync;
+}
 
-/** The read side of one connection, with a prepared statement for each query of each collection. */
+/** The read side of one connection. Statements are prepared once, a collection's at its first use. */
 export class Reader {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
-  /** By collection number: the most frequent query must not spell its SQL each time. */
-  readonly #points: StatementSync[] = [];
+  readonly #collections = new Map<number, Statements>();
+  readonly #head: StatementSync;
+  readonly #receipt: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#head = this.#prepare("select sequence, count from heads where number = ?");
+    this.#receipt = this.#prepare(
+      "select fingerprint, answer, expires_at from receipts where key = ? and expires_at > ?",
+    );
   }
 
   /** Runs `read` in one read transaction, that of the caller if there is one: all of it sees the same state. */
@@ -50,9 +49,9 @@ export class Reader {
 
   /** The resource, or `undefined`. */
   resource({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
-    this.#points[number] ??= this.#prepare(queries.one(number));
-    const row = this.#getFrom(this.#points[number], toSqliteId(idKind, id));
+    const row = get(this.#of(number).one, toSqliteId(idKind, id));
     if (row === undefined) return undefined;
+    // A string of its own for the id would cost a tenth of the whole read.
     return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
   }
 
@@ -70,27 +69,23 @@ export class Reader {
 
   /** Resources in id order. */
   resources({ number, idKind }: NumberedCollection, { limit, after }: PageOptions): Stored[] {
+    const statements = this.#of(number);
     const rows =
       after === undefined
-        ? this.#all(queries.first(number), limit)
-        : this.#all(queries.after(number), toSqliteId(idKind, after), limit);
-    return rows.map((row) => ({
-      id: String(row[0]),
-      version: Number(row[1]),
-      text: String(row[3]),
-      updatedAt: Number(row[2]),
-    }));
+        ? all(statements.first, limit)
+        : all(statements.after, toSqliteId(idKind, after), limit);
+    return rows.map(toStored);
   }
 
   /** The collection's sequence, and how many resources it has. */
   head({ number }: NumberedCollection): { sequence: number; count: number } {
-    const row = this.#get(queries.head, number);
+    const row = get(this.#head, number);
     return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
   }
 
   /** The change log after a sequence. */
   changes({ number }: NumberedCollection, sequence: number, limit: number): LoggedChange[] {
-    return this.#all(queries.changes(number), sequence, limit).map((row) => ({
+    return all(this.#of(number).changes, sequence, limit).map((row) => ({
       sequence: Number(row[0]),
       id: String(row[1]),
       version: Number(row[2]),
@@ -104,32 +99,46 @@ export class Reader {
 
   /** The receipt with this key that is valid at `now`. */
   receipt(key: string, now: number): Receipt | undefined {
-    const row = this.#get(queries.receipt, key, now);
+    const row = get(this.#receipt, key, now);
     if (row === undefined) return undefined;
     return { key, fingerprint: String(row[0]), answer: String(row[1]), expiresAt: Number(row[2]) };
   }
 
-  #get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#getFrom(this.#prepare(sql), ...values);
-  }
-
-  #getFrom(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
-    return tolerantly(statement, () => statement.get(...values) as unknown as Row | undefined);
-  }
-
-  #all(sql: string, ...values: SQLInputValue[]): Row[] {
-    const statement = this.#prepare(sql);
-    return tolerantly(statement, () => statement.all(...values) as unknown as Row[]);
+  #of(number: number): Statements {
+    const known = this.#collections.get(number);
+    if (known !== undefined) return known;
+    const resources = resourcesTable(number);
+    const columns = "id, version, updated_at, doc";
+    const statements = {
+      one: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
+      first: this.#prepare(`select ${columns} from ${resources} order by id limit ?`),
+      after: this.#prepare(`select ${columns} from ${resources} where id > ? order by id limit ?`),
+      changes: this.#prepare(
+        `select sequence, id, version, kind, at, principal, "group", superseded
+         from ${changesTable(number)} where sequence > ? order by sequence limit ?`,
+      ),
+    };
+    this.#collections.set(number, statements);
+    return statements;
   }
 
   #prepare(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
     const statement = this.#database.prepare(sql);
     statement.setReturnArrays(true);
-    this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+function toStored(row: Row): Stored {
+  return { id: String(row[0]), version: Number(row[1]), text: String(row[3]), updatedAt: Number(row[2]) };
+}
+
+function get(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
+  return tolerantly(statement, () => statement.get(...values) as unknown as Row | undefined);
+}
+
+function all(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
+  return tolerantly(statement, () => statement.all(...values) as unknown as Row[]);
 }
 
 /**

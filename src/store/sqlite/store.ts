@@ -84,7 +84,8 @@ export class SqliteStore implements Store {
 
   async read({ collection, id }: Key): Promise<Stored | undefined> {
     const known = this.#known(collection);
-    return known && this.#read(() => this.#reader.resource(known, id));
+    if (known === undefined) return undefined;
+    return this.#read(() => this.#reader.resource(known, id));
   }
 
   async list({ collection, ...page }: ListQuery): Promise<Page> {

@@ -146,7 +146,7 @@ export class Writer {
       return fates;
     } catch (error) {
       // A fault of one commit must not cost the others theirs.
-      if (failureOf(error) === "other" && commits.length > 1) {
+      if (isFaultOfOne(error) && commits.length > 1) {
         this.#rollBack();
         return commits.flatMap((commit) => this.#writeGroup([commit]));
       }
@@ -296,6 +296,7 @@ export class Writer {
 
   /** Ends a transaction that an error broke, and says what the error means for those who asked for it. */
   #endBroken(error: unknown): { code: ProblemCode; detail: string } {
+    if (error instanceof Mistake) return { code: "UNAVAILABLE", detail: error.message };
     const wasCommitting = this.#isCommitting;
     const failure = failureOf(error);
     if (failure === "broken") this.failure ??= describeError(error);
@@ -319,5 +320,9 @@ export class Writer {
   }
 }
 
-/** Something that the caller got wrong; nothing was written. */
+/** Something that cannot be done as things are; nothing was written. */
 class Mistake extends Error {}
+
+function isFaultOfOne(error: unknown): boolean {
+  return failureOf(error) === "other" && !(error instanceof Mistake);
+}

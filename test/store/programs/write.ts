@@ -15,6 +15,7 @@ const store = await openStore(
   {
     onFailure: (reason) => failures.push(reason),
     ...(mode === "NORMAL" && { synchronous: mode }),
+    groupCommit: mode !== "ONE BY ONE",
   },
 );
 await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined }]);

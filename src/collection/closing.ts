@@ -18,8 +18,9 @@ export function closeSchema(root: Schema, resolve: Resolve): Map<Schema, string[
     const names = namesOf(group);
     if (names === undefined) continue;
     known.set(site, names);
-    // Equal where the schema is alone, and faster.
-    if (!saysSo(site)) site[group.size === 1 ? "additionalProperties" : "unevaluatedProperties"] = false;
+    // Equal where nothing else lists attributes, and faster.
+    const isAlone = group.size === 1 && !Object.hasOwn(site, "if");
+    if (!saysSo(site)) site[isAlone ? "additionalProperties" : "unevaluatedProperties"] = false;
   }
   return known;
 }

@@ -39,6 +39,7 @@ export function createEngine(options: EngineOptions): Ajv2020 {
   });
   for (const keyword of ["uniqueItems", "enum", "multipleOf", "format", "unevaluatedProperties"])
     ajv.removeKeyword(keyword);
+  ajv.addKeyword("$anchor"); // Ajv resolves anchors, and yet does not know the keyword
   ajv.addKeyword({
     keyword: "uniqueItems",
     type: "array",

@@ -181,7 +181,10 @@ export interface Store {
    */
   migrate(plan: readonly CollectionRecord[]): Promise<void>;
 
-  /** Begins an import into an existing collection. Nobody else may write until it ends. */
+  /**
+   * Begins an import into an existing collection. Nobody else may write until it ends. Integer ids reserved
+   * meanwhile belong to it: when it is cancelled they were never given.
+   */
   load(collection: string): Promise<Load>;
 
   /** Every resource of a collection in id order, all from one snapshot. */

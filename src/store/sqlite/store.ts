@@ -19,6 +19,7 @@ import type {
 import { type Catalogue, type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
 import { describeError, failureOf, storeProblem } from "./failures.ts";
+import { requireDone, SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
 import {
   type Cell,
@@ -291,65 +292,6 @@ export class SqliteStore implements Store {
     if (this.#health.kind !== "degraded" || this.#load !== undefined) return;
     this.#ask({ kind: "probe" }).catch(() => {}); // still full
   }
-}
-
-/** An import under way. Once a part of it has failed, nothing of it is left in the store. */
-class SqliteLoad implements Load {
-  readonly #ask: (request: WriterRequest) => Promise<WriterAnswer>;
-  readonly #onEnd: () => void;
-  #failure: unknown;
-  #hasEnded = false;
-
-  constructor(ask: (request: WriterRequest) => Promise<WriterAnswer>, onEnd: () => void) {
-    this.#ask = ask;
-    this.#onEnd = onEnd;
-  }
-
-  async add(arrivals: readonly { id: string; text: string }[]): Promise<readonly number[]> {
-    const cells: string[] = [];
-    for (const { id, text } of arrivals) cells.push(id, text);
-    const answer = await this.#send({ kind: "add", cells });
-    return answer.kind === "added" ? answer.taken : [];
-  }
-
-  async finish(): Promise<void> {
-    try {
-      await this.#send({ kind: "finish" });
-    } finally {
-      this.#end();
-    }
-  }
-
-  async cancel(): Promise<void> {
-    if (this.#hasEnded) return;
-    try {
-      requireDone(await this.#ask({ kind: "cancel" }));
-    } finally {
-      this.#end();
-    }
-  }
-
-  async #send(request: WriterRequest): Promise<WriterAnswer> {
-    if (this.#hasEnded) throw new Error("The import has ended.");
-    if (this.#failure !== undefined) throw this.#failure;
-    try {
-      return requireDone(await this.#ask(request));
-    } catch (error) {
-      this.#failure ??= error;
-      throw error;
-    }
-  }
-
-  #end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#onEnd();
-  }
-}
-
-function requireDone(answer: WriterAnswer): WriterAnswer {
-  if (answer.kind === "mistake") throw storeProblem("UNAVAILABLE", answer.message);
-  return answer;
 }
 
 /** What the port rules out would spoil the counts in the head rows, so it must not get there. */

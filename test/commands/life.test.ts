@@ -130,9 +130,21 @@ test("a second signal does not wait for anybody", async (t) => {
   await halfSent(service);
   service.process.kill("SIGTERM");
   await sleep(200);
+  const begin = performance.now();
   service.process.kill("SIGINT");
   const { exitCode, signal } = await service.ended;
   assert.deepEqual({ exitCode, signal }, { exitCode: 1, signal: null });
+  assert.ok(performance.now() - begin < 5_000, "it waited for the deadline");
+});
+
+test("after the deadline nobody is waited for, and the exit code says so", async (t) => {
+  const files = { "holdfast.config.json": '{"stopTimeoutMs":1500}' };
+  const service = await serve(t, [], { cwd: await folder(t, files) });
+  await halfSent(service);
+  const begin = performance.now();
+  const { exitCode, signal } = await stop(service);
+  assert.deepEqual({ exitCode, signal }, { exitCode: 1, signal: null });
+  assert.ok(performance.now() - begin > 1_400, "the request got its time");
 });
 
 test("a signal that comes while the service is starting ends it in order", async (t) => {

@@ -17,7 +17,10 @@ export const problems = {
   INVALID_UTF8: { status: 400, meaning: "The content is not UTF-8 without a byte order mark." },
   BODY_REQUIRED: { status: 400, meaning: "The request needs content and has none." },
   BODY_NOT_OBJECT: { status: 400, meaning: "The content is JSON, but not a JSON object." },
-  BODY_TOO_DEEP: { status: 400, meaning: "The content is nested too deeply, or an object has too many members." },
+  BODY_TOO_DEEP: {
+    status: 400,
+    meaning: "The content is nested too deeply, or an object has too many members.",
+  },
   VALIDATION_FAILED: { status: 400, meaning: "The resource does not fit the schema of its collection." },
   ID_REQUIRED: { status: 400, meaning: "A replacement must carry the id of the resource." },
   ID_MISMATCH: { status: 400, meaning: "The id in the content is not the id in the path." },
@@ -48,12 +51,18 @@ export const problems = {
   URI_TOO_LONG: { status: 414, meaning: "The request target is longer than the limit." },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "The Content-Type is not one that this method takes." },
   UNSUPPORTED_CONTENT_CODING: { status: 415, meaning: "The content is compressed; send it as it is." },
-  EXPECTATION_FAILED: { status: 417, meaning: "The Expect header asks for something other than 100-continue." },
+  EXPECTATION_FAILED: {
+    status: 417,
+    meaning: "The Expect header asks for something other than 100-continue.",
+  },
   MISDIRECTED: { status: 421, meaning: "The Host is not a name of this service." },
   HEADERS_TOO_LARGE: { status: 431, meaning: "The header section is larger than the limit." },
   INTERNAL: { status: 500, meaning: "The service failed. The instance of this problem is in its log." },
   UNAVAILABLE: { status: 503, meaning: "The service cannot take the request now. Try again." },
-  STORAGE_FULL: { status: 503, meaning: "There is no room left to write. Reads go on; writes resume with room." },
+  STORAGE_FULL: {
+    status: 503,
+    meaning: "There is no room left to write. Reads go on; writes resume with room.",
+  },
   OUTCOME_UNKNOWN: {
     status: 503,
     meaning: "The service cannot tell whether the write took effect. Read before you repeat it.",

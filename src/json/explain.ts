@@ -14,18 +14,37 @@ export function explain(text: string, limits: JsonLimits): Problem | undefined {
   }
 }
 
-const space = 0x20;
-const whiteSpace = /[ \t\n\r]*/y;
-const numberShape = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const stringShape = /"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"/y;
-const literalShape = /true|false|null/y;
+/** Whether a string cannot be kept: it holds a lone surrogate or a null character. */
+export function isBadString(text: string): boolean {
+  return !text.isWellFormed() || text.includes("\0");
+}
 
-/** Walks the text by recursive descent. The recursion is bounded, since too deep a text ends it. */
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+const minus = 0x2d;
+const zero = 0x30;
+const nine = 0x39;
+const colon = 0x3a;
+const leftBracket = 0x5b;
+const backslash = 0x5c;
+const rightBracket = 0x5d;
+const leftBrace = 0x7b;
+const rightBrace = 0x7d;
+
+const maxSafeDigits = 15;
+const numberShape = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+
+/**
+ * Walks the text by recursive descent. The recursion is bounded, since too deep a text ends it. Anybody can send a
+ * large text with its fault at the end, so it reads codes, and cuts out only what it must.
+ */
 class Explainer {
   readonly #text: string;
   readonly #limits: JsonLimits;
   readonly #path: (string | number)[] = [];
   #at = 0;
+  #depth = 0;
 
   constructor(text: string, limits: JsonLimits) {
     this.#text = text;
@@ -40,41 +59,50 @@ class Explainer {
 
   #value(): void {
     this.#skipSpace();
-    const next = this.#text[this.#at];
-    if (next === "{") this.#object();
-    else if (next === "[") this.#array();
-    else if (next === '"') this.#string();
-    else if (next !== undefined && /[-0-9]/.test(next)) this.#number();
-    else if (this.#take(literalShape) === undefined) this.#malformed("a value");
+    const code = this.#code();
+    if (code === leftBrace) this.#object();
+    else if (code === leftBracket) this.#array();
+    else if (code === quote) this.#string();
+    else if (isDigit(code) || code === minus) this.#number();
+    else this.#literal();
   }
 
   #object(): void {
     this.#enter();
-    const names = new Set<string>();
-    this.#items("}", () => {
-      this.#skipSpace();
-      if (this.#text[this.#at] !== '"') this.#malformed("a member name in double quotes");
-      const name = this.#string();
-      this.#path.push(name);
-      if (names.has(name)) this.#refuse("DUPLICATE_MEMBER", "stands twice in the same object; send it once");
-      names.add(name);
-      if (names.size > this.#limits.members) this.#tooLarge();
-      this.#skipSpace();
-      if (this.#text[this.#at] !== ":") this.#malformed('a ":" after the member name');
-      this.#at++;
-      this.#value();
-      this.#path.pop();
-    });
+    if (!this.#take(rightBrace)) {
+      const names = new Set<string>();
+      do this.#member(names);
+      while (this.#take(comma));
+      if (!this.#take(rightBrace)) this.#malformed('"," or "}"');
+    }
+    this.#depth--;
+  }
+
+  #member(names: Set<string>): void {
+    this.#skipSpace();
+    if (this.#code() !== quote) this.#malformed("a member name in double quotes");
+    const name = this.#string();
+    this.#path.push(name);
+    if (names.has(name)) this.#refuse("DUPLICATE_MEMBER", "stands twice in the same object; send it once");
+    names.add(name);
+    if (names.size > this.#limits.members) this.#tooLarge();
+    if (!this.#take(colon)) this.#malformed('a ":" after the member name');
+    this.#value();
+    this.#path.pop();
   }
 
   #array(): void {
     this.#enter();
-    let index = 0;
-    this.#items("]", () => {
-      this.#path.push(index++);
-      this.#value();
+    if (!this.#take(rightBracket)) {
+      const level = this.#path.push(0) - 1;
+      for (let index = 0; index === 0 || this.#take(comma); index++) {
+        this.#path[level] = index;
+        this.#value();
+      }
       this.#path.pop();
-    });
+      if (!this.#take(rightBracket)) this.#malformed('"," or "]"');
+    }
+    this.#depth--;
   }
 
   #enter(): void {
@@ -82,29 +110,14 @@ class Explainer {
     if (++this.#depth > this.#limits.depth) this.#tooLarge();
   }
 
-  #depth = 0;
-
-  /** Items with commas between them, up to the closing bracket. */
-  #items(close: string, item: () => void): void {
-    this.#skipSpace();
-    if (this.#text[this.#at] !== close) {
-      item();
-      for (this.#skipSpace(); this.#text[this.#at] === ","; this.#skipSpace()) {
-        this.#at++;
-        item();
-      }
-    }
-    if (this.#text[this.#at] !== close) this.#malformed(`"," or "${close}"`);
-    this.#at++;
-    this.#depth--;
-  }
-
   #string(): string {
     const begin = this.#at;
-    const raw = this.#take(stringShape);
-    const value = raw === undefined ? undefined : unquote(raw);
+    const hasEscape = this.#skipString();
+    // Without an escape nothing can be wrong: the bytes were UTF-8.
+    if (!hasEscape) return this.#text.slice(begin + 1, this.#at - 1);
+    const value = unquote(this.#text.slice(begin, this.#at));
     if (value === undefined) this.#malformedString(begin);
-    if (value.isWellFormed() && !value.includes("\0")) return value;
+    if (!isBadString(value)) return value;
     this.#at = begin;
     const what = value.includes("\0")
       ? "the null character, which cannot be kept"
@@ -112,37 +125,76 @@ class Explainer {
     return this.#refuse("INVALID_STRING", `holds ${what}; leave it out`);
   }
 
+  /** Goes past a string; gives whether it has escapes, which are yet to be checked. */
+  #skipString(): boolean {
+    const begin = this.#at;
+    let hasEscape = false;
+    for (this.#at++; this.#at < this.#text.length; this.#at++) {
+      const code = this.#code();
+      if (code < space) break;
+      if (code === quote) {
+        this.#at++;
+        return hasEscape;
+      }
+      if (code === backslash) {
+        hasEscape = true;
+        this.#at++;
+      }
+    }
+    return this.#malformedString(begin);
+  }
+
   #number(): void {
     const begin = this.#at;
-    const raw = this.#take(numberShape);
-    if (raw === undefined) this.#malformed("a number");
-    if (raw.length < 16 && !/e/i.test(raw)) return; // it can only be a number that can be kept
-    const value = Number(raw);
-    const end = this.#at;
-    this.#at = begin;
-    const isInteger = /^-?[0-9]+$/.test(raw);
-    if (isInteger && !Number.isSafeInteger(value)) {
+    const hasLeadingZero = this.#code() === zero;
+    this.#skipDigits();
+    const digits = this.#at - begin;
+    // Most numbers are short integers, which need no closer look.
+    const isShort = digits > 0 && digits <= (hasLeadingZero ? 1 : maxSafeDigits);
+    if (isShort && !isFraction(this.#code())) return;
+    numberShape.lastIndex = this.#at = begin;
+    if (!numberShape.test(this.#text)) this.#malformed("a number");
+    this.#requireKept(this.#text.slice(begin, numberShape.lastIndex));
+    this.#at = numberShape.lastIndex;
+  }
+
+  #requireKept(literal: string): void {
+    const value = Number(literal);
+    if (!Number.isSafeInteger(value) && /^-?[0-9]+$/.test(literal)) {
       this.#refuse("NUMBER_OUT_OF_RANGE", "is an integer beyond ±9007199254740991; send it as a string");
     }
     if (!Number.isFinite(value))
       this.#refuse("NUMBER_OUT_OF_RANGE", "is larger than any number that can be kept");
-    if (value === 0 && /[1-9]/.test(raw.replace(/[eE].*/, ""))) {
+    if (value === 0 && /[1-9]/.test(literal.replace(/[eE].*/, ""))) {
       this.#refuse("NUMBER_OUT_OF_RANGE", "is not 0, but so small that it would become 0");
     }
-    this.#at = end;
   }
 
-  #take(shape: RegExp): string | undefined {
-    shape.lastIndex = this.#at;
-    if (!shape.test(this.#text)) return undefined;
-    const found = this.#text.slice(this.#at, shape.lastIndex);
-    this.#at = shape.lastIndex;
-    return found;
+  #literal(): void {
+    const word = literals.find((literal) => this.#text.startsWith(literal, this.#at));
+    if (word === undefined) this.#malformed("a value");
+    this.#at += word.length;
+  }
+
+  #skipDigits(): void {
+    while (isDigit(this.#code())) this.#at++;
   }
 
   #skipSpace(): void {
-    if (this.#text.charCodeAt(this.#at) > space) return;
-    this.#take(whiteSpace);
+    while (isSpace(this.#code())) this.#at++;
+  }
+
+  /** Whether this code is next, after white space; goes past it then. */
+  #take(code: number): boolean {
+    this.#skipSpace();
+    if (this.#code() !== code) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** The code at the place where we are; NaN at the end. */
+  #code(): number {
+    return this.#text.charCodeAt(this.#at);
   }
 
   #malformed(expected: string): never {
@@ -193,7 +245,22 @@ const violationCodes: Partial<Record<ProblemCode, string>> = {
   BODY_TOO_DEEP: "limits",
 };
 
-/** The value of a string's text; `undefined` when it holds a control character. */
+const literals = ["true", "false", "null"];
+
+function isSpace(code: number): boolean {
+  return code === space || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine;
+}
+
+/** What follows the digits of a number that is no integer: `.`, `e`, `E`. */
+function isFraction(code: number): boolean {
+  return code === 0x2e || code === 0x65 || code === 0x45;
+}
+
+/** The value of a string's text; `undefined` when it holds a wrong escape. */
 function unquote(raw: string): string | undefined {
   try {
     return JSON.parse(raw) as string;

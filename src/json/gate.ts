@@ -8,7 +8,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { Problem } from "../errors.ts";
-import { explain } from "./explain.ts";
+import { explain, isBadString } from "./explain.ts";
 
 /** How deep and how wide a JSON value may be. */
 export interface JsonLimits {
@@ -27,18 +27,16 @@ export const defaultJsonLimits: JsonLimits = { depth: 64, members: 10_000 };
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): unknown {
   const text = decode(bytes);
-  const membersInText = countMembers(text, limits.depth);
-  // Too deep to be walked by recursion, and slow to parse.
-  if (membersInText === tooDeep) throw explain(text, limits);
+  const membersInText = countMembers(text, limits);
+  // Too deep to be walked by recursion, or too wide to be quick.
+  if (membersInText === tooLarge) throw explain(text, limits) ?? beyondLimits(limits);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw explain(text, limits);
+    throw explain(text, limits) ?? new Problem("MALFORMED_JSON", "The content is not JSON.");
   }
-  const found = survey(value, limits);
-  if (found.isSuspect || found.members !== membersInText || suspectText.test(text)) {
-    // A suspicion may be unfounded: 1e20 is a large number, but no integer literal.
+  if (needsCloserLook(text, survey(value), membersInText) || (badEscape.test(text) && hasBadString(value))) {
     const problem = explain(text, limits);
     if (problem !== undefined) throw problem;
   }
@@ -71,8 +69,17 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Escapes that can make a lone surrogate or a null character, and numbers so small that they may become 0. */
-const suspectText = /\\u(?:0000|[dD][89a-fA-F])|[eE]-[0-9]{3}|[0-9]{220}/;
+/*
+ * These are tried on whole texts, so each must be linear whatever the text: no two attempts may read the same
+ * characters twice. What they find inside of strings is a false alarm, which costs a second reading.
+ */
+
+/** Escapes that can make a lone surrogate or a null character; pairs of surrogates have them too. */
+const badEscape = /\\u(?:0000|[dD][89a-fA-F])/;
+/** Numbers that can be so small that they become 0. */
+const tinyNumber = /[eE]-[0-9]{3}|0\.0{200}/;
+/** Integer literals that can be too large. */
+const largeInteger = /(?:^|[[,:\s])-?[0-9]{16,}(?![0-9.eE])/;
 
 function decode(bytes: Uint8Array): string {
   if (!isUtf8(bytes))
@@ -83,7 +90,7 @@ function decode(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-const tooDeep = -1;
+const tooLarge = -1;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -93,8 +100,9 @@ const rightBrace = 0x7d;
 const leftBracket = 0x5b;
 const rightBracket = 0x5d;
 
-/** The members of all objects in a JSON text, or `tooDeep`. Means nothing for a text that is not JSON. */
-function countMembers(text: string, maxDepth: number): number {
+/** The members of all objects in a JSON text, or `tooLarge`. Means nothing for a text that is not JSON. */
+function countMembers(text: string, limits: JsonLimits): number {
+  const membersAt: number[] = [0];
   let members = 0;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
@@ -105,40 +113,66 @@ function countMembers(text: string, maxDepth: number): number {
         if (inner === quote) break;
         if (inner === backslash) i++;
       }
-    } else if (code === colon) members++;
-    else if (code === leftBrace || code === leftBracket) {
-      if (++depth > maxDepth) return tooDeep;
-    } else if (code === rightBrace || code === rightBracket) depth--;
+    } else if (code === colon) {
+      members++;
+      const own = (membersAt[depth] ?? 0) + 1;
+      if (own > limits.members) return tooLarge;
+      membersAt[depth] = own;
+    } else if (code === leftBrace || code === leftBracket) {
+      if (++depth > limits.depth) return tooLarge;
+      membersAt[depth] = 0;
+    } else if (code === rightBrace || code === rightBracket) {
+      if (--depth < 0) return members;
+    }
   }
   return members;
 }
 
-/** What a value shows of its text: how many members it has, and whether a number or an object needs a closer look. */
+/** What a value shows of its text. */
 interface Survey {
   members: number;
-  isSuspect: boolean;
+  hasZero: boolean;
+  /** Numbers beyond the integers that are exact. */
+  hasLarge: boolean;
+  hasInfinite: boolean;
 }
 
-function survey(value: unknown, limits: JsonLimits): Survey {
-  const found: Survey = { members: 0, isSuspect: false };
-  surveyInto(value, limits, found);
+function survey(value: unknown): Survey {
+  const found = { members: 0, hasZero: false, hasLarge: false, hasInfinite: false };
+  surveyInto(value, found);
   return found;
 }
 
-function surveyInto(value: unknown, limits: JsonLimits, found: Survey): void {
+function surveyInto(value: unknown, found: Survey): void {
   if (typeof value === "number") {
-    if (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER) found.isSuspect = true;
+    if (value === 0) found.hasZero = true;
+    else if (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER) {
+      found.hasLarge = true;
+      if (!Number.isFinite(value)) found.hasInfinite = true;
+    }
     return;
   }
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) surveyInto(value[i], limits, found);
+    for (let i = 0; i < value.length; i++) surveyInto(value[i], found);
     return;
   }
   const values = Object.values(value);
   found.members += values.length;
-  if (values.length > limits.members) found.isSuspect = true;
-  for (let i = 0; i < values.length; i++) surveyInto(values[i], limits, found);
+  for (let i = 0; i < values.length; i++) surveyInto(values[i], found);
+}
+
+function needsCloserLook(text: string, found: Survey, membersInText: number): boolean {
+  if (found.members !== membersInText || found.hasInfinite) return true;
+  return (found.hasZero && tinyNumber.test(text)) || (found.hasLarge && largeInteger.test(text));
+}
+
+/** Whether a string or name in a value holds a lone surrogate or a null character. */
+function hasBadString(value: unknown): boolean {
+  if (typeof value === "string") return isBadString(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasBadString);
+  return Object.keys(value).some(isBadString) || Object.values(value).some(hasBadString);
 }
 
 function isWithin(value: unknown, limits: JsonLimits, depth: number): boolean {

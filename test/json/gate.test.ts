@@ -60,6 +60,15 @@ const refused: [text: string | Uint8Array, code: string][] = [
   [Uint8Array.of(0x22, 0xff, 0x22), "INVALID_UTF8"],
   [Uint8Array.of(0x22, 0xc0, 0xaf, 0x22), "INVALID_UTF8"],
   [Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d), "INVALID_UTF8"],
+  ['["\\ud83d\\ude00","\\ude00\\ud83d"]', "INVALID_STRING"],
+  ['{"\\ud83d\\ude00":1,"\\ud83d":1}', "INVALID_STRING"],
+  ["[1e20,9007199254740993]", "NUMBER_OUT_OF_RANGE"],
+  ["[0,\t-100000000000000000000]", "NUMBER_OUT_OF_RANGE"],
+  ["-1E+400", "NUMBER_OUT_OF_RANGE"],
+  [`-0.${"0".repeat(224)}1e-99`, "NUMBER_OUT_OF_RANGE"],
+  [`${"[".repeat(60)}]${"[".repeat(500_000)}`, "MALFORMED_JSON"],
+  ["]:".repeat(1_000), "MALFORMED_JSON"],
+  [":".repeat(20_000), "MALFORMED_JSON"],
   [nested(65), "BODY_TOO_DEEP"],
   [nested(1_001), "BODY_TOO_DEEP"],
   [nested(500_000), "BODY_TOO_DEEP"],
@@ -77,6 +86,10 @@ const accepted: [text: string, value: unknown][] = [
   ["0.1000000000000000055", 0.1],
   ["0e-999", 0],
   ["5e-324", 5e-324],
+  ["[1e20,12345678901234567890.5,0.0,0e-5]", [1e20, Number("12345678901234567890.5"), 0, 0]],
+  ['["9007199254740993",1e20]', ["9007199254740993", 1e20]],
+  [`0.${"1".repeat(500)}`, Number(`0.${"1".repeat(500)}`)],
+  ['{"\\ud83d\\ude00":"\\\\ud800"}', { "😀": "\\ud800" }],
   ['{"a":{"a":{"a":1}},"b":[{"a":1},{"a":1}]}', { a: { a: { a: 1 } }, b: [{ a: 1 }, { a: 1 }] }],
   ['{"a:b":":{[","c":"\\"}"}', { "a:b": ":{[", c: '"}' }],
   ['{"constructor":1,"toString":2}', { constructor: 1, toString: 2 }],
@@ -96,6 +109,19 @@ describe("the JSON gate", () => {
     assert.deepEqual(outcomeOf(nested(64)), { value: JSON.parse(nested(64)) });
     const wide = `{${Array.from({ length: 10_000 }, (_, n) => `"m${n}":0`).join()}}`;
     assert.deepEqual(outcomeOf(wide), { value: JSON.parse(wide) });
+  });
+
+  test("takes -0 for 0", () => {
+    assert.equal(JSON.stringify(parseJson(Buffer.from("[-0,-0.0,-0e5]"))), "[0,0,0]");
+  });
+
+  test("counts the members of each object apart", () => {
+    const limits = { depth: 3, members: 2 };
+    const text = '{"a":{"b":1,"c":{"d":1,"e":1}},"f":[{"g":1,"h":1},{"i":1,"j":1}]}';
+    assert.deepEqual(parseJson(Buffer.from(text), limits), JSON.parse(text));
+    assert.throws(() => parseJson(Buffer.from('{"a":{"b":1,"c":2},"d":3,"e":4}'), limits), {
+      code: "BODY_TOO_DEEP",
+    });
   });
 
   test("keeps __proto__ as a member like any other", () => {
@@ -122,7 +148,9 @@ describe("the JSON gate", () => {
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value);
         fc.pre(!/\\u0000|\\ud[89a-f]/.test(text) && !hasUnsafeInteger(value));
-        assert.deepEqual(JSON.stringify(parseJson(Buffer.from(text))), text);
+        const parsed = parseJson(Buffer.from(text));
+        assert.equal(JSON.stringify(parsed), text);
+        assert.deepEqual(parsed, JSON.parse(text));
       }),
       { numRuns: 1000 },
     );

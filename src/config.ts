@@ -96,7 +96,8 @@ function storeOf(address: string, cwd: string): StoreAddress {
   const path = address.replace(/^sqlite:(\/\/)?/, "");
   if (path === "" || path.startsWith(":") || /^[a-z]{2,}:/i.test(path)) {
     throw new StartError(
-      `store: "${address}" is not an address; write sqlite:<file>, such as sqlite:holdfast.db.`,
+      // Not shown: an address may hold a password.
+      "store: this is not an address of a store; write sqlite:<file>, such as sqlite:holdfast.db.",
     );
   }
   return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };

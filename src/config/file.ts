@@ -1,4 +1,5 @@
 /** Finds and reads the configuration file. */
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -44,15 +45,24 @@ async function importModule(path: string, file: string): Promise<unknown> {
     return module.default;
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`${file} cannot be read: ${describeError(error, basename(path))}`);
+    throw new StartError(`${file} cannot be read: ${describeError(error, path)}`);
   }
 }
 
 /** One line with the place: where in the file it was thrown, or where its syntax breaks. */
-function describeError(error: unknown, name: string): string {
+function describeError(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
-  const place = new RegExp(`${name.replaceAll(".", "\\.")}:(\\d+)(?::(\\d+))?`).exec(error.stack ?? "");
-  const at =
-    place === null ? "" : ` (line ${place[1]}${place[2] === undefined ? "" : `, column ${place[2]}`})`;
-  return `${error.message.split("\n")[0]}${at}`;
+  const place = findPlace(error.stack, path) ?? (error instanceof SyntaxError ? findBreak(path) : undefined);
+  return `${error.message.split("\n")[0]}${place === undefined ? "" : ` (${place})`}`;
+}
+
+function findPlace(text: string | undefined, path: string): string | undefined {
+  const place = new RegExp(`${basename(path).replace(/\W/g, "\\$&")}:(\\d+)(?::(\\d+))?`).exec(text ?? "");
+  if (place === null) return undefined;
+  return `line ${place[1]}${place[2] === undefined ? "" : `, column ${place[2]}`}`;
+}
+
+/** The error that `import` throws for JavaScript of broken syntax does not say where; Node tells it when it checks. */
+function findBreak(path: string): string | undefined {
+  return findPlace(spawnSync(process.execPath, ["--check", path], { encoding: "utf8" }).stderr, path);
 }

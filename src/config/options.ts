@@ -50,7 +50,8 @@ const bytes = (value: unknown): number => {
 
 const prefix = (value: unknown): string => {
   const path = text(value).replace(/\/$/, "");
-  if (path === "" || /^(\/[A-Za-z0-9._~-]+)+$/.test(path)) return path;
+  const isPlain = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/.test(path); // clients take dot segments out
+  if (path === "" || isPlain) return path;
   throw new Error('must be a path of plain segments, such as "/api/v1", or "/"');
 };
 

@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type Config, loadConfig } from "../../src/config.ts";
+import { StartError } from "../../src/errors.ts";
+
+let root: string;
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "holdfast-config-"));
+});
+after(() => rm(root, { recursive: true, force: true }));
+
+interface Given {
+  /** Files by name; an object is written as JSON. */
+  files?: Record<string, unknown>;
+  flags?: Record<string, unknown>;
+  env?: Record<string, string>;
+}
+
+/** Loads the configuration in a folder of its own, which modules are cached by. */
+async function load({
+  files = {},
+  flags = {},
+  env = {},
+}: Given = {}): Promise<{ config: Config; cwd: string }> {
+  const cwd = await mkdtemp(join(root, "case-"));
+  for (const [name, content] of Object.entries(files))
+    await writeFile(join(cwd, name), typeof content === "string" ? content : JSON.stringify(content));
+  return { config: await loadConfig({ flags, env, cwd }), cwd };
+}
+
+const fromFile = (content: unknown) => load({ files: { "holdfast.config.json": content } });
+
+describe("without a file", () => {
+  test("the mode is open and every option has its default", async () => {
+    const { config, cwd } = await load();
+    assert.equal(config.file, undefined);
+    assert.deepEqual(config.store, { kind: "sqlite", path: join(cwd, "holdfast.db") });
+    assert.equal(config.collections.size, 0);
+    assert.equal(config.openCollections, true);
+    assert.deepEqual([config.host, config.port, config.http.prefix], ["127.0.0.1", 3000, "/api/v1"]);
+    assert.deepEqual([config.http.hosts, config.http.corsOrigins], [[], ["loopback"]]);
+    assert.equal(config.http.limits.bodyBytes, 1_048_576);
+    assert.deepEqual([config.logRequests, config.insecure, config.accept], [false, false, false]);
+  });
+});
+
+describe("where a value comes from", () => {
+  const file = { port: 1001, host: "::1", prefix: "/file", store: "file.db" };
+  const env = {
+    HOLDFAST_PORT: "1002",
+    HOLDFAST_HOST: "localhost",
+    HOLDFAST_PREFIX: "/env",
+    HOLDFAST_STORE: "env.db",
+  };
+  const flags = { port: "1003", host: "127.0.0.2", prefix: "/flag", store: "sqlite:flag.db" };
+  const shown = ({ config, cwd }: { config: Config; cwd: string }) => [
+    config.port,
+    config.host,
+    config.http.prefix,
+    config.store.path.slice(cwd.length + 1),
+  ];
+
+  test("the file wins over the defaults", async () => {
+    assert.deepEqual(shown(await fromFile(file)), [1001, "::1", "/file", "file.db"]);
+  });
+
+  test("the environment wins over the file", async () => {
+    const both = { files: { "holdfast.config.json": file }, env };
+    assert.deepEqual(shown(await load(both)), [1002, "localhost", "/env", "env.db"]);
+  });
+
+  test("flags win over everything", async () => {
+    const all = { files: { "holdfast.config.json": file }, env, flags };
+    assert.deepEqual(shown(await load(all)), [1003, "127.0.0.2", "/flag", "flag.db"]);
+  });
+
+  for (const name of ["ts", "js", "mjs"].map((extension) => `holdfast.config.${extension}`)) {
+    test(`${name} is found`, async () => {
+      const { config } = await load({ files: { [name]: "export default { port: 1234 };" } });
+      assert.deepEqual([config.port, config.file], [1234, name]);
+    });
+  }
+
+  test("--config and HOLDFAST_CONFIG name another file", async () => {
+    const files = { "a.json": { port: 1 }, "b.json": { port: 2 }, "holdfast.config.json": { port: 3 } };
+    const env = { HOLDFAST_CONFIG: "a.json" };
+    assert.equal((await load({ files, env })).config.port, 1);
+    assert.equal((await load({ files, env, flags: { config: "b.json" } })).config.port, 2);
+  });
+});
+
+describe("a declared collection", () => {
+  test("is there with its schema and kind of id, and no other springs into being", async () => {
+    const schema = { type: "object", properties: { name: { type: "string" } } };
+    const { config } = await fromFile({ collections: { notes: {}, users: { id: "integer", schema } } });
+    assert.deepEqual([...config.collections.keys()], ["notes", "users"]);
+    assert.equal(config.openCollections, false);
+    const users = config.collections.get("users");
+    assert.equal(users?.idKind, "integer");
+    assert.deepEqual(
+      users?.validate({ nam: 1 }).map(({ pointer }) => pointer),
+      ["#/nam"],
+    );
+  });
+
+  test("leaves room for others where that is said", async () => {
+    assert.equal(
+      (await fromFile({ collections: { a: {} }, openCollections: true })).config.openCollections,
+      true,
+    );
+  });
+});
+
+describe("a value is read", () => {
+  const sizes: [written: unknown, bytes: number][] = [
+    [65_536, 65_536],
+    ["65536", 65_536],
+    ["512kb", 524_288],
+    ["1mb", 1_048_576],
+    ["1.5 MB", 1_572_864],
+    ["100b", 100],
+  ];
+  for (const [written, bytes] of sizes) {
+    test(`limits.body ${JSON.stringify(written)} as ${bytes} bytes`, async () => {
+      assert.equal((await fromFile({ limits: { body: written } })).config.http.limits.bodyBytes, bytes);
+    });
+  }
+
+  const prefixes: [written: string, prefix: string][] = [
+    ["/", ""],
+    ["/api", "/api"],
+    ["/api/", "/api"],
+    ["/a/b.c/v1", "/a/b.c/v1"],
+  ];
+  for (const [written, prefix] of prefixes) {
+    test(`prefix ${written} as ${JSON.stringify(prefix)}`, async () => {
+      assert.equal((await fromFile({ prefix: written })).config.http.prefix, prefix);
+    });
+  }
+
+  test("store as an absolute path, relative path or address", async () => {
+    const path = join(root, "x.db");
+    assert.equal((await load({ flags: { store: path } })).config.store.path, path);
+    assert.equal((await load({ flags: { store: `sqlite:${path}` } })).config.store.path, path);
+    const { config, cwd } = await load({ flags: { store: "data/x.db" } });
+    assert.equal(config.store.path, join(cwd, "data/x.db"));
+  });
+});
+
+/** Each file or flag, and what the one line says. */
+const mistakes: [what: string, given: Given, line: RegExp][] = [
+  ["a misspelled option", json({ prot: 3000 }), /prot is not an option\. Did you mean port\?/],
+  [
+    "a misspelled limit",
+    json({ limits: { bdy: 1 } }),
+    /limits\.bdy is not an option\. Did you mean limits\.body\?/,
+  ],
+  [
+    "an option of a collection at the top",
+    json({ schema: {} }),
+    /schema is not an option\. "schema" belongs to a collection/,
+  ],
+  [
+    "an option of the top in a collection",
+    json({ collections: { a: { port: 1 } } }),
+    /collections\.a\.port is not .* stands at the top/,
+  ],
+  ["a limit at the top", json({ body: "1mb" }), /body is not an option\. It stands at limits\.body/],
+  [
+    "a misspelled option of a collection",
+    json({ collections: { a: { schem: {} } } }),
+    /collections\.a\.schem is not an option\. Did you mean schema\?/,
+  ],
+  [
+    "a port that is no port",
+    json({ port: 70_000 }),
+    /port must be a whole number from 0 to 65535, and is 70000/,
+  ],
+  ["a port of letters", { flags: { port: "abc" } }, /--port must be a whole number/],
+  [
+    "a port of letters in the environment",
+    { env: { HOLDFAST_PORT: "abc" } },
+    /HOLDFAST_PORT must be a whole number/,
+  ],
+  ["a prefix without a slash", json({ prefix: "api" }), /prefix must be a path/],
+  ["a prefix with an empty segment", json({ prefix: "/a//b" }), /prefix must be a path/],
+  ["a prefix with a dot segment", json({ prefix: "/a/../b" }), /prefix must be a path/],
+  ["a prefix that must be encoded", json({ prefix: "/é" }), /prefix must be a path/],
+  ["a size of nothing", json({ limits: { body: 0 } }), /limits\.body must be a size/],
+  ["a size in unknown units", json({ limits: { body: "1xb" } }), /limits\.body must be a size/],
+  ["limits that are no object", json({ limits: 5 }), /limits must be an object/],
+  [
+    "an origin with a path",
+    json({ cors: { origins: ["https://a.example/b"] } }),
+    /cors\.origins must be a list of origins/,
+  ],
+  ["a host name with a scheme", json({ hosts: ["https://a.example"] }), /hosts must be a list of host names/],
+  ["openCollections as a text", json({ openCollections: "yes" }), /openCollections must be true or false/],
+  ["another log", { flags: { log: "all" } }, /--log must be "requests"/],
+  ["a collection that is no object", json({ collections: { a: true } }), /collections\.a must be an object/],
+  [
+    "a bad name of a collection",
+    json({ collections: { "1a": {} } }),
+    /"1a" cannot be the name of a collection/,
+  ],
+  [
+    "an unknown kind of id",
+    json({ collections: { a: { id: "uuid4" } } }),
+    /collections\.a\.id must be one of uuid, integer/,
+  ],
+  [
+    "a schema that does not compile",
+    json({ collections: { a: { schema: { typ: 1 } } } }),
+    /collections\.a\.schema: "typ" is not/,
+  ],
+  ["a host beyond this machine", json({ host: "0.0.0.0" }), /--insecure/],
+  ["all addresses of IPv6", { flags: { host: "::" } }, /--insecure/],
+  ["a store in PostgreSQL", json({ store: "postgres://u:secret@h/d" }), /PostgreSQL is not supported yet/],
+  ["a store elsewhere", json({ store: "mysql://u:secret@h/d" }), /store: this is not an address/],
+  [
+    "a file that is not there",
+    { flags: { config: "none.ts" } },
+    /There is no configuration file at .*none\.ts/,
+  ],
+  [
+    "a file that is no JSON",
+    { files: { "holdfast.config.json": "{" } },
+    /holdfast\.config\.json is not JSON/,
+  ],
+  ["a file that is a list", json([]), /the configuration must be an object/],
+  [
+    "a module without a default export",
+    { files: { "holdfast.config.ts": "export const a = 1;" } },
+    /has no default export/,
+  ],
+  [
+    "a module that throws",
+    { files: { "holdfast.config.ts": '\nthrow new Error("no luck");' } },
+    /holdfast\.config\.ts cannot be read: no luck \(line 2/,
+  ],
+  [
+    "a module with a broken syntax",
+    { files: { "holdfast.config.mjs": "export default {\n  a: ;\n};" } },
+    /holdfast\.config\.mjs cannot be read: .*\(line 2/,
+  ],
+  [
+    "a broken TypeScript file",
+    { files: { "holdfast.config.ts": "export default {\n  a: ;\n};" } },
+    /holdfast\.config\.ts cannot be read: /,
+  ],
+  [
+    "two files",
+    { files: { "holdfast.config.ts": "", "holdfast.config.json": {} } },
+    /There are holdfast\.config\.ts and holdfast\.config\.json/,
+  ],
+];
+
+function json(content: unknown): Given {
+  return { files: { "holdfast.config.json": content } };
+}
+
+describe("the program does not start with", () => {
+  for (const [what, given, line] of mistakes) {
+    test(`${what}, and says so in one line`, async () => {
+      await assert.rejects(load(given), (error) => {
+        assert.ok(error instanceof StartError, String((error as Error).stack));
+        assert.match(error.message, line);
+        assert.ok(!error.message.includes("\n"), error.message);
+        assert.ok(!error.message.includes("secret"), "a password is not shown");
+        return true;
+      });
+    });
+  }
+
+  const later = ["auth", "tls", "trustProxy", "history"].map((name) => ({ [name]: {} }));
+  const laterLimits = ["batch", "queryMs", "rate"].map((name) => ({ limits: { [name]: 1 } }));
+  const laterOfCollections = [
+    ...[
+      "unique",
+      "indexes",
+      "references",
+      "search",
+      "access",
+      "timestamps",
+      "requirePreconditions",
+      "defaults",
+    ],
+  ].map((name) => ({ collections: { a: { [name]: true } } }));
+  for (const content of [...later, ...laterLimits, ...laterOfCollections]) {
+    test(`${JSON.stringify(content)}, which this release would ignore`, async () => {
+      await assert.rejects(fromFile(content), /is not supported yet/);
+    });
+  }
+
+  test("a host beyond this machine, unless that is asked for", async () => {
+    const { config } = await load({ flags: { host: "0.0.0.0", insecure: true } });
+    assert.deepEqual([config.host, config.insecure], ["0.0.0.0", true]);
+  });
+});

@@ -101,7 +101,7 @@ const refused: [name: string, document: unknown, patch: unknown, code: string, p
   ["a missing source", {}, [{ op: "copy", from: "/b", path: "/c" }], "PATCH_CONFLICT", "#/0/from"],
   ["a missing parent", {}, [{ op: "add", path: "/a/b", value: 1 }], "PATCH_CONFLICT", "#/0/path"],
   ["an index beyond the end", [1], [{ op: "add", path: "/2", value: 1 }], "PATCH_CONFLICT", "#/0/path"],
-  ["the end, where nothing is", [1], [{ op: "remove", path: "/-" }], "PATCH_CONFLICT", "#/0/path"],
+  ["- outside of add", [1], [{ op: "remove", path: "/-" }], "INVALID_PATCH", "#/0/path"],
   [
     "a way through a string",
     { a: "b" },
@@ -149,6 +149,47 @@ describe("a JSON Patch", () => {
     assert.equal(problemOf({ a: "x".repeat(100) }, bomb).code, "CONTENT_TOO_LARGE");
     const inArray = Array.from({ length: 40 }, () => ({ op: "copy", from: "", path: "/-" }));
     assert.match(problemOf(["x"], inArray).code, /CONTENT_TOO_LARGE|BODY_TOO_DEEP/);
+  });
+
+  test("may add what it brings along, however many small values that are", () => {
+    const ones = Array.from({ length: 300_000 }, () => 1);
+    const added = apply({}, [{ op: "add", path: "/a", value: ones }]);
+    assert.equal((added as { a: number[] }).a.length, 300_000);
+    const copies = ["/b", "/c", "/d"].map((path) => ({ op: "copy", from: "/a", path }));
+    const copied = apply({ a: ones.slice(0, 100_000) }, copies);
+    assert.equal(JSON.stringify(copied).length, 4 * (2 * 100_000 + 5) + 5);
+  });
+
+  test("that copies over the same place again and again is refused", () => {
+    const copies = Array.from({ length: 1_000 }, () => ({ op: "copy", from: "/a", path: "/b" }));
+    assert.equal(problemOf({ a: "x".repeat(500_000) }, copies).code, "CONTENT_TOO_LARGE");
+  });
+
+  test("can be applied twice, since it does not change itself", () => {
+    const patch = [
+      { op: "add", path: "/a", value: { list: [{ n: 1 }] } },
+      { op: "copy", from: "/a/list", path: "/a/copy" },
+      { op: "add", path: "/a/list/0/m", value: 2 },
+      { op: "move", from: "/a/copy/0", path: "/a/list/-" },
+      { op: "remove", path: "/a/list/0/n" },
+    ];
+    const before = JSON.stringify(patch);
+    for (let time = 0; time < 2; time++) {
+      assert.deepEqual(apply({}, patch), { a: { list: [{ m: 2 }, { n: 1 }], copy: [] } });
+      assert.equal(JSON.stringify(patch), before);
+    }
+  });
+
+  test("leaves the document alone below what it moves and removes", () => {
+    const document = { a: { b: [{ c: 1 }] }, d: {} };
+    const before = JSON.stringify(document);
+    const result = apply(document, [
+      { op: "move", from: "/a", path: "/d/a" },
+      { op: "replace", path: "/d/a/b/0/c", value: 2 },
+      { op: "add", path: "/d/a/b/-", value: 3 },
+    ]);
+    assert.deepEqual(result, { d: { a: { b: [{ c: 2 }, 3] } } });
+    assert.equal(JSON.stringify(document), before);
   });
 
   test("that nests the document too deeply is refused", () => {

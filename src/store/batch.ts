@@ -19,6 +19,12 @@ export interface BatchOptions<Call, Answer> {
   weigh?(call: Call): number;
   /** How many calls travel together at most. @default 1000 */
   maxTogether?: number;
+  /**
+   * How many calls learn of their outcome in one turn of the event loop; the others do so in the next ones. What
+   * follows on an answer takes its time, and whoever waits for something else should get a turn in between.
+   * @default Infinity
+   */
+  answersPerTurn?: number;
   /** How many batches may be under way at once; calls that arrive meanwhile form the next. @default Infinity */
   maxUnderWay?: number;
 }
@@ -58,6 +64,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       maxWeight: Number.POSITIVE_INFINITY,
       weigh: () => 0,
       maxTogether: 1_000,
+      answersPerTurn: Number.POSITIVE_INFINITY,
       maxUnderWay: Number.POSITIVE_INFINITY,
       ...options,
     };
@@ -129,19 +136,26 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
     );
   }
 
-  #settle(batch: readonly Waiting<Call, Answer>[], outcomes: readonly Outcome<Answer>[]): void {
+  #settle(batch: readonly Waiting<Call, Answer>[], outcomes: readonly Outcome<Answer>[], from = 0): void {
+    const to = Math.min(batch.length, from + this.#options.answersPerTurn);
+    for (let index = from; index < to; index++)
+      this.#answer(batch[index] as Waiting<Call, Answer>, outcomes[index]);
+    this.#unanswered -= to - from;
+    if (to < batch.length) {
+      setImmediate(() => this.#settle(batch, outcomes, to));
+      return;
+    }
     this.#underWay--;
-    this.#unanswered -= batch.length;
-    batch.forEach(({ weight, resolve, reject }, index) => {
-      this.#weight -= weight;
-      const outcome = outcomes[index];
-      if (outcome === undefined) reject(new Error("The batch has no outcome for this call."));
-      else if ("error" in outcome) reject(outcome.error);
-      else resolve(outcome.answer);
-    });
     if (this.#waiting.length > 0) this.#schedule();
     if (this.#unanswered > 0) return;
     for (const drained of this.#drains.splice(0)) drained();
+  }
+
+  #answer({ weight, resolve, reject }: Waiting<Call, Answer>, outcome: Outcome<Answer> | undefined): void {
+    this.#weight -= weight;
+    if (outcome === undefined) reject(new Error("The batch has no outcome for this call."));
+    else if ("error" in outcome) reject(outcome.error);
+    else resolve(outcome.answer);
   }
 }
 

@@ -35,14 +35,35 @@ test("a call that fails does not touch the others", async () => {
 });
 
 test("calls that arrive while as many batches are under way as may be form the next one", async () => {
-  const { batch, journeys } = createDoubling({ maxUnderWay: 1 });
+  const journeys: number[][] = [];
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const batch = createBatch<number, number>({
+    maxUnderWay: 1,
+    perform: async (calls) => {
+      journeys.push([...calls]);
+      await arrived;
+      return calls.map((answer) => ({ answer }));
+    },
+  });
   const first = batch.run(1);
-  await sleep(0);
+  while (journeys.length === 0) await sleep(1);
   const others = [batch.run(2), batch.run(3)];
-  await sleep(0);
+  await sleep(5);
   others.push(batch.run(4));
+  arrive();
   await Promise.all([first, ...others]);
   assert.deepEqual(journeys, [[1], [2, 3, 4]]);
+});
+
+test("answers come over several turns where only some may come in one, each to its own call", async () => {
+  const { batch } = createDoubling({ answersPerTurn: 2 });
+  const answered: number[] = [];
+  const calls = [1, 2, 3, 4, 5].map((n) => batch.run(n).then((answer) => answered.push(answer)));
+  await calls[0];
+  assert.ok(answered.length <= 2, `${answered.length} came in one turn`);
+  await Promise.all(calls);
+  assert.deepEqual(answered, [2, 4, 6, 8, 10]);
+  await batch.drained();
 });
 
 test("no more calls travel together than may", async () => {

@@ -118,7 +118,9 @@ function countMembers(text: string, limits: JsonLimits): number {
       const own = (membersAt[depth] ?? 0) + 1;
       if (own > limits.members) return tooLarge;
       membersAt[depth] = own;
-    } else if (code === leftBrace || code === leftBracket) {
+    } else if (code === leftBracket) {
+      if (++depth > limits.depth) return tooLarge;
+    } else if (code === leftBrace) {
       if (++depth > limits.depth) return tooLarge;
       membersAt[depth] = 0;
     } else if (code === rightBrace || code === rightBracket) {

@@ -4,6 +4,7 @@
  */
 import { Problem } from "../errors.ts";
 import { beyondLimits, isObject, type JsonLimits, requireLimits } from "./gate.ts";
+import { LongArray } from "./long-array.ts";
 import { setMember } from "./members.ts";
 import { invalid, type Operation, parseOperations } from "./patch-operations.ts";
 import { toFragment } from "./pointer.ts";
@@ -26,18 +27,15 @@ export interface PatchLimits {
  */
 export function applyJsonPatch(document: unknown, patch: unknown, limits: PatchLimits): unknown {
   const operations = parseOperations(patch, limits.maxOperations);
-  const patcher = new Patcher(document, limits);
+  const patcher = new Patcher(document, operations.length, limits);
   for (const operation of operations) patcher.apply(operation);
   const result = patcher.finish();
   requireLimits(result, limits.json);
   return result;
 }
 
-/**
- * Items of arrays that all operations together may shift: each insertion into a long array moves what stands behind
- * it, and a thousand of them into half a million would hold the service up.
- */
-const maxShiftedItems = 50_000_000;
+/** Items that all inserts and removals of a patch may move before an array is better kept in pieces. */
+const maxMovedItems = 5_000_000;
 
 type Container = Record<string, unknown> | unknown[];
 
@@ -48,14 +46,17 @@ type Container = Record<string, unknown> | unknown[];
 class Patcher {
   #document: unknown;
   readonly #limits: PatchLimits;
+  readonly #longLength: number;
   /** What was made here and stands in one place only: it may be written to. */
   readonly #own = new Set<unknown>();
+  /** Own arrays whose items are in pieces until the end. */
+  readonly #long = new Map<unknown[], LongArray>();
   #copiedBytes = 0;
-  #shiftedItems = 0;
 
-  constructor(document: unknown, limits: PatchLimits) {
+  constructor(document: unknown, operations: number, limits: PatchLimits) {
     this.#document = document;
     this.#limits = limits;
+    this.#longLength = maxMovedItems / operations;
   }
 
   apply(operation: Operation): void {
@@ -69,11 +70,12 @@ class Patcher {
   }
 
   finish(): unknown {
+    for (const [array, items] of this.#long) items.writeTo(array);
     return this.#document;
   }
 
   #test(operation: Operation): void {
-    if (isEqual(this.#get(operation, operation.path, "path"), operation.value)) return;
+    if (this.#isEqual(this.#get(operation, operation.path, "path"), operation.value)) return;
     throw conflict([operation.index, "path"], "holds another value than the one that is tested for", "test");
   }
 
@@ -96,9 +98,12 @@ class Patcher {
       setMember(parent, last, value);
       return;
     }
-    const index = last === "-" ? parent.length : arrayIndex(operation, last, "path");
-    if (index > parent.length) throw notThere(operation, "path");
-    this.#splice(parent, index, [value]);
+    const { length } = this.#items(parent);
+    const index = last === "-" ? length : arrayIndex(operation, last, "path");
+    if (index > length) throw notThere(operation, "path");
+    const long = this.#longOf(parent);
+    if (long === undefined) parent.splice(index, 0, value);
+    else long.insert(index, value);
   }
 
   #replace(operation: Operation, value: unknown): void {
@@ -121,16 +126,13 @@ class Patcher {
     }
     const parent = this.#ownParent(operation, segments, member);
     const removed = this.#child(operation, parent, last, member);
-    if (Array.isArray(parent)) this.#splice(parent, Number(last), []);
-    else delete parent[last];
+    if (!Array.isArray(parent)) delete parent[last];
+    else {
+      const long = this.#longOf(parent);
+      if (long === undefined) parent.splice(Number(last), 1);
+      else long.remove(Number(last));
+    }
     return removed;
-  }
-
-  /** Inserts the one item, or removes one where there is none to insert. */
-  #splice(array: unknown[], index: number, inserted: [] | [unknown]): void {
-    this.#shiftedItems += array.length - index;
-    if (this.#shiftedItems > maxShiftedItems) throw tooMuchWork();
-    array.splice(index, 1 - inserted.length, ...inserted);
   }
 
   #get(operation: Operation, segments: readonly string[], member: "path" | "from"): unknown {
@@ -141,8 +143,9 @@ class Patcher {
 
   #child(operation: Operation, parent: unknown, segment: string, member: "path" | "from"): unknown {
     if (Array.isArray(parent)) {
+      const items = this.#items(parent);
       const index = arrayIndex(operation, segment, member);
-      if (index < parent.length) return parent[index];
+      if (index < items.length) return items.at(index);
     } else if (isObject(parent) && Object.hasOwn(parent, segment)) return parent[segment];
     throw notThere(operation, member);
   }
@@ -172,8 +175,25 @@ class Patcher {
 
   /** Sets a place that is there, in something that is our own. */
   #put(parent: Container, segment: string, value: unknown): void {
-    if (Array.isArray(parent)) parent[Number(segment)] = value;
-    else setMember(parent, segment, value);
+    if (!Array.isArray(parent)) setMember(parent, segment, value);
+    else {
+      const long = this.#long.get(parent);
+      if (long === undefined) parent[Number(segment)] = value;
+      else long.set(Number(segment), value);
+    }
+  }
+
+  #items(array: unknown[]): unknown[] | LongArray {
+    return this.#long.get(array) ?? array;
+  }
+
+  /** The pieces of an array of our own; `undefined` when it is short enough to do without. */
+  #longOf(array: unknown[]): LongArray | undefined {
+    const known = this.#long.get(array);
+    if (known !== undefined || array.length <= this.#longLength) return known;
+    const long = new LongArray(array);
+    this.#long.set(array, long);
+    return long;
   }
 
   /** A copy, since what stands in two places cannot be written to in one. All copies together are bounded. */
@@ -181,7 +201,8 @@ class Patcher {
     if (depth > this.#limits.json.depth) throw beyondLimits(this.#limits.json);
     if (Array.isArray(value)) {
       this.#charge(3);
-      return value.map((item) => this.#copyOf(item, depth + 1));
+      const items = plain(this.#items(value));
+      return items.map((item) => this.#copyOf(item, depth + 1));
     }
     if (!isObject(value)) {
       this.#charge(typeof value === "string" ? value.length + 3 : 2);
@@ -203,18 +224,27 @@ class Patcher {
       throw new Problem("CONTENT_TOO_LARGE", `The patch copies more than ${this.#limits.maxBytes} bytes.`);
     }
   }
+
+  /** Equal as JSON values: numbers by value, objects whatever the order of their members (RFC 6902 §4.6). */
+  #isEqual(here: unknown, tested: unknown): boolean {
+    if (here === tested) return true;
+    if (Array.isArray(here)) {
+      const items = this.#items(here);
+      if (!Array.isArray(tested) || items.length !== tested.length) return false;
+      return plain(items).every((item, index) => this.#isEqual(item, tested[index]));
+    }
+    if (!isObject(here) || !isObject(tested)) return false;
+    const names = Object.keys(here);
+    if (names.length !== Object.keys(tested).length) return false;
+    return names.every((name) => Object.hasOwn(tested, name) && this.#isEqual(here[name], tested[name]));
+  }
 }
 
-/** Equal as JSON values: numbers by value, objects whatever the order of their members (RFC 6902 §4.6). */
-function isEqual(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => isEqual(item, b[index]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const names = Object.keys(a);
-  if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => Object.hasOwn(b, name) && isEqual(a[name], b[name]));
+function plain(items: unknown[] | LongArray): unknown[] {
+  if (Array.isArray(items)) return items;
+  const array: unknown[] = [];
+  items.writeTo(array);
+  return array;
 }
 
 /** An index into an array. `-`, the place after the last item, is for `add` alone. */
@@ -232,11 +262,4 @@ function conflict(place: (string | number)[], detail: string, code: string): Pro
 
 function notThere({ index }: Operation, member: "path" | "from"): Problem {
   return conflict([index, member], "names a place that is not there", "missing");
-}
-
-function tooMuchWork(): Problem {
-  return new Problem(
-    "INVALID_PATCH",
-    "The patch shifts too many items of long arrays. Replace the array instead.",
-  );
 }

@@ -4,11 +4,10 @@
 export function parsePointer(text: string): string[] | undefined {
   if (text === "") return [];
   if (!text.startsWith("/") || /~(?![01])/.test(text)) return undefined;
+  const segments = text.slice(1).split("/");
+  if (!text.includes("~")) return segments;
   // ~1 before ~0 (RFC 6901 §4): the other way round, ~01 would become a slash.
-  return text
-    .slice(1)
-    .split("/")
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /** Spells segments as a pointer in a URI fragment (RFC 6901 §6), such as `#/author/first%20name`. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createBatch, type Outcome } from "../../src/store/batch.ts";
+import { type BatchOptions, createBatch, type Outcome } from "../../src/store/batch.ts";
 
 /** A batch that doubles numbers, refuses negative ones, and remembers what travelled together. */
-function createDoubling(options: { maxCalls?: number; maxTogether?: number; maxUnderWay?: number } = {}) {
+function createDoubling(options: Partial<BatchOptions<number, number>> = {}) {
   const journeys: number[][] = [];
   const batch = createBatch<number, number>({
     ...options,

@@ -23,7 +23,6 @@ import type { HttpRequest } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import { type Document, documentOf } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
-import type { Limits } from "./settings.ts";
 
 /** What came of an operation. */
 export type Result =
@@ -110,16 +109,20 @@ async function create(
 ): Promise<Result> {
   const { collection } = operation;
   await requireCollectionPreconditions(service, collection, request);
-  const content = parseResource(
-    await readContent(request, service.settings.limits.bodyBytes),
-    service.settings.limits,
-  );
+  const content = parseResource(await readInTurn(service, request), service.settings.limits);
   const textFor = decideCreate(collection, content);
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };
   const stored = await commit(service, { key, expect: "absent", next: textFor(id) });
   return { kind: "created", stored, validators: validatorsOf(stored) };
+}
+
+/** The content of a write, once it is this write's turn to be carried on. */
+async function readInTurn(service: Service, request: HttpRequest): Promise<Buffer> {
+  const bytes = await readContent(request, service.settings.limits.bodyBytes);
+  await service.takeTurn();
+  return bytes;
 }
 
 /** RFC 9110 §13.1.1: the preconditions of a POST are judged against its target, the collection. */
@@ -183,19 +186,19 @@ async function prepare(
   const { limits } = service.settings;
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
-  const content = await readWriteContent(operation, request, limits);
+  const content = await readWriteContent(service, operation, request);
   return ({ text }) => decideUpdate(operation, content, { text, limits });
 }
 
 async function readWriteContent(
+  service: Service,
   operation: Exclude<Write, { kind: "delete" }>,
   request: HttpRequest,
-  limits: Limits,
 ): Promise<WriteContent> {
-  if (operation.kind === "replace")
-    return parseResource(await readContent(request, limits.bodyBytes), limits);
+  const { limits } = service.settings;
+  if (operation.kind === "replace") return parseResource(await readInTurn(service, request), limits);
   try {
-    return parsePatch(await readContent(request, limits.bodyBytes), operation.format, limits);
+    return parsePatch(await readInTurn(service, request), operation.format, limits);
   } catch (error) {
     throw patchProblem(error);
   }

@@ -257,3 +257,20 @@ test("an import that is killed has imported nothing, and leaves the store free",
   const { exitCode, stderr } = await run(t, ["import", "things", "good"], { cwd });
   assert.equal(exitCode, 0, stderr);
 });
+
+test("the store's own files are refused, since reading them would drop the store's locks", async (t) => {
+  const cwd = await folder(t, { "holdfast.db-wal": "{}" });
+  assertRefused(
+    await run(t, ["import", "topics", "holdfast.db-wal"], { cwd }),
+    /belongs to the store itself/,
+  );
+});
+
+test("a fault is told by its column, where the line is that of the input", async (t) => {
+  const cwd = await folder(t, { "topics.ndjson": '{"title":"A"}\n{"title":"B","title":"C"}\n' });
+  const refused = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
+  assert.match(
+    refused.stderr,
+    /line 2: #\/title stands twice in the same object; send it once \(column \d+\)/,
+  );
+});

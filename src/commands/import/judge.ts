@@ -36,7 +36,15 @@ function readObject(bytes: Buffer, limits: JsonLimits): Record<string, unknown> 
   try {
     return requireObject(parseJson(bytes, limits));
   } catch (error) {
-    if (error instanceof Problem) return error.message;
+    if (error instanceof Problem)
+      return bytes.includes(lineBreak) ? error.message : withoutLine(error.message);
     throw error;
   }
+}
+
+const lineBreak = 0x0a;
+
+/** The report names the line of the input; "line 1" of a text of one line would only confuse. */
+function withoutLine(message: string): string {
+  return message.replace(/\bline 1, (column \d+)/, "$1");
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { type Collection, collectionName, openCollection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
@@ -24,6 +25,7 @@ export async function runImport(
 ): Promise<void> {
   const config = await configOf(flags);
   const collection = requireCollection(config, name);
+  requireOtherFile(file, config.store.path);
   const source = await openSource(file);
   const begin = performance.now();
   try {
@@ -37,6 +39,13 @@ export async function runImport(
   } finally {
     source.stream.destroy();
   }
+}
+
+/** Opening the store's own files would drop the locks that SQLite holds on them. */
+function requireOtherFile(file: string, store: string): void {
+  const path = resolve(file);
+  if (![store, `${store}-wal`, `${store}-shm`, `${store}.lock`].includes(path)) return;
+  throw new StartError(`${file} belongs to the store itself. To copy a store, export its collections.`);
 }
 
 function requireCollection({ collections, openCollections }: Config, name: string): Collection {

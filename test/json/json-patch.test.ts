@@ -256,6 +256,11 @@ describe("a JSON Patch", () => {
     const removals = Array.from({ length: 6_000 }, () => ({ op: "remove", path: "/0" }));
     const refill = [1, 2].map((value) => ({ op: "add", path: "/-", value }));
     assert.deepEqual(applyJsonPatch(list, [...removals, ...refill], limitsOfMany), [1, 2]);
+    const beyond = [...removals.slice(0, 900), { op: "remove", path: "/5100" }];
+    assert.equal(problemOf(list, beyond).code, "PATCH_CONFLICT");
+    const inserts = Array.from({ length: 5_000 }, (_, n) => ({ op: "add", path: "/10", value: `a${n}` }));
+    const added = inserts.map(({ value }) => value).reverse();
+    assert.deepEqual(applyJsonPatch(list, inserts, limitsOfMany), list.toSpliced(10, 0, ...added));
   });
 
   test("has at most as many operations as the limit says", () => {

@@ -251,7 +251,7 @@ describe("a JSON Patch", () => {
   });
 
   test("may empty a long array and fill it again", () => {
-    const list = Array.from({ length: 6_000 }, (_, n) => n);
+    const list = Array.from({ length: 6_000 }, (_, n): unknown => n);
     const limitsOfMany = { ...limits, maxOperations: 10_000 };
     const removals = Array.from({ length: 6_000 }, () => ({ op: "remove", path: "/0" }));
     const refill = [1, 2].map((value) => ({ op: "add", path: "/-", value }));

@@ -12,12 +12,8 @@ import type { createApp } from "./http/app.ts";
 import { createHostCheck } from "./http/hosts.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
-import { createTurns } from "./http/turns.ts";
 import { createKeyedQueue } from "./store/keyed-queue.ts";
 import { openStore, type StoreOptions } from "./store/open.ts";
-
-/** Writes that are carried on in one turn of the event loop: measured as what keeps reads within bounds. */
-const writesPerTurn = 8;
 
 /** A service that answers. */
 export interface RunningServer {
@@ -55,7 +51,6 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       openCollections: config.openCollections,
       settings: config.http,
       writes: createKeyedQueue(),
-      takeTurn: createTurns(writesPerTurn),
       newUuid: createUuidSource(),
       now: Date.now,
       log,

@@ -11,6 +11,7 @@ import { handle } from "./handle.ts";
 import { type HttpRequest, jsonType } from "./message.ts";
 import { problemBody } from "./problem.ts";
 import type { Service } from "./service.ts";
+import { createTurns } from "./turns.ts";
 
 /** What the wire needs beside the service. */
 export interface AppOptions {
@@ -50,10 +51,16 @@ export function createApp(service: Service, { logRequests }: AppOptions): Fastif
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => void;
 
+/** Writes that are taken on in one turn of the event loop. */
+const writesPerTurn = 8;
+
 function serveWith(service: Service, logRequests: boolean): Serve {
+  const takeTurn = createTurns(writesPerTurn);
   return (request, reply) => {
     reply.hijack();
-    inTurn(request.raw.socket, () => answer(service, request, reply, logRequests));
+    const work = () => answer(service, request, reply, logRequests);
+    const isRead = request.raw.method === "GET" || request.raw.method === "HEAD";
+    inTurn(request.raw.socket, isRead ? work : () => takeTurn().then(work));
   };
 }
 

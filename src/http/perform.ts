@@ -109,20 +109,14 @@ async function create(
 ): Promise<Result> {
   const { collection } = operation;
   await requireCollectionPreconditions(service, collection, request);
-  const content = parseResource(await readInTurn(service, request), service.settings.limits);
+  const { limits } = service.settings;
+  const content = parseResource(await readContent(request, limits.bodyBytes), limits);
   const textFor = decideCreate(collection, content);
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };
   const stored = await commit(service, { key, expect: "absent", next: textFor(id) });
   return { kind: "created", stored, validators: validatorsOf(stored) };
-}
-
-/** The content of a write, once it is this write's turn to be carried on. */
-async function readInTurn(service: Service, request: HttpRequest): Promise<Buffer> {
-  const bytes = await readContent(request, service.settings.limits.bodyBytes);
-  await service.takeTurn();
-  return bytes;
 }
 
 /** RFC 9110 §13.1.1: the preconditions of a POST are judged against its target, the collection. */
@@ -196,9 +190,10 @@ async function readWriteContent(
   request: HttpRequest,
 ): Promise<WriteContent> {
   const { limits } = service.settings;
-  if (operation.kind === "replace") return parseResource(await readInTurn(service, request), limits);
+  if (operation.kind === "replace")
+    return parseResource(await readContent(request, limits.bodyBytes), limits);
   try {
-    return parsePatch(await readInTurn(service, request), operation.format, limits);
+    return parsePatch(await readContent(request, limits.bodyBytes), operation.format, limits);
   } catch (error) {
     throw patchProblem(error);
   }

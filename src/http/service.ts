@@ -4,7 +4,6 @@ import { type Collection, collectionName, openCollection } from "../collection/c
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Store } from "../store/store.ts";
 import type { HttpSettings } from "./settings.ts";
-import type { TakeTurn } from "./turns.ts";
 
 /** Everything that `handle` depends on. */
 export interface Service {
@@ -16,8 +15,6 @@ export interface Service {
   settings: HttpSettings;
   /** Writes to one resource wait for each other here. */
   writes: KeyedQueue;
-  /** Each write takes one when its content is there. */
-  takeTurn: TakeTurn;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;

@@ -1,10 +1,10 @@
 /**
- * Turns of the event loop, shared fairly: a crowd of writes that arrives at once is carried on a few in each turn,
+ * Turns of the event loop, shared fairly: of a crowd of writes that arrives at once a few are taken on in each turn,
  * so that a read which arrives meanwhile waits for a few of them and not for all.
  */
 
 /** Waits until it is the caller's turn; the first ones in each turn of the event loop need not wait. */
-export type TakeTurn = () => Promise<void> | undefined;
+export type TakeTurn = () => Promise<void>;
 
 /** Lets so many callers on in each turn of the event loop. */
 export function createTurns(perTurn: number): TakeTurn {
@@ -22,7 +22,7 @@ export function createTurns(perTurn: number): TakeTurn {
     if (taken === 0) setImmediate(nextTurn);
     if (taken < perTurn && waiting.length === 0) {
       taken++;
-      return undefined;
+      return Promise.resolve();
     }
     return new Promise((resolve) => waiting.push(resolve));
   };

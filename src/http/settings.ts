@@ -31,7 +31,7 @@ export interface Limits {
   headersTimeoutMs: number;
   /** Until the whole request must be there, in milliseconds. @default 30000 */
   requestTimeoutMs: number;
-  /** Until the answer must be there, in milliseconds. @default 10000 */
+  /** Until the store must have written a change, in milliseconds. @default 10000 */
   handlerTimeoutMs: number;
   /** Until an idle connection is closed, in milliseconds. @default 65000 */
   keepAliveTimeoutMs: number;

@@ -160,7 +160,8 @@ class Explainer {
 
   #requireKept(literal: string): void {
     const value = Number(literal);
-    if (!Number.isSafeInteger(value) && /^-?[0-9]+$/.test(literal)) {
+    // 1e20 too: it would come back as an integer literal, and could not be sent again.
+    if (!Number.isSafeInteger(value) && (isIntegerLiteral(literal) || isIntegerLiteral(String(value)))) {
       this.#refuse("NUMBER_OUT_OF_RANGE", "is an integer beyond ±9007199254740991; send it as a string");
     }
     if (!Number.isFinite(value))
@@ -271,4 +272,8 @@ function unquote(raw: string): string | undefined {
 
 function charAt(text: string, at: number): string {
   return String.fromCodePoint(text.codePointAt(at) ?? 0);
+}
+
+function isIntegerLiteral(text: string): boolean {
+  return /^-?[0-9]+$/.test(text);
 }

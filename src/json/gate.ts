@@ -134,13 +134,17 @@ function countMembers(text: string, limits: JsonLimits): number {
 interface Survey {
   members: number;
   hasZero: boolean;
-  /** Numbers beyond the integers that are exact. */
-  hasLarge: boolean;
-  hasInfinite: boolean;
+  /** Numbers that can only be written with an exponent; an integer literal must not have made them. */
+  hasHuge: boolean;
+  /** Infinite, or an integer between the largest exact one and the huge ones. */
+  hasInexact: boolean;
 }
 
+/** From here on, JavaScript writes numbers with an exponent. */
+const huge = 1e21;
+
 function survey(value: unknown): Survey {
-  const found = { members: 0, hasZero: false, hasLarge: false, hasInfinite: false };
+  const found = { members: 0, hasZero: false, hasHuge: false, hasInexact: false };
   surveyInto(value, found);
   return found;
 }
@@ -149,8 +153,8 @@ function surveyInto(value: unknown, found: Survey): void {
   if (typeof value === "number") {
     if (value === 0) found.hasZero = true;
     else if (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER) {
-      found.hasLarge = true;
-      if (!Number.isFinite(value)) found.hasInfinite = true;
+      if (Math.abs(value) >= huge && Number.isFinite(value)) found.hasHuge = true;
+      else found.hasInexact = true;
     }
     return;
   }
@@ -165,8 +169,8 @@ function surveyInto(value: unknown, found: Survey): void {
 }
 
 function needsCloserLook(text: string, found: Survey, membersInText: number): boolean {
-  if (found.members !== membersInText || found.hasInfinite) return true;
-  return (found.hasZero && tinyNumber.test(text)) || (found.hasLarge && largeInteger.test(text));
+  if (found.members !== membersInText || found.hasInexact) return true;
+  return (found.hasZero && tinyNumber.test(text)) || (found.hasHuge && largeInteger.test(text));
 }
 
 /** Whether a string or name in a value holds a lone surrogate or a null character. */

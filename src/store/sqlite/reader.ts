@@ -5,6 +5,9 @@ import type { NumberedCollection } from "./catalogue.ts";
 import { toSqliteId } from "./ids.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
 
+/** Text on one page, in characters: a thousand resources of a mebibyte would stall everybody, and be no string. */
+const maxPageText = 8 * 1024 * 1024;
+
 /** Where a page begins and how long it may be. */
 export interface PageOptions {
   limit: number;
@@ -60,21 +63,22 @@ export class Reader {
     return this.inSnapshot(() => {
       const { sequence, count } = this.head(collection);
       // One more than asked for tells whether there is a next page.
-      const items = this.resources(collection, { ...options, limit: options.limit + 1 });
-      const more = items.length > options.limit;
-      if (more) items.pop();
+      const { items, isCut } = this.resources(collection, { ...options, limit: options.limit + 1 });
+      const more = isCut || items.length > options.limit;
+      if (items.length > options.limit) items.pop();
       return { items, more, total: count, sequence };
     });
   }
 
-  /** Resources in id order. */
-  resources({ number, idKind }: NumberedCollection, { limit, after }: PageOptions): Stored[] {
+  /** Resources in id order: fewer than the limit where their text would be too much, and `isCut` says so. */
+  resources(
+    { number, idKind }: NumberedCollection,
+    { limit, after }: PageOptions,
+  ): { items: Stored[]; isCut: boolean } {
     const statements = this.#of(number);
-    const rows =
-      after === undefined
-        ? all(statements.first, limit)
-        : all(statements.after, toSqliteId(idKind, after), limit);
-    return rows.map(toStored);
+    return after === undefined
+      ? take(statements.first, limit)
+      : take(statements.after, toSqliteId(idKind, after), limit);
   }
 
   /** The collection's sequence, and how many resources it has. */
@@ -139,6 +143,21 @@ function get(statement: StatementSync, ...values: SQLInputValue[]): Row | undefi
 
 function all(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
   return tolerantly(statement, () => statement.all(...values) as unknown as Row[]);
+}
+
+/** Takes resources until their text is as much as one page may hold, but at least one. */
+function take(statement: StatementSync, ...values: SQLInputValue[]): { items: Stored[]; isCut: boolean } {
+  return tolerantly(statement, () => {
+    const items: Stored[] = [];
+    let length = 0;
+    for (const row of statement.iterate(...values)) {
+      const stored = toStored(row as unknown as Row);
+      length += stored.text.length;
+      if (items.length > 0 && length > maxPageText) return { items, isCut: true };
+      items.push(stored);
+    }
+    return { items, isCut: false };
+  });
 }
 
 /**

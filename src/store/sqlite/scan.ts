@@ -28,12 +28,12 @@ export class Scans {
       let last: Stored | undefined;
       do {
         const after = last === undefined ? {} : { after: last.id };
-        const resources = reader.resources(collection, { limit: chunk, ...after });
-        for (const resource of resources) {
+        const { items } = reader.resources(collection, { limit: chunk, ...after });
+        for (const resource of items) {
           yield resource;
           if (!database.isOpen) throw storeProblem("UNAVAILABLE", "The store was closed.");
         }
-        last = resources.at(-1);
+        last = items.at(-1);
       } while (last !== undefined);
     } finally {
       this.#open.delete(database);

@@ -57,6 +57,26 @@ export function listContract(open: OpenFixture): void {
   );
 
   test(
+    "a page of large resources ends early, and the pages together are the collection",
+    onStore(open, async (store) => {
+      const ids = Array.from({ length: 20 }, (_, n) => String.fromCharCode(97 + n));
+      for (const id of ids) await commit(store, [created(topic(id), { pad: "x".repeat(1_000_000) })]);
+      await commit(store, [created(topic("z"), { pad: "x".repeat(20_000_000) })]);
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      for (let after: string | undefined; ; after = seen.at(-1)) {
+        const page = await store.list({ collection: "topics", limit: 1_000, ...(after && { after }) });
+        seen.push(...page.items.map(({ id }) => id));
+        sizes.push(page.items.length);
+        if (!page.more) break;
+      }
+      assert.deepEqual(seen, [...ids, "z"]);
+      assert.ok(sizes.length > 2 && sizes.every((size) => size >= 1 && size <= 10), sizes.join());
+      assert.deepEqual(await scannedIds(store, "topics"), [...ids, "z"]);
+    }),
+  );
+
+  test(
     "a page may begin after a resource that is gone, and after the last one there is nothing",
     onStore(open, async (store) => {
       for (const id of ["a", "b", "c"]) await commit(store, [created(topic(id))]);

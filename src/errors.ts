@@ -39,7 +39,6 @@ export const problems = {
     status: 409,
     meaning: "A JSON Patch does not fit the resource: a test failed or a path is not there.",
   },
-  UNIQUE_VIOLATION: { status: 409, meaning: "Another resource has the same value in a unique attribute." },
   REFERENCE_NOT_FOUND: { status: 400, meaning: "The resource refers to one that is not there." },
   REFERENCED: { status: 409, meaning: "Other resources refer to this one." },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The Idempotency-Key was used for another request." },
@@ -114,6 +113,11 @@ export class Problem extends Error {
   get status(): number {
     return problems[this.code].status;
   }
+}
+
+/** A detail with its full stop, unless it ends in another mark. */
+export function toSentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
 /** A mistake of the person who starts the program, in one line. The command line prints it and exits with 1. */

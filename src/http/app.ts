@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Problem } from "../errors.ts";
 import { handle } from "./handle.ts";
-import { type HttpRequest, jsonType } from "./message.ts";
+import { type HttpRequest, jsonType, safetyHeaders } from "./message.ts";
 import { problemBody } from "./problem.ts";
 import type { Service } from "./service.ts";
 import { createTurns } from "./turns.ts";
@@ -151,7 +151,8 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void 
     return;
   }
   const problem = clientProblem(error.code);
-  const body = JSON.stringify(problemBody(problem, randomUUID()));
+  const id = randomUUID();
+  const body = JSON.stringify(problemBody(problem, id));
   socket.end(
     [
       `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
@@ -159,7 +160,8 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void 
       `Content-Type: ${jsonType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       "Cache-Control: no-store",
-      "X-Content-Type-Options: nosniff",
+      `X-Request-Id: ${id}`,
+      ...Object.entries(safetyHeaders).map(([name, value]) => `${name}: ${value}`),
       "Connection: close",
       "",
       body,

@@ -2,11 +2,10 @@
 import type { Attributes, Collection } from "../collection/collection.ts";
 import { sameId } from "../collection/ids.ts";
 import { resourceText, withoutId } from "../collection/resource.ts";
-import { Problem } from "../errors.ts";
+import { Problem, toSentence } from "../errors.ts";
 import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
-import { contentTooLarge } from "./content.ts";
 import type { PatchFormat } from "./operation.ts";
 import type { Limits } from "./settings.ts";
 
@@ -109,15 +108,22 @@ function requireValid(collection: Collection, attributes: Attributes): void {
   const violations = collection.validate(attributes);
   const [first] = violations;
   if (first === undefined) return;
-  const others = violations.length === 1 ? "" : ` (and ${violations.length - 1} more)`;
-  throw new Problem("VALIDATION_FAILED", `${first.pointer ?? "#"} ${first.detail}${others}.`, { violations });
+  const others = violations.length === 1 ? "" : ` And ${violations.length - 1} more.`;
+  throw new Problem("VALIDATION_FAILED", `${first.pointer ?? "#"} ${toSentence(first.detail)}${others}`, {
+    violations,
+  });
 }
 
 /** A patch may not make a resource larger than a replace could; one that was so already may stay so. */
 function requireRoom(text: string, current: { text: string; limits: Limits }): void {
   const { bodyBytes } = current.limits;
   if (text.length * 3 <= bodyBytes || Buffer.byteLength(text) <= bodyBytes) return;
-  if (Buffer.byteLength(text) > Buffer.byteLength(current.text)) throw contentTooLarge(bodyBytes);
+  if (Buffer.byteLength(text) > Buffer.byteLength(current.text)) {
+    throw new Problem(
+      "CONTENT_TOO_LARGE",
+      `The patch would make the resource larger than the limit of ${bodyBytes} bytes.`,
+    );
+  }
 }
 
 function jsonLimits(limits: Limits): { depth: number; members: number } {

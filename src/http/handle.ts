@@ -19,7 +19,7 @@ async function answer(service: Service, request: HttpRequest): Promise<HttpRespo
     const route = findRoute(service, request); //                     400 421 414 405
     const operation = parseOperation(service, route, request); //     417 415 413 406 400; the content stays unread
     const result = await perform(service, operation, request); //     404, 412 304, then the content: 413 400, then the commit: 409 503
-    return respond(service, operation, result, request); //           200 201 204 205 304 404
+    return respond(service, result, request); //                      200 201 204 205 304 404
   } catch (error) {
     return problemResponse(request, error, service.log);
   }

@@ -26,5 +26,12 @@ export interface HttpResponse {
   body: string | undefined;
 }
 
+/** Harmless settings for browsers, on every answer. */
+export const safetyHeaders = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+} as const;
+
 /** The media type of every resource and list, and of problems unless asked otherwise. */
 export const jsonType = "application/json; charset=utf-8";

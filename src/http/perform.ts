@@ -23,19 +23,24 @@ import type { HttpRequest } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import { type Document, documentOf } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
+import type { Limits } from "./settings.ts";
 
 /** What came of an operation. */
 export type Result =
   | { kind: "absent" }
-  | { kind: "options" }
+  | { kind: "options"; operation: OperationOf<"options"> }
   | { kind: "document"; document: Document }
   | { kind: "unmodified"; validators: Validators }
-  | { kind: "page"; page: Page; validators: Validators }
-  | { kind: "found" | "created" | "updated"; stored: Stored; validators: Validators }
+  | { kind: "page"; page: Page; operation: OperationOf<"list">; validators: Validators }
+  /** `path` is the collection's. */
+  | { kind: "found" | "created" | "updated"; stored: Stored; path: string; validators: Validators }
   | { kind: "deleted" };
 
+/** The operations of one kind. */
+export type OperationOf<Kind extends Operation["kind"]> = Extract<Operation, { kind: Kind }>;
+
 /** An operation on one existing resource that changes it. */
-type Write = Operation & { kind: "replace" | "patch" | "delete" };
+type Write = OperationOf<"replace" | "patch" | "delete">;
 
 /** How often a write is decided anew when another instance was faster. */
 const maxTries = 5;
@@ -48,7 +53,7 @@ export async function perform(service: Service, operation: Operation, request: H
     case "nothing":
       return absent;
     case "options":
-      return { kind: "options" };
+      return { kind: "options", operation };
     case "document": {
       const document = documentOf(service, operation.name);
       return document === undefined ? absent : { kind: "document", document };
@@ -64,26 +69,18 @@ export async function perform(service: Service, operation: Operation, request: H
   }
 }
 
-async function read(
-  service: Service,
-  operation: Operation & { kind: "read" },
-  request: HttpRequest,
-): Promise<Result> {
+async function read(service: Service, operation: OperationOf<"read">, request: HttpRequest): Promise<Result> {
   const { collection, id } = operation;
   const stored = await service.store.read({ collection: collection.name, id });
   if (stored === undefined) return absent;
   const validators = validatorsOf(stored);
-  return verdict(service, request, validators) ?? { kind: "found", stored, validators };
+  return verdict(service, request, validators) ?? { kind: "found", stored, path: operation.path, validators };
 }
 
-async function list(
-  service: Service,
-  operation: Operation & { kind: "list" },
-  request: HttpRequest,
-): Promise<Result> {
+async function list(service: Service, operation: OperationOf<"list">, request: HttpRequest): Promise<Result> {
   const page = await service.store.list(listQuery(operation.collection, operation.page));
   const validators = listValidators(service, page);
-  return verdict(service, request, validators) ?? { kind: "page", page, validators };
+  return verdict(service, request, validators) ?? { kind: "page", page, operation, validators };
 }
 
 function listQuery(collection: Collection, { limit, after }: PageRequest) {
@@ -104,7 +101,7 @@ function verdict(service: Service, request: HttpRequest, validators: Validators)
 
 async function create(
   service: Service,
-  operation: Operation & { kind: "create" },
+  operation: OperationOf<"create">,
   request: HttpRequest,
 ): Promise<Result> {
   const { collection } = operation;
@@ -115,8 +112,9 @@ async function create(
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };
-  const stored = await commit(service, { key, expect: "absent", next: textFor(id) });
-  return { kind: "created", stored, validators: validatorsOf(stored) };
+  const text = textFor(id);
+  const committed = await commit(service, { key, expect: "absent", next: text });
+  return written("created", operation.path, { id, text, ...committed });
 }
 
 /** RFC 9110 §13.1.1: the preconditions of a POST are judged against its target, the collection. */
@@ -154,19 +152,17 @@ async function newId(service: Service, { name, idKind }: Collection): Promise<st
  * other writes to the resource, which a slow client must not hold up.
  */
 async function write(service: Service, operation: Write, request: HttpRequest): Promise<Result> {
-  const key = { collection: operation.collection.name, id: operation.id };
+  const key = keyOf(operation);
   const current = await service.store.read(key);
   if (current === undefined) return absent;
   requirePreconditions(request.headers, validatorsOf(current));
   const decide = await prepare(service, operation, request);
   return service.writes.run(`${key.collection}/${key.id}`, async () => {
     for (let tries = 0; tries < maxTries; tries++) {
-      const result = await swap(service, key, request, decide);
+      const result = await swap(service, operation, request, decide);
       if (result !== undefined) return result;
     }
-    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.", {
-      headers: { "retry-after": "1" },
-    });
+    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.");
   });
 }
 
@@ -180,16 +176,15 @@ async function prepare(
   const { limits } = service.settings;
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
-  const content = await readWriteContent(service, operation, request);
+  const content = await readWriteContent(operation, request, limits);
   return ({ text }) => decideUpdate(operation, content, { text, limits });
 }
 
 async function readWriteContent(
-  service: Service,
-  operation: Exclude<Write, { kind: "delete" }>,
+  operation: OperationOf<"replace" | "patch">,
   request: HttpRequest,
+  limits: Limits,
 ): Promise<WriteContent> {
-  const { limits } = service.settings;
   if (operation.kind === "replace")
     return parseResource(await readContent(request, limits.bodyBytes), limits);
   try {
@@ -212,46 +207,48 @@ function partialReplace(): Problem {
 /** One try; `undefined` when the resource changed between reading and writing. */
 async function swap(
   service: Service,
-  key: Change["key"],
+  operation: Write,
   request: HttpRequest,
   decide: (current: Stored) => string | undefined,
 ): Promise<Result | undefined> {
+  const key = keyOf(operation);
   const current = await service.store.read(key);
   if (current === undefined) return absent;
   requirePreconditions(request.headers, validatorsOf(current));
   const next = decide(current);
-  if (next === current.text) return { kind: "updated", stored: current, validators: validatorsOf(current) };
+  if (next === current.text) return written("updated", operation.path, current);
   try {
-    const stored = await commit(service, { key, expect: current.version, next });
-    return next === undefined
-      ? { kind: "deleted" }
-      : { kind: "updated", stored, validators: validatorsOf(stored) };
+    const committed = await commit(service, { key, expect: current.version, next });
+    if (next === undefined) return { kind: "deleted" };
+    return written("updated", operation.path, { id: key.id, text: next, ...committed });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
     throw error;
   }
 }
 
-/** Commits one change and gives the resource as it is now kept. */
-async function commit(service: Service, change: Change): Promise<Stored> {
+function keyOf({ collection, id }: Write): Change["key"] {
+  return { collection: collection.name, id };
+}
+
+function written(kind: "created" | "updated", path: string, stored: Stored): Result {
+  return { kind, stored, path, validators: validatorsOf(stored) };
+}
+
+/** Commits one change; gives the version that it made, and when. */
+async function commit(service: Service, change: Change): Promise<{ version: number; updatedAt: number }> {
   const at = service.now();
   const [committed] = await withinDeadline(service, { changes: [change], at });
-  return { id: change.key.id, version: committed?.version ?? 0, text: change.next ?? "", updatedAt: at };
+  if (committed === undefined) throw new Error("the store committed a change and does not know which");
+  return { version: committed.version, updatedAt: at };
 }
 
 /** A commit that takes too long may still happen: the client is told that nobody knows. */
 function withinDeadline(service: Service, call: Commit): Promise<Committed> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(
-        new Problem(
-          "OUTCOME_UNKNOWN",
-          "The write took too long and may still happen. Read before you repeat it.",
-          {
-            headers: { "retry-after": "1" },
-          },
-        ),
-      );
+      const detail = "The write took too long and may still happen. Read before you repeat it.";
+      reject(new Problem("OUTCOME_UNKNOWN", detail));
     }, service.settings.limits.handlerTimeoutMs);
     service.store
       .commit(call)

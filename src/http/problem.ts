@@ -6,7 +6,8 @@
  */
 import { STATUS_CODES } from "node:http";
 import type { Logger } from "pino";
-import { Problem, type ProblemCode, problems, type Violation } from "../errors.ts";
+import { Problem, type ProblemCode, type Violation } from "../errors.ts";
+import { parsePointer } from "../json/pointer.ts";
 import { acceptsProblemJson } from "./media-types.ts";
 import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
 
@@ -20,20 +21,18 @@ export function problemSlug(code: ProblemCode): string {
 
 /** The answer to a request that threw. */
 export function problemResponse(request: HttpRequest, error: unknown, log: Logger): HttpResponse {
-  const problem = error instanceof Problem ? error : internal(request, error, log);
-  if (problem.status >= 500 && problem !== error) return toResponse(request, problem);
-  if (problem.status >= 500)
-    log.error({ requestId: request.id, code: problem.code, err: problem.cause }, problem.message);
+  const problem = error instanceof Problem ? error : internalProblem;
+  if (problem.status >= 500) {
+    const cause = error instanceof Problem ? error.cause : error;
+    log.error({ requestId: request.id, code: problem.code, err: cause }, problem.message);
+  }
   return toResponse(request, problem);
 }
 
-function internal(request: HttpRequest, error: unknown, log: Logger): Problem {
-  log.error({ requestId: request.id, err: error }, "a request failed inside the service");
-  return new Problem(
-    "INTERNAL",
-    "The service failed. Its log has the cause under the instance of this problem.",
-  );
-}
+const internalProblem = new Problem(
+  "INTERNAL",
+  "The service failed. Its log has the cause under the instance of this problem.",
+);
 
 function toResponse(request: HttpRequest, problem: Problem): HttpResponse {
   const body = JSON.stringify(problemBody(problem, request.id));
@@ -43,6 +42,7 @@ function toResponse(request: HttpRequest, problem: Problem): HttpResponse {
       "content-type": acceptsProblemJson(request.headers.accept) ? "application/problem+json" : jsonType,
       "content-length": String(Buffer.byteLength(body)),
       "cache-control": "no-store",
+      ...(problem.status === 503 ? { "retry-after": "1" } : {}),
       ...problem.headers,
     },
     body: request.method === "HEAD" ? undefined : body,
@@ -55,27 +55,27 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
   const violations = problem.violations.slice(0, maxViolations);
   return {
     type: `/problems/${problemSlug(code)}`,
-    title: STATUS_CODES[problems[code].status],
+    title: STATUS_CODES[status],
     status,
     detail: message,
     instance: `urn:uuid:${requestId}`,
     code,
     message,
-    ...memberErrors(violations),
+    ...(patchCodes.has(code) ? {} : memberErrors(violations)),
     ...(violations.length === 0 ? {} : { violations }),
   };
 }
 
-/** `errors`: dotted path to detail, the shape that form libraries show beside a field. */
-function memberErrors(violations: readonly Violation[]): { errors?: Record<string, string> } {
-  const errors: [string, string][] = [];
-  for (const { pointer, detail } of violations) {
-    if (pointer !== undefined && pointer.length > 2) errors.push([dottedPath(pointer), detail]);
-  }
-  return errors.length === 0 ? {} : { errors: Object.fromEntries(errors.reverse()) };
-}
+/** Their pointers lead into the patch, not into the resource whose attributes a form shows. */
+const patchCodes: ReadonlySet<ProblemCode> = new Set(["INVALID_PATCH", "PATCH_CONFLICT"]);
 
-function dottedPath(pointer: string): string {
-  const segments = decodeURIComponent(pointer.slice(2)).split("/");
-  return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+/** `errors`: dotted path to the first detail, the shape that form libraries show beside a field. */
+function memberErrors(violations: readonly Violation[]): { errors?: Record<string, string> } {
+  const errors = new Map<string, string>();
+  for (const { pointer, detail } of violations) {
+    if (pointer === undefined) continue;
+    const path = (parsePointer(decodeURIComponent(pointer.slice(1))) ?? []).join(".");
+    if (path !== "" && !errors.has(path)) errors.set(path, detail);
+  }
+  return errors.size === 0 ? {} : { errors: Object.fromEntries(errors) };
 }

@@ -3,10 +3,10 @@ import { formatCursor } from "../query/cursor.ts";
 import type { Page } from "../store/store.ts";
 import { httpDate, isPublic, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
-import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
-import type { Operation } from "./operation.ts";
-import type { Result } from "./perform.ts";
+import { type HttpRequest, type HttpResponse, jsonType, safetyHeaders } from "./message.ts";
+import type { OperationOf, Result } from "./perform.ts";
 import { resourcePath } from "./route.ts";
+import type { Document } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
 
 /** A client may use what it kept after asking whether it still holds. */
@@ -14,31 +14,23 @@ const revalidate = "no-cache";
 
 const noStore = "no-store";
 
-/** The answer to an operation, but for what every answer carries. */
-export function respond(
-  service: Service,
-  operation: Operation,
-  result: Result,
-  request: HttpRequest,
-): HttpResponse {
+/** The answer to a request, but for what every answer carries. */
+export function respond(service: Service, result: Result, request: HttpRequest): HttpResponse {
   switch (result.kind) {
     case "absent":
       return empty(404);
     case "deleted":
       return empty(205);
     case "options":
-      return optionsResponse(service, operation as Operation & { kind: "options" }, request);
+      return optionsResponse(service, result.operation, request);
     case "document":
-      return withBody(request, result.document.body, {
-        status: result.document.status,
-        headers: { "content-type": result.document.type, "cache-control": noStore },
-      });
+      return documentResponse(result.document, request);
     case "unmodified":
       return unmodified(service, result.validators);
     case "page":
-      return pageResponse(operation as Operation & { kind: "list" }, result, request);
+      return pageResponse(result, request);
     default:
-      return resourceResponse(service, operation, result, request);
+      return resourceResponse(service, result, request);
   }
 }
 
@@ -46,9 +38,7 @@ export function respond(
 export function addCommonHeaders(service: Service, request: HttpRequest, { headers }: HttpResponse): void {
   const theirs = request.headers["x-request-id"];
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
-  headers["x-content-type-options"] = "nosniff";
-  headers["content-security-policy"] = "default-src 'none'; frame-ancestors 'none'";
-  headers["referrer-policy"] = "no-referrer";
+  Object.assign(headers, safetyHeaders);
   headers.vary ??= service.settings.corsOrigins.includes("*")
     ? "Accept, Accept-Encoding"
     : "Accept, Accept-Encoding, Origin";
@@ -65,7 +55,7 @@ function empty(status: 404 | 205): HttpResponse {
 
 function optionsResponse(
   service: Service,
-  { allow, accept }: Operation & { kind: "options" },
+  { allow, accept }: OperationOf<"options">,
   request: HttpRequest,
 ): HttpResponse {
   const headers: Record<string, string> = { "cache-control": noStore, ...accept };
@@ -80,41 +70,32 @@ function unmodified(service: Service, validators: Validators): HttpResponse {
   return { status: 304, headers, body: undefined };
 }
 
+function documentResponse({ status, type, body }: Document, request: HttpRequest): HttpResponse {
+  return withBody(request, body, { status, headers: { "content-type": type, "cache-control": noStore } });
+}
+
 function resourceResponse(
   service: Service,
-  operation: Operation,
-  { kind, stored, validators }: Result & { kind: "found" | "created" | "updated" },
+  { kind, stored, path, validators }: Result & { kind: "found" | "created" | "updated" },
   request: HttpRequest,
 ): HttpResponse {
   const headers: Record<string, string> = {
     "content-type": jsonType,
-    "content-length": "",
     "cache-control": kind === "found" ? revalidate : noStore,
     etag: validators.etag,
   };
   addLastModified(headers, validators, service.now());
-  if (kind === "created") {
-    const { path } = operation as Operation & { kind: "create" };
-    headers.location = resourcePath(path, stored.id);
-    headers["content-location"] = headers.location;
-  }
-  if (kind === "updated") {
-    headers["content-location"] = resourcePath(
-      (operation as Operation & { kind: "replace" }).path,
-      stored.id,
-    );
-  }
+  if (kind !== "found") headers["content-location"] = resourcePath(path, stored.id);
+  if (kind === "created") headers.location = resourcePath(path, stored.id);
   return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
 }
 
 function pageResponse(
-  operation: Operation & { kind: "list" },
-  { page, validators }: Result & { kind: "page" },
+  { page, operation, validators }: Result & { kind: "page" },
   request: HttpRequest,
 ): HttpResponse {
   const headers: Record<string, string> = {
     "content-type": jsonType,
-    "content-length": "",
     "cache-control": revalidate,
     etag: validators.etag,
     link: linksOf(operation, page),
@@ -126,7 +107,7 @@ function pageResponse(
 }
 
 /** RFC 8288; the next page first, then the first page. */
-function linksOf({ path, page: asked, collection }: Operation & { kind: "list" }, page: Page): string {
+function linksOf({ path, page: asked, collection }: OperationOf<"list">, page: Page): string {
   const limit = asked.hasLimit ? [`limit=${asked.limit}`] : [];
   const links = [link(path, limit, "first")];
   const last = page.items.at(-1);
@@ -142,10 +123,7 @@ function link(path: string, parameters: string[], relation: string): string {
 }
 
 /** Only where the offset is known: on a first page. */
-function contentRange(
-  { page: asked, collection }: Operation & { kind: "list" },
-  page: Page,
-): string | undefined {
+function contentRange({ page: asked, collection }: OperationOf<"list">, page: Page): string | undefined {
   if (asked.after !== undefined) return undefined;
   if (page.items.length === 0) return `${collection.name} */${page.total}`;
   return `${collection.name} 0-${page.items.length - 1}/${page.total}`;

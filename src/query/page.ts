@@ -1,6 +1,6 @@
 /** The query string of a list: what page is asked for. Anything else in it is refused, never ignored. */
-import { closest, distance } from "fastest-levenshtein";
-import { Problem, type Violation } from "../errors.ts";
+import { didYouMean } from "../collection/nearest.ts";
+import { Problem, toSentence, type Violation } from "../errors.ts";
 import { parseCursor } from "./cursor.ts";
 
 /** How many resources a page has when the client does not say. */
@@ -57,10 +57,7 @@ function unknownParameters(values: URLSearchParams, known: readonly string[]): V
 
 function unknownParameterDetail(name: string, known: readonly string[]): string {
   if (known.length === 0) return `"${name}" is not understood: this method takes no query parameters here`;
-  const nearest = closest(name, known);
-  const hint =
-    distance(name, nearest) <= 2 ? `; did you mean "${nearest}"?` : `; known are ${known.join(", ")}`;
-  return `"${name}" is not understood${hint}`;
+  return `"${name}" is not understood.${didYouMean(name, known) || ` Known are ${known.join(", ")}`}`;
 }
 
 function repeatedParameters(values: URLSearchParams): Violation[] {
@@ -74,14 +71,14 @@ function notALimit(limit: string): Violation {
     in: "query",
     name: "limit",
     code: "limit",
-    detail: `"${limit}" is not a whole number of at least 1`,
+    detail: `"limit" must be a whole number of at least 1, and is "${limit}"`,
   };
 }
 
 function refuse(violations: readonly Violation[]): void {
   const [first] = violations;
   if (first === undefined) return;
-  throw new Problem("INVALID_PARAMETER", `The query is not understood: ${first.detail}.`, {
-    violations: violations.slice(0, 50),
+  throw new Problem("INVALID_PARAMETER", `The query parameter ${toSentence(first.detail)}`, {
+    violations,
   });
 }

@@ -14,7 +14,7 @@ interface Before {
   text: string;
 }
 
-type Problem = Exclude<Fate, readonly number[]>;
+type Refusal = Exclude<Fate, readonly number[]>;
 
 /** A prepared statement for each thing that is done to a collection's tables. */
 interface Statements {
@@ -163,7 +163,7 @@ export class Swap {
   }
 
   /** The first requirement that does not hold. */
-  #judge(requires: readonly WireRequirement[]): Problem | undefined {
+  #judge(requires: readonly WireRequirement[]): Refusal | undefined {
     const broken = requires.find((requirement) => !this.#holds(requirement));
     if (broken === undefined) return undefined;
     return broken.kind === "exists"
@@ -213,7 +213,7 @@ interface Origin {
   group: number | null;
 }
 
-function staleVersion({ id, expect }: WireChange, before: Before | undefined): Problem {
+function staleVersion({ id, expect }: WireChange, before: Before | undefined): Refusal {
   const current = before === undefined ? "is not there" : `has version ${before.version}`;
   const expected = expect === 0 ? "none" : `version ${expect}`;
   return {

@@ -232,7 +232,11 @@ const mistakes: readonly {
     args: ["--store", "sqlite:no/such/folder/x.db"],
     says: /no\/such\/folder/,
   },
-  { name: "a store of an unknown kind", args: ["--store", "mongodb:x"], says: /mongodb/ },
+  {
+    name: "a store of an unknown kind",
+    args: ["--store", "mongodb://user:CANARY-secret@host/x"],
+    says: /store: this is not an address of a store; write sqlite:<file>/,
+  },
   {
     name: "a store that is not a database",
     args: ["--store", "sqlite:text.db"],
@@ -251,6 +255,7 @@ for (const { name, args = [], files = {}, env = {}, says } of mistakes) {
     assert.equal(stdout, "");
     assert.match(stderr, says);
     assert.match(stderr, /^holdfast: [^\n]+\n$/);
+    assert.doesNotMatch(stderr, /secret/, "a password is not shown");
   });
 }
 

@@ -1,6 +1,7 @@
 /** Finds and reads the configuration file. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { registerHooks } from "node:module";
 import { basename, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { StartError } from "../errors.ts";
@@ -38,31 +39,75 @@ function readJson(path: string, file: string): unknown {
 }
 
 async function importModule(path: string, file: string): Promise<unknown> {
+  const real = realpathSync(path); // as Node names the modules that it loads
   try {
-    const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+    const module = await importAs(formatOf(real), real);
     if (module.default === undefined)
       throw new StartError(`${file} has no default export; write: export default defineConfig({ … })`);
     return module.default;
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`${file} cannot be read: ${describeError(error, path)}`);
+    if (isCommonJs(error)) {
+      throw new StartError(
+        `${file} must be an ES module, and is CommonJS: write "export default { … }" in place of "module.exports", and "import" in place of "require".`,
+      );
+    }
+    throw new StartError(`${file} cannot be read: ${describeError(error, real)}`);
   }
+}
+
+/** How a file of this name is read, whatever the package.json around it says; `undefined` leaves it to Node. */
+function formatOf(path: string): string | undefined {
+  switch (extname(path)) {
+    case ".ts":
+      return "module-typescript";
+    case ".js":
+    case ".mjs":
+      return "module";
+    default:
+      return undefined;
+  }
+}
+
+/** `npm init` writes `"type": "commonjs"`, or no type at all, of which Node warns: this one file is a module anyway. */
+async function importAs(format: string | undefined, path: string): Promise<{ default?: unknown }> {
+  const { href } = pathToFileURL(path);
+  const hooks = registerHooks({
+    load: (url, context, next) =>
+      next(url, url === href && format !== undefined ? { ...context, format } : context),
+  });
+  try {
+    return (await import(href)) as { default?: unknown };
+  } finally {
+    hooks.deregister();
+  }
+}
+
+function isCommonJs(error: unknown): boolean {
+  return (
+    error instanceof ReferenceError &&
+    /^(module|exports|require|__filename|__dirname) is not defined/.test(error.message)
+  );
 }
 
 /** One line with the place: where in the file it was thrown, or where its syntax breaks. */
 function describeError(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
-  const place = findPlace(error.stack, path) ?? (error instanceof SyntaxError ? findBreak(path) : undefined);
+  const place =
+    findPlace(error.stack, basename(path)) ?? (error instanceof SyntaxError ? findBreak(path) : undefined);
   return `${error.message.split("\n")[0]}${place === undefined ? "" : ` (${place})`}`;
 }
 
-function findPlace(text: string | undefined, path: string): string | undefined {
-  const place = new RegExp(`${basename(path).replace(/\W/g, "\\$&")}:(\\d+)(?::(\\d+))?`).exec(text ?? "");
+function findPlace(text: string | undefined, name: string): string | undefined {
+  const place = new RegExp(`${name.replace(/\W/g, "\\$&")}:(\\d+)(?::(\\d+))?`).exec(text ?? "");
   if (place === null) return undefined;
   return `line ${place[1]}${place[2] === undefined ? "" : `, column ${place[2]}`}`;
 }
 
 /** The error that `import` throws for JavaScript of broken syntax does not say where; Node tells it when it checks. */
 function findBreak(path: string): string | undefined {
-  return findPlace(spawnSync(process.execPath, ["--check", path], { encoding: "utf8" }).stderr, path);
+  // From standard input, since the package.json around a file would say how it is read.
+  const args = [`--input-type=${formatOf(path) ?? "module"}`, "--check"];
+  const { stderr } = spawnSync(process.execPath, args, { encoding: "utf8", input: readFileSync(path) });
+  return findPlace(stderr, "[stdin]");
 }

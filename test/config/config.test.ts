@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -29,6 +29,17 @@ async function load({
   for (const [name, content] of Object.entries(files))
     await writeFile(join(cwd, name), typeof content === "string" ? content : JSON.stringify(content));
   return { config: await loadConfig({ flags, env, cwd }), cwd };
+}
+
+/** The warnings of the process while this runs. */
+async function warningsOf(run: () => Promise<void>): Promise<string[]> {
+  const warnings: string[] = [];
+  const listen = ({ message }: Error) => warnings.push(message);
+  process.on("warning", listen);
+  await run();
+  await new Promise(setImmediate); // warnings come with the next turn
+  process.off("warning", listen);
+  return warnings;
 }
 
 const fromFile = (content: unknown) => load({ files: { "holdfast.config.json": content } });
@@ -83,6 +94,47 @@ describe("where a value comes from", () => {
       assert.deepEqual([config.port, config.file], [1234, name]);
     });
   }
+
+  for (const around of [{ type: "commonjs" }, { type: "module" }, {}]) {
+    const files = { "package.json": around };
+
+    for (const [name, content] of Object.entries({
+      "holdfast.config.ts": "const port: number = 1234;\nexport default { port };",
+      "holdfast.config.js": "export default { port: 1234 };",
+      "holdfast.config.mjs": "export default { port: 1234 };",
+    })) {
+      test(`${name} is a module beside a package.json of ${JSON.stringify(around)}`, async () => {
+        const warnings = await warningsOf(async () => {
+          assert.equal((await load({ files: { ...files, [name]: content } })).config.port, 1234);
+        });
+        assert.deepEqual(warnings, []);
+      });
+
+      test(`${name} of broken syntax beside ${JSON.stringify(around)} is told with its line`, async () => {
+        const broken = { ...files, [name]: "export default {\n  a: ;\n};" };
+        await assert.rejects(load({ files: broken }), /holdfast\.config\.\w+ cannot be read: .*\(line 2/);
+      });
+    }
+
+    for (const content of ["module.exports = { port: 1 };", 'require("node:fs");', "exports.port = 1;"]) {
+      test(`\`${content}\` beside ${JSON.stringify(around)} is told to be an ES module`, async () => {
+        const commonJs = { ...files, "holdfast.config.js": content };
+        await assert.rejects(
+          load({ files: commonJs }),
+          /^StartError: holdfast\.config\.js must be an ES module.*"export default \{ … \}"/,
+        );
+      });
+    }
+  }
+
+  test("a link to a file elsewhere is read as the module it is", async () => {
+    const elsewhere = await mkdtemp(join(root, "elsewhere-"));
+    await writeFile(join(elsewhere, "package.json"), '{"type":"commonjs"}');
+    await writeFile(join(elsewhere, "shop.ts"), "export default { port: 1234 as number };");
+    const cwd = await mkdtemp(join(root, "case-"));
+    await symlink(join(elsewhere, "shop.ts"), join(cwd, "holdfast.config.ts"));
+    assert.equal((await loadConfig({ flags: {}, env: {}, cwd })).port, 1234);
+  });
 
   test("--config and HOLDFAST_CONFIG name another file", async () => {
     const files = { "a.json": { port: 1 }, "b.json": { port: 2 }, "holdfast.config.json": { port: 3 } };

@@ -6,4 +6,4 @@ const { directory } = enableCompileCache();
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE = directory;
 
 const { runCli } = await import("./commands/run.ts");
-process.exitCode = await runCli(process.argv.slice(2));
+process.exitCode = await runCli(process.argv.slice(2), process.env);

@@ -26,7 +26,7 @@ Things to try:
 
 async function importAll(): Promise<number> {
   for (const [collection, file] of Object.entries(inputs)) {
-    const exitCode = await runCli(["import", collection, file, ...options]);
+    const exitCode = await runCli(["import", collection, file, ...options], process.env);
     if (exitCode !== 0) return exitCode;
   }
   return 0;
@@ -39,7 +39,7 @@ const isThere = await access(store).then(
 const imported = isThere ? 0 : await importAll();
 if (imported === 0) {
   process.stdout.write(things);
-  process.exitCode = await runCli(["serve", ...options, ...process.argv.slice(2)]);
+  process.exitCode = await runCli(["serve", ...options, ...process.argv.slice(2)], process.env);
 } else {
   // Half of the data would look like all of it the next time.
   for (const suffix of ["", "-wal", "-shm", ".lock"]) await rm(`${store}${suffix}`, { force: true });

@@ -1,9 +1,9 @@
 /** `holdfast export`: writes a collection out, from one snapshot. */
 import { Command } from "commander";
-import { addStoreOptions } from "./options.ts";
+import { addStoreOptions, type Environment } from "./options.ts";
 
 /** The command, for the command line. */
-export function exportCommand(): Command {
+export function exportCommand(env: Environment): Command {
   return addStoreOptions(new Command("export"))
     .description(
       "write a collection to standard output, one JSON object a line, also beside a running service",
@@ -13,6 +13,6 @@ export function exportCommand(): Command {
     .addHelpText("after", "\nExample:\n  holdfast export topics > topics.ndjson\n")
     .action(async (collection: string, flags: Record<string, unknown>) => {
       const { runExport } = await import("./export/run-export.ts");
-      await runExport(collection, flags);
+      await runExport(collection, flags, env);
     });
 }

@@ -1,9 +1,9 @@
 /** `holdfast import`: brings resources into a collection, all or none. */
 import { Command } from "commander";
-import { addStoreOptions } from "./options.ts";
+import { addStoreOptions, type Environment } from "./options.ts";
 
 /** The command, for the command line. */
-export function importCommand(): Command {
+export function importCommand(env: Environment): Command {
   return addStoreOptions(new Command("import"))
     .description("bring resources into a collection: all of the input, or nothing when a line of it is bad")
     .argument("<collection>", "the collection they become part of")
@@ -15,6 +15,6 @@ export function importCommand(): Command {
     .addHelpText("after", "\nExample:\n  holdfast import topics topics.ndjson\n")
     .action(async (collection: string, file: string, flags: Record<string, unknown>) => {
       const { runImport } = await import("./import/run-import.ts");
-      await runImport(collection, file, flags);
+      await runImport({ name: collection, file }, flags, env);
     });
 }

@@ -2,6 +2,9 @@
 import { type Command, Option } from "commander";
 import type { Config } from "../config.ts";
 
+/** The environment that the program was started in. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Adds the options that say which configuration and which store are meant. */
 export function addStoreOptions(command: Command): Command {
   return command
@@ -14,7 +17,7 @@ export function addStoreOptions(command: Command): Command {
 }
 
 /** The configuration that flags, environment and file come to. Throws StartError. */
-export async function configOf(flags: Readonly<Record<string, unknown>>): Promise<Config> {
+export async function configOf(flags: Readonly<Record<string, unknown>>, env: Environment): Promise<Config> {
   const { loadConfig } = await import("../config.ts"); // --help needs none of what it brings along
-  return loadConfig({ flags, env: process.env, cwd: process.cwd() });
+  return loadConfig({ flags, env, cwd: process.cwd() });
 }

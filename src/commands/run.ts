@@ -5,17 +5,22 @@ import { about } from "./about.ts";
 import { checkCommand } from "./check.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
+import type { Environment } from "./options.ts";
 import { serveCommand } from "./serve.ts";
 
+/** Every command, in the order in which the help lists them. */
+export function createCommands(env: Environment): Command[] {
+  return [serveCommand, importCommand, exportCommand, checkCommand].map((create) => create(env));
+}
+
 /** Runs one command line (without node and script) and gives the exit code: 0, or 1 after one clear line on stderr. */
-export async function runCli(args: readonly string[]): Promise<number> {
+export async function runCli(args: readonly string[], env: Environment): Promise<number> {
   const program = new Command("holdfast")
     .description(about.description)
     .version(about.version)
     .configureOutput({ outputError: (text, write) => write(`holdfast: ${toOneLine(text)}\n`) })
     .exitOverride();
-  for (const command of [serveCommand(), importCommand(), exportCommand(), checkCommand()])
-    program.addCommand(command.copyInheritedSettings(program));
+  for (const command of createCommands(env)) program.addCommand(command.copyInheritedSettings(program));
   try {
     await program.parseAsync(args, { from: "user" });
     return Number(process.exitCode ?? 0);

@@ -1,9 +1,9 @@
 /** `holdfast serve`: starts the service. */
 import { Command } from "commander";
-import { addStoreOptions } from "./options.ts";
+import { addStoreOptions, type Environment } from "./options.ts";
 
 /** The command, for the command line. */
-export function serveCommand(): Command {
+export function serveCommand(env: Environment): Command {
   return addStoreOptions(new Command("serve"))
     .description("start the service")
     .option("-p, --port <number>", "port to listen on (default: 3000)")
@@ -15,6 +15,6 @@ export function serveCommand(): Command {
     .addHelpText("after", "\nExample:\n  holdfast serve --port 4000 --store sqlite:shop.db\n")
     .action(async (flags: Record<string, unknown>) => {
       const { runServe } = await import("./serve/run-serve.ts");
-      await runServe(flags);
+      await runServe(flags, env);
     });
 }

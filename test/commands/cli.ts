@@ -1,10 +1,12 @@
 /** The real program, as a person at a shell has it. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const binary = resolve("bin/holdfast.js");
 
@@ -53,6 +55,28 @@ export function start(test: TestContext, args: readonly string[], options: RunOp
     stdio: "pipe",
   });
   test.after(() => child.kill("SIGKILL"));
+  return follow(child, options);
+}
+
+/** Starts the program as npm does: as the child of a shell, which is the process that signals reach. */
+export function startUnderShell(test: TestContext, args: readonly string[], options: RunOptions): Running {
+  const { NODE_TEST_CONTEXT: _, npm_lifecycle_event: __, ...env } = process.env;
+  const words = [process.execPath, "--conditions=holdfast-source", binary, ...args];
+  const child = spawn("sh", ["-c", '"$@"; exit $?', "sh", ...words], {
+    cwd: options.cwd,
+    env: { ...env, ...options.env },
+    stdio: "pipe",
+    detached: true, // a group of their own, so that none of them outlives the test
+  });
+  test.after(() => {
+    try {
+      process.kill(-Number(child.pid), "SIGKILL");
+    } catch {} // all of them have ended
+  });
+  return follow(child, options);
+}
+
+function follow(child: ChildProcessWithoutNullStreams, options: RunOptions): Running {
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
@@ -94,6 +118,24 @@ export async function listening({ process: child, output, ended }: Running): Pro
     if (outcome !== undefined) throw new Error(`it ended: ${JSON.stringify(outcome)}`);
     await Promise.race([once(child.stdout as NonNullable<ChildProcess["stdout"]>, "data"), ended]);
   }
+}
+
+/** A POST whose content stops in the middle, until `finish` is called. */
+export async function halfSent(service: {
+  origin: string;
+}): Promise<{ finish(): void; answer: Promise<string>; socket: Socket }> {
+  const { hostname, port } = new URL(service.origin);
+  const socket = connect(Number(port), hostname).setEncoding("utf8");
+  await once(socket, "connect");
+  let answer = "";
+  socket.on("data", (text: string) => (answer += text));
+  const closed = once(socket, "close").then(() => answer);
+  socket.on("error", () => {});
+  socket.write(
+    `POST /api/v1/things HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{"n`,
+  );
+  await sleep(100); // it is with the service now
+  return { finish: () => socket.write('":1}'), answer: closed, socket };
 }
 
 /** Sends SIGTERM and waits for the end. */

@@ -1,30 +1,22 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, request as httpRequest } from "node:http";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { configuration, folder, jsonLines, type RunningService, run, serve, start, stop } from "./cli.ts";
+import {
+  configuration,
+  folder,
+  halfSent,
+  jsonLines,
+  type RunningService,
+  run,
+  serve,
+  start,
+  stop,
+} from "./cli.ts";
 
 const json = { "content-type": "application/json" };
-
-/** A POST whose content stops in the middle, until `finish` is called. */
-async function halfSent(
-  service: RunningService,
-): Promise<{ finish(): void; answer: Promise<string>; socket: Socket }> {
-  const { hostname, port } = new URL(service.origin);
-  const socket = connect(Number(port), hostname).setEncoding("utf8");
-  await once(socket, "connect");
-  let answer = "";
-  socket.on("data", (text: string) => (answer += text));
-  const closed = once(socket, "close").then(() => answer);
-  socket.on("error", () => {});
-  socket.write(
-    `POST /api/v1/things HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{"n`,
-  );
-  await sleep(100); // it is with the service now
-  return { finish: () => socket.write('":1}'), answer: closed, socket };
-}
 
 test("the start says where it listens, what it stores in, the mode, and a line that works", async (t) => {
   const cwd = await folder(t);

@@ -4,14 +4,14 @@ import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import { describeViolations, findMisfits } from "../../fit.ts";
 import { openReader, type StoreReader } from "../../store/open.ts";
-import { configOf } from "../options.ts";
+import { configOf, type Environment } from "../options.ts";
 import { counted, excerpt } from "../words.ts";
 
 const shownMisfits = 50;
 
 /** Checks configuration and store. Throws StartError when either is not as it should be. */
-export async function runCheck(flags: Record<string, unknown>): Promise<void> {
-  const config = await configOf(flags);
+export async function runCheck(flags: Record<string, unknown>, env: Environment): Promise<void> {
+  const config = await configOf(flags, env);
   print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
   if (!existsSync(config.store.path)) {
     print(`store: ${config.store.path} is not there yet`);

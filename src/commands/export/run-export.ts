@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import { openReader, type StoreReader } from "../../store/open.ts";
-import { configOf } from "../options.ts";
+import { configOf, type Environment } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { counted, suggest } from "../words.ts";
 
@@ -16,8 +16,9 @@ const pieceLength = 65_536;
 export async function runExport(
   collection: string,
   { output, ...flags }: Record<string, unknown>,
+  env: Environment,
 ): Promise<void> {
-  const config = await configOf(flags);
+  const config = await configOf(flags, env);
   const reader = await openReader(config.store);
   try {
     requireKnown(collection, reader, config);

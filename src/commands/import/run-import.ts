@@ -5,7 +5,7 @@ import { StartError } from "../../errors.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { bytesOnDisk } from "../disk.ts";
-import { configOf } from "../options.ts";
+import { configOf, type Environment } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { suggest } from "../words.ts";
 import { type ImportResult, importInto } from "./import.ts";
@@ -19,11 +19,11 @@ class Interrupted extends Error {}
 
 /** Imports a file. Throws StartError when nothing was imported because of what the input or the command says. */
 export async function runImport(
-  name: string,
-  file: string,
+  { name, file }: { name: string; file: string },
   { skipInvalid, ...flags }: Record<string, unknown>,
+  env: Environment,
 ): Promise<void> {
-  const config = await configOf(flags);
+  const config = await configOf(flags, env);
   const collection = requireCollection(config, name);
   requireOtherFile(file, config.store.path);
   const source = await openSource(file);

@@ -1,16 +1,24 @@
 import { flushCompileCache } from "node:module";
 import { startServer } from "../../server.ts";
-import { configOf } from "../options.ts";
+import { configOf, type Environment } from "../options.ts";
 import { banner } from "./banner.ts";
 import { createLog } from "./log.ts";
+import { watchParent } from "./parent.ts";
 
 /** Serves until a signal or a failure of the store ends the process. Throws StartError when it cannot start. */
-export async function runServe(flags: Record<string, unknown>): Promise<void> {
-  const config = await configOf(flags);
+export async function runServe(flags: Record<string, unknown>, env: Environment): Promise<void> {
+  const config = await configOf(flags, env);
   const isTerminal = process.stderr.isTTY === true;
   const log = await createLog(isTerminal);
   const end = createEnd(config.stopTimeoutMs);
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => end.request(0));
+  if (env.npm_lifecycle_event !== undefined) {
+    watchParent(() => {
+      if (end.isRequested()) return; // the signal that ended the script was for the service too
+      log.info("the npm script that started the service has ended, and the service ends with it");
+      end.request(0);
+    });
+  }
   const server = await startServer(
     { ...config, logRequests: config.logRequests || isTerminal },
     {
@@ -28,11 +36,17 @@ export async function runServe(flags: Record<string, unknown>): Promise<void> {
   process.exit(exitCode);
 }
 
+interface End {
+  request(exitCode: number): void;
+  requested: Promise<number>;
+  isRequested(): boolean;
+}
+
 /**
  * The end of the process. The first request for it, which may come while the service is still starting, is for
  * an orderly one. A second one, or the deadline, does not wait any longer: what was acknowledged is on the disk.
  */
-function createEnd(timeoutMs: number): { request(exitCode: number): void; requested: Promise<number> } {
+function createEnd(timeoutMs: number): End {
   const { promise: requested, resolve } = Promise.withResolvers<number>();
   let isRequested = false;
   const request = (exitCode: number) => {
@@ -41,5 +55,5 @@ function createEnd(timeoutMs: number): { request(exitCode: number): void; reques
     setTimeout(() => process.exit(1), timeoutMs);
     resolve(exitCode);
   };
-  return { request, requested };
+  return { request, requested, isRequested: () => isRequested };
 }

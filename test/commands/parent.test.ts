@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { folder, halfSent, listening, type Running, run, startUnderShell } from "./cli.ts";
+
+const ends = {
+  "the shell of an npm script": (shell: Running) => shell.process.kill("SIGTERM"),
+  "everything that an npm script has started": (shell: Running) =>
+    process.kill(-Number(shell.process.pid), "SIGTERM"),
+};
+
+for (const [what, end] of Object.entries(ends)) {
+  test(`SIGTERM for ${what}: the service answers what it has accepted, and ends`, async (t) => {
+    const cwd = await folder(t, { things: '{"n":2}' });
+    const shell = startUnderShell(t, ["serve", "--port", "0"], {
+      cwd,
+      env: { npm_lifecycle_event: "start" },
+    });
+    const origin = await listening(shell);
+    const { finish, answer } = await halfSent({ origin });
+    end(shell);
+    await sleep(1_500); // the service has noticed, and its listener is closed
+    await assert.rejects(fetch(`${origin}/readyz`));
+    finish();
+    assert.match(await answer, /^HTTP\/1\.1 201 Created\r\n/);
+    await shell.ended; // the service has the same output, which is open until it has ended too
+    const { exitCode, stderr } = await run(t, ["import", "things", "things"], { cwd });
+    assert.equal(exitCode, 0, stderr);
+  });
+}
+
+test("a service that no npm script started outlives its shell", async (t) => {
+  const cwd = await folder(t);
+  const shell = startUnderShell(t, ["serve", "--port", "0"], { cwd });
+  const origin = await listening(shell);
+  shell.process.kill("SIGTERM");
+  await sleep(1_500);
+  assert.equal((await fetch(`${origin}/readyz`)).status, 200);
+});

@@ -4,10 +4,11 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import type { Collection } from "./collection/collection.ts";
+import { idKinds } from "./collection/ids.ts";
 import { defineCollection } from "./collection/schema.ts";
 import { readConfigFile } from "./config/file.ts";
-import { requireOptionNames } from "./config/options.ts";
-import { createLookup, requireKnownOptions, requirePlainObject } from "./config/values.ts";
+import { requireKnownVariables, requireOptionNames } from "./config/options.ts";
+import { createLookup, inFile, requireKnownOptions, requirePlainObject, shown } from "./config/values.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings, Limits } from "./http/settings.ts";
@@ -48,11 +49,14 @@ export interface ConfigSources {
 
 /** Reads and checks the configuration. Throws StartError, in one line, for anything that is wrong with it. */
 export async function loadConfig({ flags, env, cwd }: ConfigSources): Promise<Config> {
+  requireKnownVariables(env);
   const named = flags.config ?? env.HOLDFAST_CONFIG;
   const { file, content } = await readConfigFile(cwd, named === undefined ? undefined : String(named));
   requireKnownOptions(content, file);
   const get = createLookup({ flags, env, content, file });
-  const collections = await collectionsOf(content.collections);
+  const collections = await collectionsOf(content.collections).catch((error: unknown) => {
+    throw inFile(error, file);
+  });
   const config: Config = {
     file,
     store: storeOf(get("store"), cwd),
@@ -83,9 +87,15 @@ async function collectionsOf(declared: unknown): Promise<Map<string, Collection>
     const at = `collections.${name}`;
     const checked = requirePlainObject(declaration, at);
     requireOptionNames(checked, at, "collection");
+    requireIdKind(checked.id, at);
     return [name, await defineCollection(name, checked)] as const;
   });
   return new Map(await Promise.all(collections));
+}
+
+function requireIdKind(id: unknown, at: string): void {
+  if (id === undefined || (typeof id === "string" && Object.hasOwn(idKinds, id))) return;
+  throw new StartError(`${at}.id must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`);
 }
 
 /** `sqlite:path` or a path alone, from the working directory. */

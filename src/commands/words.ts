@@ -1,5 +1,5 @@
 /** How several commands put things. */
-import { closest, distance } from "fastest-levenshtein";
+import { didYouMean } from "../collection/nearest.ts";
 
 /** `1 resource`, `2 resources`, `171,075 resources`. */
 export function counted(n: number, noun: string): string {
@@ -15,9 +15,6 @@ export function excerpt(value: unknown): string {
 /** A sentence that names the nearest of the known names, or all of them where none is near. */
 export function suggest(name: string, known: readonly string[]): string {
   if (known.length === 0) return "There are none.";
-  const nearest = closest(name, known);
-  if (distance(name.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, name.length / 3))
-    return `Did you mean "${nearest}"?`;
   const shown = known.slice(0, 10).join(", ");
-  return `There are: ${shown}${known.length > 10 ? ", …" : ""}.`;
+  return didYouMean(name, known).trimStart() || `There are: ${shown}${known.length > 10 ? ", …" : ""}.`;
 }

@@ -34,7 +34,7 @@ function readJson(path: string, file: string): unknown {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new StartError(`${file} is not JSON: ${(error as Error).message}`);
+    throw new StartError(`${file} is not JSON: ${(error as Error).message.replaceAll(/\s+/g, " ")}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The table of options: each option's place in the file, flag, environment variable, default, and check. */
-import { closest, distance } from "fastest-levenshtein";
+import { didYouMean } from "../collection/nearest.ts";
+import type { CollectionDeclaration } from "../collection/schema.ts";
 import { StartError } from "../errors.ts";
 import { defaultLimits } from "../http/settings.ts";
 
@@ -212,7 +213,7 @@ const laterOptions = {
 const knownOptions = {
   top: [...Object.keys(options), "collections"],
   collection: ["id", "schema"],
-} as const;
+} as const satisfies { top: readonly string[]; collection: readonly (keyof CollectionDeclaration)[] };
 
 /** Throws StartError for a member of the file that no option has, naming its place and the nearest known option. */
 export function requireOptionNames(
@@ -232,25 +233,45 @@ export function requireOptionNames(
         `${shown} is not supported yet: this release would ignore it. Take it out to start.`,
       );
     }
-    throw new StartError(`${shown} is not an option. ${nearestOption(name, path, { known, level })}`);
+    throw new StartError(`${shown} is not an option. ${whatInstead(name, path, level)}`);
   }
 }
 
-function nearestOption(
-  name: string,
-  path: string,
-  { known, level }: { known: readonly string[]; level: keyof typeof knownOptions },
-): string {
-  const elsewhere = level === "collection" ? knownOptions.top : knownOptions.collection;
-  if ((elsewhere as readonly string[]).includes(name)) {
-    return level === "collection"
-      ? `"${name}" stands at the top of the file.`
-      : `"${name}" belongs to a collection.`;
-  }
+function whatInstead(name: string, path: string, level: keyof typeof knownOptions): string {
+  const [elsewhere, place] =
+    level === "collection"
+      ? (["top", "stands at the top of the file"] as const)
+      : (["collection", "belongs to a collection"] as const);
+  if ((knownOptions[elsewhere] as readonly string[]).includes(name)) return `"${name}" ${place}.`;
+  if ((laterOptions[elsewhere] as readonly string[]).includes(name))
+    return `"${name}" ${place}, and is not supported yet: take it out to start.`;
+  const known: readonly string[] = knownOptions[level];
   const misplaced = known.find((each) => each.endsWith(`.${name}`));
   if (misplaced !== undefined) return `It stands at ${misplaced}.`;
   const groups = known.map((each) => each.split(".")[0] as string);
-  const candidates = [...new Set([...known, ...groups])];
-  const nearest = closest(path, candidates);
-  return distance(path, nearest) <= 3 ? `Did you mean ${nearest}?` : `Known are ${known.join(", ")}.`;
+  return nearestOr(path, [...new Set([...known, ...groups])], known);
+}
+
+/** What was meant, or else what there is. */
+function nearestOr(name: string, candidates: readonly string[], known = candidates): string {
+  return didYouMean(name, candidates).trimStart() || `Known are ${known.join(", ")}.`;
+}
+
+const variables = [
+  ...Object.values(options).flatMap((option) => ("env" in option ? [option.env] : [])),
+  "HOLDFAST_CONFIG",
+];
+
+/** Variables that our own tests read. */
+const testVariables = ["HOLDFAST_SUITES", "HOLDFAST_KILLS"];
+
+/** Throws StartError for a variable of the environment that is meant for Holdfast and that it does not know. */
+export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {
+  const unknown = Object.keys(env).find(
+    (name) => name.startsWith("HOLDFAST_") && !variables.includes(name) && !testVariables.includes(name),
+  );
+  if (unknown === undefined) return;
+  throw new StartError(
+    `${unknown} is not a variable that Holdfast reads from the environment. ${nearestOr(unknown, variables)}`,
+  );
 }

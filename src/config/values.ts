@@ -13,7 +13,9 @@ interface Sources {
 }
 
 /** The options of the file that hold others. */
-const groups = ["cors", "limits"] as const;
+const groups = new Set(
+  Object.keys(options).flatMap((name) => (name.includes(".") ? [name.split(".")[0] as string] : [])),
+);
 
 /** Throws StartError when the file has a member that is no option. */
 export function requireKnownOptions(content: FileContent, file: string | undefined): void {
@@ -24,10 +26,24 @@ export function requireKnownOptions(content: FileContent, file: string | undefin
         requireOptionNames(requirePlainObject(content[group], group), group, "top");
     }
   } catch (error) {
-    throw error instanceof StartError && file !== undefined
-      ? new StartError(`${file}: ${error.message}`)
-      : error;
+    throw inFile(error, file);
   }
+}
+
+/** The error with the name of the file that it is about, when it is a StartError. */
+export function inFile(error: unknown, file: string | undefined): unknown {
+  return error instanceof StartError && file !== undefined
+    ? new StartError(`${file}: ${error.message}`)
+    : error;
+}
+
+/** How much of a wrong value a message shows. */
+const maxShown = 80;
+
+/** A wrong value for a message, in one line. */
+export function shown(value: unknown): string {
+  const text = typeof value === "bigint" ? `${value}n` : (JSON.stringify(value) ?? typeof value);
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
 /** The value as an object with members. Throws StartError. */
@@ -56,7 +72,7 @@ export function createLookup({
     try {
       return option.read(found.value) as OptionValue<Name>;
     } catch (error) {
-      throw new StartError(`${found.at} ${(error as Error).message}, and is ${JSON.stringify(found.value)}.`);
+      throw new StartError(`${found.at} ${(error as Error).message}, and is ${shown(found.value)}.`);
     }
   };
 }

@@ -204,11 +204,11 @@ describe("a value is read", () => {
 
 /** Each file or flag, and what the one line says. */
 const mistakes: [what: string, given: Given, line: RegExp][] = [
-  ["a misspelled option", json({ prot: 3000 }), /prot is not an option\. Did you mean port\?/],
+  ["a misspelled option", json({ prot: 3000 }), /prot is not an option\. Did you mean "port"\?/],
   [
     "a misspelled limit",
     json({ limits: { bdy: 1 } }),
-    /limits\.bdy is not an option\. Did you mean limits\.body\?/,
+    /limits\.bdy is not an option\. Did you mean "limits\.body"\?/,
   ],
   [
     "an option of a collection at the top",
@@ -220,11 +220,37 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     json({ collections: { a: { port: 1 } } }),
     /collections\.a\.port is not .* stands at the top/,
   ],
+  [
+    "an option of a collection at the top that there is not yet",
+    json({ unique: ["name"] }),
+    /unique is not an option\. "unique" belongs to a collection, and is not supported yet/,
+  ],
+  [
+    "an option of the top in a collection that there is not yet",
+    json({ collections: { a: { auth: {} } } }),
+    /collections\.a\.auth is not an option\. "auth" stands at the top of the file, and is not supported yet/,
+  ],
+  ["a list of kinds of id", json({ collections: { a: { id: ["uuid"] } } }), /and is \["uuid"\]\.$/],
+  [
+    "a number that JSON has not",
+    { files: { "holdfast.config.mjs": "export default { port: 3000n };" } },
+    /holdfast\.config\.mjs: port must be a whole number .*, and is 3000n\.$/,
+  ],
+  [
+    "a misspelled variable",
+    { env: { HOLDFAST_PROT: "4000" } },
+    /^HOLDFAST_PROT is not a variable .* Did you mean "HOLDFAST_PORT"\?$/,
+  ],
+  [
+    "a variable that is nothing like a known one",
+    { env: { HOLDFAST_AUTHENTICATION: "on" } },
+    /^HOLDFAST_AUTHENTICATION is not .* Known are HOLDFAST_STORE, .*, HOLDFAST_CONFIG\.$/,
+  ],
   ["a limit at the top", json({ body: "1mb" }), /body is not an option\. It stands at limits\.body/],
   [
     "a misspelled option of a collection",
     json({ collections: { a: { schem: {} } } }),
-    /collections\.a\.schem is not an option\. Did you mean schema\?/,
+    /collections\.a\.schem is not an option\. Did you mean "schema"\?/,
   ],
   [
     "a port that is no port",
@@ -261,12 +287,12 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "an unknown kind of id",
     json({ collections: { a: { id: "uuid4" } } }),
-    /collections\.a\.id must be one of uuid, integer/,
+    /^holdfast\.config\.json: collections\.a\.id must be one of uuid, integer, and is "uuid4"\.$/,
   ],
   [
     "a schema that does not compile",
     json({ collections: { a: { schema: { typ: 1 } } } }),
-    /collections\.a\.schema: "typ" is not/,
+    /^holdfast\.config\.json: collections\.a\.schema: "typ" is not/,
   ],
   ["a host beyond this machine", json({ host: "0.0.0.0" }), /--insecure/],
   ["all addresses of IPv6", { flags: { host: "::" } }, /--insecure/],
@@ -280,6 +306,11 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a file that is no JSON",
     { files: { "holdfast.config.json": "{" } },
+    /holdfast\.config\.json is not JSON/,
+  ],
+  [
+    "a file of several lines that is no JSON",
+    { files: { "holdfast.config.json": '{"a":\n x\n\n}' } },
     /holdfast\.config\.json is not JSON/,
   ],
   ["a file that is a list", json([]), /the configuration must be an object/],
@@ -313,6 +344,13 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
 function json(content: unknown): Given {
   return { files: { "holdfast.config.json": content } };
 }
+
+test("other programs' variables, and those of our tests, are none of its business", async () => {
+  const { config } = await load({
+    env: { HOLDFAST_SUITES: "x", HOLDFAST_KILLS: "9", PORT: "1", holdfast: "" },
+  });
+  assert.equal(config.port, 3000);
+});
 
 describe("the program does not start with", () => {
   for (const [what, given, line] of mistakes) {

@@ -62,10 +62,22 @@ export function isPublic(current: Validators, now: number): boolean {
   return current.lastModifiedMs !== undefined && current.lastModifiedMs <= now;
 }
 
-/** Unix time in milliseconds as an HTTP date (RFC 9110 §5.6.7). */
+/** Unix time in milliseconds of a whole second as an HTTP date (RFC 9110 §5.6.7). */
 export function httpDate(ms: number): string {
-  return new Date(ms).toUTCString();
+  const day = Math.floor(ms / dayMs);
+  // Most dates of a service fall on few days; spelling one out takes longer than finding the resource.
+  if (day !== lastDay.number) lastDay = { number: day, text: new Date(ms).toUTCString().slice(0, 17) };
+  const seconds = ms / 1000 - day * 86_400;
+  const hours = Math.floor(seconds / 3_600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  return `${lastDay.text}${twoDigits[hours]}:${twoDigits[minutes]}:${twoDigits[seconds % 60]} GMT`;
 }
+
+const dayMs = 86_400_000;
+
+const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"));
+
+let lastDay = { number: Number.NaN, text: "" };
 
 const entityTag = /(W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 const tagList = /^[ \t,]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*(?:,[ \t]*)*)+$/;

@@ -9,18 +9,15 @@ import type { Service } from "./service.ts";
 
 /** Answers a request. Never throws: what goes wrong is an answer too. */
 export async function handle(service: Service, request: HttpRequest): Promise<HttpResponse> {
-  const response = await answer(service, request);
-  addCommonHeaders(service, request, response);
-  return response;
-}
-
-async function answer(service: Service, request: HttpRequest): Promise<HttpResponse> {
+  let response: HttpResponse;
   try {
     const route = findRoute(service, request); //                     400 421 414 405
     const operation = parseOperation(service, route, request); //     417 415 413 406 400; the content stays unread
     const result = await perform(service, operation, request); //     404, 412 304, then the content: 413 400, then the commit: 409 503
-    return respond(service, result, request); //                      200 201 204 205 304 404
+    response = respond(service, result, request); //                  200 201 204 205 304 404
   } catch (error) {
-    return problemResponse(request, error, service.log);
+    response = problemResponse(request, error, service.log);
   }
+  addCommonHeaders(service, request, response);
+  return response;
 }

@@ -48,7 +48,11 @@ const maxTries = 5;
 const absent: Result = { kind: "absent" };
 
 /** Performs the operation. Throws the problems of its content and preconditions, and the store's. */
-export async function perform(service: Service, operation: Operation, request: HttpRequest): Promise<Result> {
+export function perform(
+  service: Service,
+  operation: Operation,
+  request: HttpRequest,
+): Result | Promise<Result> {
   switch (operation.kind) {
     case "nothing":
       return absent;

@@ -38,13 +38,15 @@ export function respond(service: Service, result: Result, request: HttpRequest):
 export function addCommonHeaders(service: Service, request: HttpRequest, { headers }: HttpResponse): void {
   const theirs = request.headers["x-request-id"];
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
-  Object.assign(headers, safetyHeaders);
+  for (const [name, value] of safetyPairs) headers[name] = value;
   headers.vary ??= service.settings.corsOrigins.includes("*")
     ? "Accept, Accept-Encoding"
     : "Accept, Accept-Encoding, Origin";
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
   if (service.isDraining()) headers.connection = "close";
 }
+
+const safetyPairs = Object.entries(safetyHeaders);
 
 const safeRequestId = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 

@@ -105,12 +105,12 @@ function matchTarget(service: Service, request: HttpRequest): Route {
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? "" : target.slice(mark + 1);
   const { prefix } = service.settings;
-  const segments = decodeSegments(path);
   const isUnderPrefix = path.startsWith(prefix) && path[prefix.length] === "/";
+  const segments = decodeSegments(isUnderPrefix ? path.slice(prefix.length + 1) : path);
   if ((!isUnderPrefix || prefix === "") && documentPath.test(path)) {
     return { kind: "document", name: path.slice(1), query };
   }
-  return isUnderPrefix ? matchSegments(service, segments.slice(prefix.split("/").length), query) : nothing;
+  return isUnderPrefix ? matchSegments(service, segments, query) : nothing;
 }
 
 /** Each segment decoded once, after the split, so that `%2F` and `%252e` stay data. */

@@ -28,11 +28,15 @@ interface Statements {
 export class Reader {
   readonly #database: DatabaseSync;
   readonly #collections = new Map<number, Statements>();
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   readonly #head: StatementSync;
   readonly #receipt: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#begin = database.prepare("begin");
+    this.#commit = database.prepare("commit");
     this.#head = this.#prepare("select sequence, count from heads where number = ?");
     this.#receipt = this.#prepare(
       "select fingerprint, answer, expires_at from receipts where key = ? and expires_at > ?",
@@ -42,11 +46,11 @@ export class Reader {
   /** Runs `read` in one read transaction, that of the caller if there is one: all of it sees the same state. */
   inSnapshot<T>(read: () => T): T {
     if (this.#database.isTransaction) return read();
-    this.#database.exec("begin");
+    this.#begin.run();
     try {
       return read();
     } finally {
-      if (this.#database.isTransaction) this.#database.exec("commit");
+      if (this.#database.isTransaction) this.#commit.run();
     }
   }
 

@@ -49,6 +49,8 @@ const answersPerTurn = 8;
 /** Text of commits that may wait for the disk, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
 
+const nothing = Promise.resolve(undefined);
+
 const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
 
 /** A store that is open. `openSqliteStore` makes one. */
@@ -87,10 +89,14 @@ export class SqliteStore implements Store {
     this.#endCheck = startCheck(parts.path, (reason) => this.fail(reason));
   }
 
-  async read({ collection, id }: Key): Promise<Stored | undefined> {
-    const known = this.#known(collection);
-    if (known === undefined) return undefined;
-    return this.#read(() => this.#reader.resource(known, id));
+  /** On the path of every request, so without the turns that an async function takes. */
+  read({ collection, id }: Key): Promise<Stored | undefined> {
+    try {
+      const known = this.#known(collection);
+      return known === undefined ? nothing : this.#read(() => this.#reader.resource(known, id));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async list({ collection, ...page }: ListQuery): Promise<Page> {

@@ -15,11 +15,11 @@ const inputs = {
   countries: resolve("world-countries/countries.json"),
 };
 
-const things = `
+const thingsToTry = (base: string) => `
 Things to try:
-  curl -i 'http://127.0.0.1:3000/api/v1/cities?limit=3'
-  curl -i 'http://127.0.0.1:3000/api/v1/countries?limit=1'
-  curl -i http://127.0.0.1:3000/api/v1/cities -H 'Content-Type: application/json' \\
+  curl -i '${base}/cities?limit=3'
+  curl -i '${base}/countries?limit=1'
+  curl -i ${base}/cities -H 'Content-Type: application/json' \\
     -d '{"name":"Atlantis","lat":"91","lng":"0","country":"??","admin1":"","admin2":"","depth":9}'
 
 `;
@@ -38,8 +38,8 @@ const isThere = await access(store).then(
 );
 const imported = isThere ? 0 : await importAll();
 if (imported === 0) {
-  process.stdout.write(things);
-  process.exitCode = await runCli(["serve", ...options, ...process.argv.slice(2)], process.env);
+  const args = ["serve", ...options, ...process.argv.slice(2)];
+  process.exitCode = await runCli(args, process.env, (base) => process.stdout.write(thingsToTry(base)));
 } else {
   // Half of the data would look like all of it the next time.
   for (const suffix of ["", "-wal", "-shm", ".lock"]) await rm(`${store}${suffix}`, { force: true });

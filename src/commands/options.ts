@@ -1,5 +1,6 @@
 /** Options that several commands share, and what they come to. */
 import { type Command, Option } from "commander";
+import { options, type Option as TableOption } from "../config/options.ts";
 import type { Config } from "../config.ts";
 
 /** The environment that the program was started in. */
@@ -11,10 +12,23 @@ export function addStoreOptions(command: Command): Command {
     .addOption(
       new Option("-c, --config <file>", "configuration file (default: holdfast.config.{ts,js,mjs,json})"),
     )
-    .addOption(
-      new Option("-s, --store <address>", "where the resources are kept (default: sqlite:holdfast.db)"),
-    );
+    .addOption(flagOf(options.store));
 }
+
+/** Adds every other option of the configuration that has a flag. */
+export function addServiceOptions(command: Command): Command {
+  const others: TableOption<unknown>[] = Object.values(options).filter((option) => option !== options.store);
+  for (const { flag, ...option } of others) {
+    if (flag !== undefined) command.addOption(flagOf({ flag, ...option }));
+  }
+  return command;
+}
+
+function flagOf({ flag, about, shownDefault }: Described): Option {
+  return new Option(flag, `${about.replaceAll("`", '"')} (default: ${shownDefault.replaceAll("`", "")})`);
+}
+
+type Described = Required<Pick<TableOption<unknown>, "flag" | "about" | "shownDefault">>;
 
 /** The configuration that flags, environment and file come to. Throws StartError. */
 export async function configOf(flags: Readonly<Record<string, unknown>>, env: Environment): Promise<Config> {

@@ -9,24 +9,50 @@ import type { Environment } from "./options.ts";
 import { serveCommand } from "./serve.ts";
 
 /** Every command, in the order in which the help lists them. */
-export function createCommands(env: Environment): Command[] {
-  return [serveCommand, importCommand, exportCommand, checkCommand].map((create) => create(env));
+export function createCommands(env: Environment, onListening?: (base: string) => void): Command[] {
+  return [serveCommand(env, onListening), importCommand(env), exportCommand(env), checkCommand(env)];
 }
 
-/** Runs one command line (without node and script) and gives the exit code: 0, or 1 after one clear line on stderr. */
-export async function runCli(args: readonly string[], env: Environment): Promise<number> {
+/** Runs one command line (without node and script) and gives the exit code: 0, or 1 after one clear line on stderr. `onListening` gets the address of a service that has started. */
+export async function runCli(
+  args: readonly string[],
+  env: Environment,
+  onListening?: (base: string) => void,
+): Promise<number> {
+  const commands = createCommands(env, onListening);
   const program = new Command("holdfast")
     .description(about.description)
     .version(about.version)
-    .configureOutput({ outputError: (text, write) => write(`holdfast: ${toOneLine(text)}\n`) })
+    .configureOutput({
+      outputError: (text, write) => write(`holdfast: ${toOneLine(text)}${placeOf(text, commands)}\n`),
+    })
     .exitOverride();
-  for (const command of createCommands(env)) program.addCommand(command.copyInheritedSettings(program));
+  for (const command of commands) {
+    const help = `holdfast ${command.name()} --help`;
+    program.addCommand(
+      command.copyInheritedSettings(program).configureOutput({
+        outputError: (text, write) =>
+          write(`holdfast: ${toOneLine(text)}${/missing required/.test(text) ? ` (See ${help})` : ""}
+`),
+      }),
+    );
+  }
   try {
     await program.parseAsync(args, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     return exitCodeFor(error);
   }
+}
+
+/** Where an option belongs that was given without a command. */
+function placeOf(text: string, commands: readonly Command[]): string {
+  const [, flag] = /unknown option '(--?[a-z-]+)/i.exec(text) ?? [];
+  const command = commands.find(
+    ({ options }) =>
+      flag !== undefined && options.some((option) => option.short === flag || option.long === flag),
+  );
+  return command === undefined ? "" : ` (Did you mean holdfast ${command.name()} ${flag} …?)`;
 }
 
 /** Commander writes `error: …` and puts its suggestion in a line of its own. */
@@ -40,7 +66,7 @@ function toOneLine(text: string): string {
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // commander has printed it
   if (error instanceof StartError || error instanceof Problem) {
-    process.stderr.write(`holdfast: ${error.message}\n`);
+    process.stderr.write(`holdfast: ${toOneLine(error.message)}\n`);
     return 1;
   }
   throw error;

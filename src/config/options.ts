@@ -6,7 +6,8 @@ import { defaultLimits } from "../http/settings.ts";
 
 /** One option. `read` gives the checked value, or throws an Error whose message says what would be right. */
 export interface Option<Value> {
-  flag?: string;
+  /** As `--help` shows it, with the value that it takes: `-p, --port <number>`. */
+  flag?: `${string}--${string} <${string}>`;
   env?: string;
   /** As the reference shows it. */
   shownDefault: string;
@@ -94,7 +95,7 @@ const limit = (fallback: number, most: number, about: string): Option<number> =>
 /** Every option, by its place in the configuration file. */
 export const options = {
   store: {
-    flag: "store",
+    flag: "-s, --store <address>",
     env: "HOLDFAST_STORE",
     shownDefault: "`sqlite:holdfast.db`",
     fallback: "sqlite:holdfast.db",
@@ -102,7 +103,7 @@ export const options = {
     read: text,
   },
   host: {
-    flag: "host",
+    flag: "-H, --host <address>",
     env: "HOLDFAST_HOST",
     shownDefault: "`127.0.0.1`",
     fallback: "127.0.0.1",
@@ -110,7 +111,7 @@ export const options = {
     read: text,
   },
   port: {
-    flag: "port",
+    flag: "-p, --port <number>",
     env: "HOLDFAST_PORT",
     shownDefault: "3000",
     fallback: 3000,
@@ -118,7 +119,7 @@ export const options = {
     read: wholeNumber(0, 65_535),
   },
   prefix: {
-    flag: "prefix",
+    flag: "--prefix <path>",
     env: "HOLDFAST_PREFIX",
     shownDefault: "`/api/v1`",
     fallback: "/api/v1",
@@ -126,7 +127,7 @@ export const options = {
     read: prefix,
   },
   log: {
-    flag: "log",
+    flag: "--log <what>",
     env: "HOLDFAST_LOG",
     shownDefault: "`problems`",
     fallback: "problems",
@@ -189,6 +190,11 @@ export const options = {
 
 /** The place of an option in the file, with dots. */
 export type OptionName = keyof typeof options;
+
+/** The long name of an option's flag, such as `--port`; `undefined` without one. */
+export function longFlagOf(option: Pick<Option<unknown>, "about" | "flag">): string | undefined {
+  return /--[a-z-]+/.exec(option.flag ?? "")?.[0];
+}
 
 /** The checked value of an option. */
 export type OptionValue<Name extends OptionName> = ReturnType<(typeof options)[Name]["read"]>;

@@ -1,6 +1,13 @@
 /** Finds an option's value among flags, environment and file, and checks it. */
 import { StartError } from "../errors.ts";
-import { type OptionName, type OptionValue, options, requireOptionNames } from "./options.ts";
+import {
+  longFlagOf,
+  type Option,
+  type OptionName,
+  type OptionValue,
+  options,
+  requireOptionNames,
+} from "./options.ts";
 
 /** A file's content. */
 export type FileContent = Readonly<Record<string, unknown>>;
@@ -61,10 +68,10 @@ export function createLookup({
   file,
 }: Sources): <Name extends OptionName>(name: Name) => OptionValue<Name> {
   return <Name extends OptionName>(name: Name) => {
-    const option: { flag?: string; env?: string; fallback: unknown; read: (value: unknown) => unknown } =
-      options[name];
+    const option: Option<unknown> = options[name];
+    const flag = longFlagOf(option);
     const found = [
-      option.flag === undefined ? undefined : { value: flags[option.flag], at: `--${option.flag}` },
+      flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },
       option.env === undefined ? undefined : { value: env[option.env], at: option.env },
       { value: fromFile(content, name), at: file === undefined ? name : `${file}: ${name}` },
     ].find((each) => each?.value !== undefined);
@@ -75,6 +82,11 @@ export function createLookup({
       throw new StartError(`${found.at} ${(error as Error).message}, and is ${shown(found.value)}.`);
     }
   };
+}
+
+/** `--drain-delay-ms` is `drainDelayMs` among the flags. */
+function camelCase(flag: string): string {
+  return flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function fromFile(content: FileContent, name: string): unknown {

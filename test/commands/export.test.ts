@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { configuration, folder, jsonLines, run, serve, start, stop } from "./cli.ts";
@@ -103,3 +103,26 @@ test("an export of a store that is not there is one line, and makes none", async
   assert.match(stderr, /^holdfast: [^\n]*holdfast\.db[^\n]*\n$/);
   assert.deepEqual(await readdir(cwd), []);
 });
+
+const unwritable = [
+  { output: "no/such/x.ndjson", says: "its folder is not there" },
+  { output: "things/x.ndjson", says: "its path leads through something that is no folder" },
+  { output: "folder", says: "it is a folder" },
+];
+
+for (const { output, says } of unwritable) {
+  test(`an export to ${output} is one line: ${says}`, async (t) => {
+    const cwd = await folder(t, { things: "{}" });
+    await mkdir(join(cwd, "folder"));
+    await run(t, ["import", "things", "things"], { cwd });
+    const { exitCode, stderr } = await run(t, ["export", "things", "--output", output], { cwd });
+    assert.deepEqual(
+      { exitCode, stderr },
+      { exitCode: 1, stderr: `holdfast: ${output} cannot be written: ${says}.\n` },
+    );
+    assert.deepEqual(
+      (await readdir(cwd)).filter((name) => /unfinished|x\.ndjson/.test(name)),
+      [],
+    );
+  });
+}

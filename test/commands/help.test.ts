@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { createCommands } from "../../src/commands/run.ts";
+import { longFlagOf, options } from "../../src/config/options.ts";
 import { folder, run } from "./cli.ts";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+
+const commands = createCommands({}).map((command) => command.name());
 
 test("--version prints the version and nothing else", async (t) => {
   const cwd = await folder(t);
@@ -18,11 +22,10 @@ test("--version prints the version and nothing else", async (t) => {
 test("--help names every command", async (t) => {
   const { exitCode, stdout } = await run(t, ["--help"], { cwd: await folder(t) });
   assert.equal(exitCode, 0);
-  for (const command of ["serve", "import", "export", "check"])
-    assert.match(stdout, new RegExp(`^ +${command} `, "m"));
+  for (const command of commands) assert.match(stdout, new RegExp(`^ +${command} `, "m"));
 });
 
-for (const command of ["serve", "import", "export", "check"]) {
+for (const command of commands) {
   test(`${command} --help has an example that begins with the command`, async (t) => {
     const { exitCode, stdout, stderr } = await run(t, [command, "--help"], { cwd: await folder(t) });
     assert.equal(exitCode, 0);
@@ -33,11 +36,43 @@ for (const command of ["serve", "import", "export", "check"]) {
   });
 }
 
+test("serve --help has every flag of the table of options, with what it is", async (t) => {
+  const { stdout } = await run(t, ["serve", "--help"], { cwd: await folder(t) });
+  const help = stdout.replaceAll(/\s+/g, " ").replaceAll('"', "");
+  for (const option of Object.values(options)) {
+    if (!("flag" in option)) continue;
+    assert.ok(help.includes(`${option.flag} ${option.about.replaceAll("`", "")} (default: `), option.flag);
+  }
+});
+
+test("a flag of the table is told what is wrong with its value", async (t) => {
+  const cwd = await folder(t);
+  const wrong = { "--store": "xy:z", "--host": "", "--port": "x", "--prefix": "x", "--log": "x" };
+  const flags = Object.values(options).map((option) => longFlagOf(option));
+  assert.deepEqual(
+    Object.keys(wrong),
+    flags.filter((flag) => flag !== undefined),
+  );
+  for (const [flag, value] of Object.entries(wrong)) {
+    const { exitCode, stderr } = await run(t, ["serve", flag, value], { cwd });
+    assert.equal(exitCode, 1);
+    assert.match(
+      stderr,
+      flag === "--store" ? /^holdfast: store: / : new RegExp(`^holdfast: ${flag} must be `),
+    );
+  }
+});
+
 const mistakes: readonly { args: string[]; says: RegExp }[] = [
   { args: ["imprt", "topics", "x"], says: /unknown command 'imprt'.*import/ },
   { args: ["serve", "--prot", "4000"], says: /unknown option '--prot'.*--port/ },
-  { args: ["import", "topics"], says: /missing required argument 'file'/ },
+  { args: ["import", "topics"], says: /missing required argument 'file' \(See holdfast import --help\)/ },
   { args: ["export"], says: /missing required argument 'collection'/ },
+  { args: ["--port", "4000"], says: /unknown option '--port' \(Did you mean holdfast serve --port …\?\)/ },
+  {
+    args: ["--output", "x"],
+    says: /unknown option '--output' \(Did you mean holdfast export --output …\?\)/,
+  },
   { args: ["check", "extra"], says: /too many arguments/ },
   { args: ["import", "topics", "x", "--skip-invalids"], says: /--skip-invalid/ },
 ];

@@ -3,8 +3,10 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import type { OptionName } from "../../src/config/options.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
+import type { HoldfastConfig } from "../../src/index.ts";
 
 let root: string;
 before(async () => {
@@ -43,6 +45,17 @@ async function warningsOf(run: () => Promise<void>): Promise<string[]> {
 }
 
 const fromFile = (content: unknown) => load({ files: { "holdfast.config.json": content } });
+
+/** Names of the groups, and of the options in them, as they stand in the table. */
+type Keys<Group extends "cors" | "limits"> = `${Group}.${string & keyof NonNullable<HoldfastConfig[Group]>}`;
+type TypedOption =
+  | Exclude<keyof HoldfastConfig, "collections" | "cors" | "limits">
+  | Keys<"cors">
+  | Keys<"limits">;
+
+// Checked by `npm run types`: the table and the type of the file have the same options.
+({}) satisfies Record<Exclude<OptionName, TypedOption>, never>;
+({}) satisfies Record<Exclude<TypedOption, OptionName>, never>;
 
 describe("without a file", () => {
   test("the mode is open and every option has its default", async () => {

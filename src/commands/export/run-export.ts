@@ -57,9 +57,24 @@ async function exportToFile(reader: StoreReader, collection: string, file: strin
         `${(target.bytesWritten / 1e6).toFixed(1)} MB\n`,
     );
   } catch (error) {
-    await rm(unfinished, { force: true });
-    throw isSystemError(error) ? new StartError(`${file} cannot be written: ${error.message}.`) : error;
+    await rm(unfinished, { force: true }).catch(() => {}); // what went wrong first is told
+    throw isSystemError(error) && error.syscall !== undefined ? cannotBeWritten(file, error) : error;
   }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: "its folder is not there",
+  ENOTDIR: "its path leads through something that is no folder",
+  EISDIR: "it is a folder",
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "the file system is read-only",
+  ENOSPC: "there is no room left",
+  EDQUOT: "there is no room left",
+};
+
+function cannotBeWritten(file: string, { code = "", syscall }: NodeJS.ErrnoException): StartError {
+  return new StartError(`${file} cannot be written: ${reasons[code] ?? `${code} in ${syscall}`}.`);
 }
 
 /** Writes a line for each resource and gives their number. */

@@ -6,7 +6,11 @@ import { createLog } from "./log.ts";
 import { watchParent } from "./parent.ts";
 
 /** Serves until a signal or a failure of the store ends the process. Throws StartError when it cannot start. */
-export async function runServe(flags: Record<string, unknown>, env: Environment): Promise<void> {
+export async function runServe(
+  flags: Record<string, unknown>,
+  env: Environment,
+  onListening?: (base: string) => void,
+): Promise<void> {
   const config = await configOf(flags, env);
   const isTerminal = process.stderr.isTTY === true;
   const log = await createLog(isTerminal);
@@ -30,6 +34,7 @@ export async function runServe(flags: Record<string, unknown>, env: Environment)
     },
   );
   process.stdout.write(banner(config, server.origin));
+  onListening?.(`${server.origin}${config.http.prefix}`);
   flushCompileCache(); // a service that is killed has not written it at its end
   const exitCode = await end.requested;
   await server.stop();

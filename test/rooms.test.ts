@@ -3,10 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
 
-const order = [
-  "errors json collection query store access changes http config fit server commands cli index",
-  // a file of src/ that is not named here is a room of its own and must be added
-].flatMap((line) => line.split(" "));
+// A file of src/ that is not named here is a room of its own and must be added.
+const order =
+  "errors json collection query store access changes http config fit server commands cli index".split(" ");
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
@@ -34,4 +33,11 @@ test("every file of src/ belongs to a known room", () => {
     files.filter((file) => !order.includes(roomOf(file))),
     [],
   );
+});
+
+test("only one file knows Fastify", () => {
+  const knowing = files.filter((file) =>
+    /(?:from|import)\s*\(?\s*"(?:fastify["/]|@fastify\/)/.test(readFileSync(`src/${file}`, "utf8")),
+  );
+  assert.deepEqual(knowing, ["http/app.ts"]);
 });

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createTurns } from "../../src/http/turns.ts";
+
+/** Lets so many callers ask for their turn; `taken` holds those that had it, in order. */
+function crowd(takeTurn: () => Promise<void>, size: number): number[] {
+  const taken: number[] = [];
+  for (let n = 0; n < size; n++) void takeTurn().then(() => taken.push(n));
+  return taken;
+}
+
+describe("of a crowd", () => {
+  test("the first ones go at once and the others so many a turn, in the order in which they came", async () => {
+    const taken = crowd(createTurns(2), 5);
+    await Promise.resolve();
+    assert.deepEqual(taken, [0, 1]);
+    await nextTurn();
+    assert.deepEqual(taken, [0, 1, 2, 3]);
+    await nextTurn();
+    assert.deepEqual(taken, [0, 1, 2, 3, 4]);
+  });
+
+  test("those who come while others wait go behind them", async () => {
+    const takeTurn = createTurns(2);
+    const taken: string[] = [];
+    const ask = (name: string) => void takeTurn().then(() => taken.push(name));
+    for (const name of ["a", "b", "c"]) ask(name);
+    await nextTurn();
+    ask("d");
+    ask("e");
+    await Promise.resolve();
+    assert.deepEqual(taken, ["a", "b", "c", "d"]);
+    await nextTurn();
+    assert.deepEqual(taken, ["a", "b", "c", "d", "e"]);
+  });
+
+  test("a later one starts anew", async () => {
+    const takeTurn = createTurns(2);
+    crowd(takeTurn, 5);
+    for (let turn = 0; turn < 4; turn++) await nextTurn();
+    const taken = crowd(takeTurn, 3);
+    await Promise.resolve();
+    assert.deepEqual(taken, [0, 1]);
+    await nextTurn();
+    assert.deepEqual(taken, [0, 1, 2]);
+  });
+});

@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createClient, end, type Program, startProgram, startRelaxedProgram } from "./program.ts";
+import { createClient, end, type Program, startProgram, startRelaxedProgram, whyNoTrace } from "./program.ts";
 
 const writes = 200;
 const clients = 8;
-
-/** The reason to skip, where system calls cannot be traced. */
-function whyNoTrace(): string | false {
-  try {
-    execFileSync("strace", ["-o", "/dev/null", "true"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return "needs strace, and the right to trace (Linux)";
-  }
-}
 
 /** Creates resources that each hold a marker, from several clients at once. */
 async function createMarked(port: number): Promise<void> {

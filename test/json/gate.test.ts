@@ -160,6 +160,25 @@ describe("the JSON gate", () => {
     );
   });
 
+  test("what was accepted is accepted again as it is written, numbers of any size included", () => {
+    const near = fc.constantFrom(1e15, 2 ** 53 - 1, 2 ** 53, 1e16, 1e20, 1e21, 1e22, 1e300, 5e-324, 0);
+    const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), near);
+    const spelling = fc.constantFrom<(value: number) => string>(
+      (value) => JSON.stringify(value),
+      (value) => value.toExponential(),
+      (value) => `${JSON.stringify(value)}${/[.e]/.test(String(value)) ? "" : ".0"}`,
+    );
+    fc.assert(
+      fc.property(number, spelling, (value, spell) => {
+        const outcome = outcomeOf(spell(value));
+        if (typeof outcome === "string") return assert.equal(outcome, "NUMBER_OUT_OF_RANGE");
+        const written = JSON.stringify((outcome as { value: number }).value);
+        assert.deepEqual(outcomeOf(written), { value: JSON.parse(written) });
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
   test("gives a value or a problem for any bytes, and never another error", () => {
     const pieces = fc.constantFrom(
       ...'{}[]:,"\\0123456789.eE+-aun \n\t',

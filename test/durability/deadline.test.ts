@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createClient, end, startProgram, whyNoTrace } from "./program.ts";
+
+const slowFlush = "inject=fsync,fdatasync:delay_enter=1500000";
+
+test("a write that the disk holds up for too long is 503 OUTCOME_UNKNOWN", {
+  skip: whyNoTrace(),
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-deadline-"));
+  const config = join(folder, "slow.json");
+  writeFileSync(config, JSON.stringify({ limits: { handlerTimeoutMs: 300 } }));
+  const strace = [
+    "strace",
+    "-D",
+    "-f",
+    "--seccomp-bpf",
+    "-o",
+    "/dev/null",
+    "-e",
+    "trace=fsync,fdatasync",
+    "-e",
+    slowFlush,
+  ];
+  const program = await startProgram(join(folder, "slow.db"), strace, ["--config", config]);
+  const client = createClient(program.port);
+  try {
+    const answer = await client.send("POST", "/things", { a: 1 });
+    assert.ok(answer !== undefined);
+    assert.equal(answer.status, 503, answer.text);
+    assert.equal((JSON.parse(answer.text) as { code: string }).code, "OUTCOME_UNKNOWN");
+    assert.equal(answer.headers["retry-after"], "1");
+  } finally {
+    client.close();
+    await end(program, "SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -19,6 +19,9 @@ export interface AppOptions {
   logRequests: boolean;
 }
 
+/** A connection on which nothing moves for so long, its client not reading the answer for one, is closed. */
+const stalledTimeoutMs = 60_000;
+
 /** The Fastify instance that serves a service; the caller listens and closes. */
 export function createApp(service: Service, { logRequests }: AppOptions): FastifyInstance {
   const { limits } = service.settings;
@@ -28,6 +31,7 @@ export function createApp(service: Service, { logRequests }: AppOptions): Fastif
     genReqId: createRequestIds(),
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionTimeout: stalledTimeoutMs,
     forceCloseConnections: "idle",
     return503OnClosing: false, // a request that was accepted is answered, also while we stop
     routerOptions: { maxParamLength: limits.headerBytes },
@@ -68,6 +72,7 @@ function serveWith(service: Service, logRequests: boolean): Serve {
     reply.hijack();
     const work = () => answer(service, request, reply, logRequests);
     const isRead = request.raw.method === "GET" || request.raw.method === "HEAD";
+    (request.raw.socket as Connection)[latestRequest] = request.raw;
     inOrder(request.raw.socket, isRead ? work : () => takeTurn().then(work));
   };
 }
@@ -89,15 +94,24 @@ async function answer(
   const isAscii = body !== undefined && Number(headers["content-length"]) === body.length;
   reply.raw.end(body, isAscii ? "latin1" : "utf8");
   if (logRequests) logRequest(service, request, { status, ms: performance.now() - begin });
-  return headers.connection !== "close";
+  return headers.connection !== "close" && reply.raw.shouldKeepAlive;
 }
 
 /** What waits on a connection for the request under way; `undefined` where nothing is under way. */
 const waitingRequests = Symbol("waiting requests");
 
+/** Requests of one connection that may wait for the one under way. */
+const maxWaitingRequests = 1_000;
+
 type Work = () => Promise<boolean>;
 
-type Connection = Socket & { [waitingRequests]?: Work[] | undefined };
+/** The request that a connection's last bytes belong to. */
+const latestRequest = Symbol("latest request");
+
+type Connection = Socket & {
+  [waitingRequests]?: Work[] | undefined;
+  [latestRequest]?: IncomingMessage | undefined;
+};
 
 /** Shared by the many connections on which nothing waits. */
 const noneWaiting: Work[] = [];
@@ -113,14 +127,15 @@ function inOrder(connection: Connection, work: Work): void {
     connection[waitingRequests] = noneWaiting;
     carryOut(connection, work);
   } else if (waiting === noneWaiting) connection[waitingRequests] = [work];
-  else waiting.push(work);
+  else if (waiting.length < maxWaitingRequests) waiting.push(work);
+  else connection.destroy(); // nobody sends so many requests who also reads the answers
 }
 
 function carryOut(connection: Connection, work: Work): void {
   work().then(
     (isOpen) => {
       if (!isOpen) return;
-      const next = connection[waitingRequests]?.shift();
+      const next = connection.destroyed ? undefined : connection[waitingRequests]?.shift();
       if (next === undefined) connection[waitingRequests] = undefined;
       else carryOut(connection, next);
     },
@@ -146,6 +161,7 @@ const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 function toHttpRequest({ raw, id }: FastifyRequest): HttpRequest {
   const request: HttpRequest = {
+    version: raw.httpVersion,
     method: raw.method ?? "",
     target: raw.url ?? "",
     headers: raw.headers,
@@ -171,30 +187,39 @@ function answerExpectations(app: FastifyInstance): void {
   });
 }
 
-/** What never became a request: malformed, too large in its headers, or too slow. */
-function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
+/**
+ * What never became a request: malformed, too large in its headers, or too slow. Whole requests before it are answered
+ * first; one whose own content is at fault would wait for it in vain.
+ */
+function clientErrorHandler(error: NodeJS.ErrnoException, socket: Connection): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const problem = clientProblem(error.code);
+  if (socket[latestRequest]?.complete === false) {
+    refuse(socket, clientProblem(error.code));
+    return;
+  }
+  inOrder(socket, async () => {
+    refuse(socket, clientProblem(error.code));
+    return false;
+  });
+}
+
+function refuse(socket: Socket, problem: Problem): void {
   const id = randomUUID();
   const body = JSON.stringify(problemBody(problem, id));
-  socket.end(
-    [
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-      `Date: ${new Date().toUTCString()}`,
-      `Content-Type: ${jsonType}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      "Cache-Control: no-store",
-      `X-Request-Id: ${id}`,
-      ...Object.entries(safetyHeaders).map(([name, value]) => `${name}: ${value}`),
-      "Connection: close",
-      "",
-      body,
-    ].join("\r\n"),
-    () => socket.destroy(),
-  );
+  const lines = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    `Date: ${new Date().toUTCString()}`,
+    `Content-Type: ${jsonType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Cache-Control: no-store",
+    `X-Request-Id: ${id}`,
+    ...Object.entries(safetyHeaders).map(([name, value]) => `${name}: ${value}`),
+    "Connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 function clientProblem(code: string | undefined): Problem {

@@ -4,6 +4,8 @@ import type { Readable } from "node:stream";
 
 /** A request whose header section is there and whose content is still unread. */
 export interface HttpRequest {
+  /** The version of HTTP, such as `1.1`. */
+  version: string;
   method: string;
   /** The request target as it was sent. */
   target: string;

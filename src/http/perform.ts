@@ -136,7 +136,13 @@ async function requireCollectionPreconditions(
 }
 
 /** In open mode a collection springs into being with its first create. */
-async function requireCollection(service: Service, { name, idKind, schema }: Collection): Promise<void> {
+async function requireCollection(service: Service, collection: Collection): Promise<void> {
+  if (service.store.collections().has(collection.name)) return;
+  // One after the other, so that a crowd of first creates keeps to the limit. No resource has this key.
+  await service.writes.run("collections", () => makeCollection(service, collection));
+}
+
+async function makeCollection(service: Service, { name, idKind, schema }: Collection): Promise<void> {
   const collections = service.store.collections();
   if (collections.has(name)) return;
   const limit = service.settings.limits.collections;

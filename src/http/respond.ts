@@ -114,7 +114,7 @@ function linksOf({ path, page: asked, collection }: OperationOf<"list">, page: P
   const links = [link(path, limit, "first")];
   const last = page.items.at(-1);
   if (page.more && last !== undefined) {
-    links.unshift(link(path, [...limit, `cursor=${formatCursor(collection.name, [last.id])}`], "next"));
+    links.unshift(link(path, [...limit, `cursor=${formatCursor(collection.name, last.id)}`], "next"));
   }
   return links.join(", ");
 }

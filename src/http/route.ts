@@ -60,7 +60,8 @@ export function findRoute(service: Service, request: HttpRequest): Route {
 }
 
 /** What Node's parser lets pass although it is no sound request. */
-function requireWellFormed({ headers, rawHeaders }: HttpRequest): void {
+function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void {
+  if (version !== "1.1" && version !== "1.0") throw invalidRequest(`HTTP/${version} is not spoken here.`);
   let hosts = 0;
   let contentTypes = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -31,17 +31,13 @@ export function parsePage(query: string, list: string, maxPageSize: number): Pag
   return {
     limit: Math.min(limit === null ? defaultPageSize : Number(limit), maxPageSize),
     hasLimit: limit !== null,
-    after: cursor === null ? undefined : positionId(parseCursor(list, cursor)),
+    after: cursor === null ? undefined : parseCursor(list, cursor),
   };
 }
 
 /** Refuses every query parameter: for methods and paths that take none. Throws INVALID_PARAMETER. */
 export function requireNoParameters(query: string): void {
   if (query !== "") refuse(unknownParameters(new URLSearchParams(query), []));
-}
-
-function positionId(position: readonly unknown[]): string {
-  return position[0] as string; // a cursor that passed its checksum was made by `formatCursor`
 }
 
 function unknownParameters(values: URLSearchParams, known: readonly string[]): Violation[] {

@@ -1,4 +1,5 @@
 /** Where a store's address becomes a store. A new kind of store is one more case here. */
+import { existsSync, realpathSync } from "node:fs";
 import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
 import { openSqliteStore } from "./sqlite/open-store.ts";
 import type { Store } from "./store.ts";
@@ -21,10 +22,15 @@ export interface StoreOptions {
 /** Opens a store for reading and writing; nobody else may write to it meanwhile. Throws StartError. */
 export function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
   const { onFailure = () => {}, groupCommit = true, synchronous = "FULL" } = options;
-  return openSqliteStore(address.path, { onFailure, groupCommit, synchronous });
+  return openSqliteStore(realPath(address), { onFailure, groupCommit, synchronous });
 }
 
 /** Opens a store for reading beside whoever writes to it. Throws StartError. */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
-  return openSqliteReader(address.path);
+  return openSqliteReader(realPath(address));
+}
+
+/** SQLite follows a symbolic link, so its log and our lock must be looked for beside the file itself. */
+function realPath({ path }: StoreAddress): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }

@@ -71,7 +71,7 @@ export type Committed = readonly { version: number; sequence: number }[];
 /** What a list asks for. Resources come in ascending order of id: numbers before strings, strings by code point. */
 export interface ListQuery {
   collection: string;
-  /** At most so many resources; fewer where their text would be more than about 8 MiB, but at least one. */
+  /** At most so many resources; fewer where their text would be more than about 2 MiB, but at least one. */
   limit: number;
   /** Only resources whose id comes after this one, which need not exist (any more). */
   after?: string;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { parseMediaType } from "../../src/http/media-types.ts";
 import { check, unknownId, vary } from "./check.ts";
 import { jsonType, type Made, type Service, startService } from "./service.ts";
 
@@ -250,4 +251,16 @@ describe("Content-Type", () => {
           headers: { "Accept-Encoding": "identity", Accept: undefined, "Accept-Patch": undefined },
         });
     });
+});
+
+test("a Content-Type made of blanks and semicolons is refused in no time", () => {
+  for (const blanks of [";  ".repeat(40), `;${" ".repeat(15_000)}`.repeat(2), "; ".repeat(10_000)]) {
+    const begin = performance.now();
+    assert.equal(parseMediaType(`application/json${blanks}@`), undefined);
+    assert.ok(performance.now() - begin < 1_000, "a regular expression runs away");
+  }
+  assert.deepEqual(parseMediaType("application/json ;  ; charset=utf-8 ;"), {
+    type: "application/json",
+    charset: "utf-8",
+  });
 });

@@ -1,10 +1,11 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import { openReader, type StoreReader } from "../../store/open.ts";
+import { requireNoStoreFile } from "../disk.ts";
 import { configOf, type Environment } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { counted, suggest } from "../words.ts";
@@ -22,11 +23,24 @@ export async function runExport(
   const reader = await openReader(config.store);
   try {
     requireKnown(collection, reader, config);
+    if (typeof output === "string") {
+      requireNoStoreFile(output, config.store);
+      requireReplaceable(output);
+    }
     if (typeof output === "string") await exportToFile(reader, collection, output);
     else await exportToStdout(reader, collection);
   } finally {
     await reader.close();
   }
+}
+
+/** A device or a pipe would be replaced by a file of its name. */
+function requireReplaceable(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile() || found.isDirectory()) return;
+  throw new StartError(
+    `${file} is no file that can be replaced. Without --output, the export goes to standard output.`,
+  );
 }
 
 function requireKnown(name: string, reader: StoreReader, { collections }: Config): void {

@@ -1,10 +1,9 @@
-import { resolve } from "node:path";
 import { type Collection, collectionName, openCollection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
-import { bytesOnDisk } from "../disk.ts";
+import { bytesOnDisk, requireNoStoreFile } from "../disk.ts";
 import { configOf, type Environment } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { suggest } from "../words.ts";
@@ -25,7 +24,7 @@ export async function runImport(
 ): Promise<void> {
   const config = await configOf(flags, env);
   const collection = requireCollection(config, name);
-  requireOtherFile(file, config.store.path);
+  requireNoStoreFile(file, config.store);
   const source = await openSource(file);
   const begin = performance.now();
   try {
@@ -39,13 +38,6 @@ export async function runImport(
   } finally {
     source.stream.destroy();
   }
-}
-
-/** Opening the store's own files would drop the locks that SQLite holds on them. */
-function requireOtherFile(file: string, store: string): void {
-  const path = resolve(file);
-  if (![store, `${store}-wal`, `${store}-shm`, `${store}.lock`].includes(path)) return;
-  throw new StartError(`${file} belongs to the store itself. To copy a store, export its collections.`);
 }
 
 function requireCollection({ collections, openCollections }: Config, name: string): Collection {

@@ -27,7 +27,12 @@ export function requireWritablePlace(path: string): void {
   const file = statOf(path);
   if (file === undefined) requireFolder(path, folder);
   else if (!file.isFile()) throw new StartError(`${path} is not a file: choose another store.`);
-  else if (!isWritable(path)) {
+  else if (file.nlink > 1) {
+    // SQLite's log and our lock belong to a name: under two names, two services would overwrite each other.
+    throw new StartError(
+      `${path} is one of several hard links to one file: remove the others, or choose another store.`,
+    );
+  } else if (!isWritable(path)) {
     throw new StartError(`${path} is read-only for this user: allow writing to it, or choose another store.`);
   }
   if (!isWritable(folder)) {

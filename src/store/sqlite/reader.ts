@@ -5,8 +5,8 @@ import type { NumberedCollection } from "./catalogue.ts";
 import { toSqliteId } from "./ids.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
 
-/** Text on one page, in characters: a thousand resources of a mebibyte would stall everybody, and be no string. */
-const maxPageText = 8 * 1024 * 1024;
+/** Text on one page, in characters: a thousand resources of a mebibyte would stall everybody, and fill the memory. */
+const maxPageText = 2 * 1024 * 1024;
 
 /** Where a page begins and how long it may be. */
 export interface PageOptions {

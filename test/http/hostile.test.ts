@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, before, test } from "node:test";
+import { type Service, startService } from "./service.ts";
+
+let service: Service;
+before(async () => {
+  service = await startService({ limits: { collections: 20 } });
+});
+after(() => service.stop());
+
+test("a crowd of first creates makes as many collections as there may be, and no more", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) =>
+      service.send({ method: "POST", path: `/api/v1/crowd${n}`, content: { n } }),
+    ),
+  );
+  const created = answers.filter(({ status }) => status === 201);
+  assert.equal(created.length, 20);
+  for (const { status, json } of answers) {
+    if (status !== 201) assert.equal((json as { code: string }).code, "TOO_MANY_COLLECTIONS");
+  }
+});
+
+test("a forged cursor is a page or a 400, and never a failure", async () => {
+  for (const payload of ['[{"a":1}]', "null", "not json", "[]", "\u0000", "x".repeat(2_000)]) {
+    const checksum = createHash("sha256").update("crowd0\0").update(payload).digest().subarray(0, 8);
+    const cursor = Buffer.concat([checksum, Buffer.from(payload)]).toString("base64url");
+    const { status } = await service.send({ method: "GET", path: `/api/v1/crowd0?cursor=${cursor}` });
+    assert.ok(status === 200 || status === 400, `${status} for ${payload.slice(0, 20)}`);
+  }
+});
+
+test("a create is answered as what it is, although garbage follows it on the connection", async () => {
+  const body = '{"n":1}';
+  const create = `POST /api/v1/crowd0 HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const text = await service.raw(`${create}GARBAGE\r\n\r\n`);
+  assert.match(text, /^HTTP\/1\.1 201 /);
+  assert.match(text, /HTTP\/1\.1 400 [\s\S]*INVALID_REQUEST/);
+});

@@ -9,18 +9,26 @@ import { applyMergePatch } from "../json/merge-patch.ts";
 import type { PatchFormat } from "./operation.ts";
 import type { Limits } from "./settings.ts";
 
-/** The content of a write, read and checked as JSON: the same on every try. */
-export type WriteContent =
-  | { kind: "resource"; value: Record<string, unknown> }
-  | { kind: PatchFormat; value: unknown };
+/** A patch, read and checked as JSON: the same on every try. */
+export interface Patch {
+  format: PatchFormat;
+  value: unknown;
+}
+
+/** The resource that a patch is applied to: its text, and the value of that. */
+export interface Current {
+  text: string;
+  value: unknown;
+  limits: Limits;
+}
 
 /** Reads the content of a create or replace. Throws the problems of the JSON gate and BODY_NOT_OBJECT. */
-export function parseResource(bytes: Buffer, limits: Limits): WriteContent & { kind: "resource" } {
-  return { kind: "resource", value: requireObject(parseJson(bytes, jsonLimits(limits))) };
+export function parseResource(bytes: Buffer, limits: Limits): Record<string, unknown> {
+  return requireObject(parseJson(bytes, jsonLimits(limits)));
 }
 
 /** Reads the content of a patch. Throws INVALID_PATCH and the problems of the JSON gate. */
-export function parsePatch(bytes: Buffer, format: PatchFormat, limits: Limits): WriteContent {
+export function parsePatch(bytes: Buffer, format: PatchFormat, limits: Limits): Patch {
   const value = parseJson(bytes, jsonLimits(limits));
   if (format === "merge-patch" && !isObject(value)) {
     throw new Problem(
@@ -28,7 +36,7 @@ export function parsePatch(bytes: Buffer, format: PatchFormat, limits: Limits): 
       "A merge patch is a JSON object. For a list of operations send Content-Type: application/json-patch+json.",
     );
   }
-  return { kind: format, value };
+  return { format, value };
 }
 
 /** The problem of content that should be a patch: what is not JSON, or not there at all, is none. */
@@ -44,41 +52,44 @@ export function patchProblem(error: unknown): unknown {
  */
 export function decideCreate(
   collection: Collection,
-  content: WriteContent & { kind: "resource" },
+  content: Record<string, unknown>,
 ): (id: string) => string {
-  const attributes = withoutId(content.value);
+  const attributes = withoutId(content);
   requireValid(collection, attributes);
   return (id) => resourceText(collection.idKind, id, attributes);
 }
 
-/** The text that a replace or patch leaves behind. Throws the 400s, 409s and 413s that only the current text can show. */
-export function decideUpdate(
-  target: { collection: Collection; id: string },
-  content: WriteContent,
-  current: { text: string; limits: Limits },
-): string {
-  const { collection, id } = target;
-  const next = content.kind === "resource" ? content.value : applyPatch(content, current);
-  if (content.kind === "resource") requireId(next, id);
-  requireSameId(next, target);
-  const attributes = withoutId(next);
-  requireValid(collection, attributes);
-  const text = resourceText(collection.idKind, id, attributes);
-  if (content.kind !== "resource") requireRoom(text, current);
+/** The text that a replace leaves behind. Throws ID_REQUIRED, ID_MISMATCH and VALIDATION_FAILED. */
+export function decideReplace(target: Target, content: Record<string, unknown>): string {
+  requireId(content, target.id);
+  return textOf(target, content);
+}
+
+/** The text that a patch leaves behind. Throws the 400s, 409s and 413s that only the current resource can show. */
+export function decidePatch(target: Target, patch: Patch, current: Current): string {
+  const text = textOf(target, applyPatch(patch, current));
+  requireRoom(text, current);
   return text;
 }
 
-function applyPatch(
-  content: WriteContent,
-  { text, limits }: { text: string; limits: Limits },
-): Record<string, unknown> {
-  const document: unknown = JSON.parse(text);
+/** The resource that a write is about. */
+interface Target {
+  collection: Collection;
+  id: string;
+}
+
+function textOf(target: Target, next: Record<string, unknown>): string {
+  requireSameId(next, target);
+  const attributes = withoutId(next);
+  requireValid(target.collection, attributes);
+  return resourceText(target.collection.idKind, target.id, attributes);
+}
+
+function applyPatch(patch: Patch, { value, limits }: Current): Record<string, unknown> {
   const json = jsonLimits(limits);
-  if (content.kind === "json-patch") {
-    const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
-    return requireObject(applyJsonPatch(document, content.value, { maxOperations, maxBytes, json }));
-  }
-  return requireObject(applyMergePatch(document, content.value, json));
+  if (patch.format === "merge-patch") return requireObject(applyMergePatch(value, patch.value, json));
+  const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
+  return requireObject(applyJsonPatch(value, patch.value, { maxOperations, maxBytes, json }));
 }
 
 function requireId(next: Record<string, unknown>, id: string): void {
@@ -86,10 +97,7 @@ function requireId(next: Record<string, unknown>, id: string): void {
   throw idProblem("ID_REQUIRED", `The content must carry the id of the resource, "${id}".`, "required");
 }
 
-function requireSameId(
-  next: Record<string, unknown>,
-  { collection, id }: { collection: Collection; id: string },
-): void {
+function requireSameId(next: Record<string, unknown>, { collection, id }: Target): void {
   if (Object.hasOwn(next, "id") && sameId(collection.idKind, next.id, id)) return;
   throw idProblem(
     "ID_MISMATCH",
@@ -115,7 +123,7 @@ function requireValid(collection: Collection, attributes: Attributes): void {
 }
 
 /** A patch may not make a resource larger than a replace could; one that was so already may stay so. */
-function requireRoom(text: string, current: { text: string; limits: Limits }): void {
+function requireRoom(text: string, current: Current): void {
   const { bodyBytes } = current.limits;
   if (text.length * 3 <= bodyBytes || Buffer.byteLength(text) <= bodyBytes) return;
   if (Buffer.byteLength(text) > Buffer.byteLength(current.text)) {

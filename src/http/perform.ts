@@ -2,7 +2,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import type { PageRequest } from "../query/page.ts";
-import type { Change, Commit, Committed, Page, Stored } from "../store/store.ts";
+import type { Change, Page, Stored } from "../store/store.ts";
 import {
   judge,
   lastModifiedMs,
@@ -13,17 +13,19 @@ import {
 import { readContent } from "./content.ts";
 import {
   decideCreate,
-  decideUpdate,
+  decidePatch,
+  decideReplace,
+  type Patch,
   parsePatch,
   parseResource,
   patchProblem,
-  type WriteContent,
 } from "./decide.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import { type Document, documentOf } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
 import type { Limits } from "./settings.ts";
+import { pauseAfter } from "./turns.ts";
 
 /** What came of an operation. */
 export type Result =
@@ -110,8 +112,7 @@ async function create(
 ): Promise<Result> {
   const { collection } = operation;
   await requireCollectionPreconditions(service, collection, request);
-  const { limits } = service.settings;
-  const content = parseResource(await readContent(request, limits.bodyBytes), limits);
+  const content = await readResource(request, service.settings.limits);
   const textFor = decideCreate(collection, content);
   await requireCollection(service, collection);
   const id = await newId(service, collection);
@@ -149,11 +150,13 @@ async function makeCollection(service: Service, { name, idKind, schema }: Collec
   if (collections.size >= limit) {
     throw new Problem("TOO_MANY_COLLECTIONS", `The service holds ${limit} collections and takes no more.`);
   }
-  await service.store.migrate([{ name, idKind, schema }]);
+  await inTime(service, service.store.migrate([{ name, idKind, schema }]));
 }
 
 async function newId(service: Service, { name, idKind }: Collection): Promise<string> {
-  return idKind === "uuid" ? service.newUuid() : String(await service.store.reserveIds(name, 1));
+  return idKind === "uuid"
+    ? service.newUuid()
+    : String(await inTime(service, service.store.reserveIds(name, 1)));
 }
 
 /**
@@ -181,24 +184,40 @@ async function prepare(
   service: Service,
   operation: Write,
   request: HttpRequest,
-): Promise<(current: Stored) => string | undefined> {
-  if (operation.kind === "delete") return () => undefined;
+): Promise<(current: Stored) => Promise<string | undefined>> {
+  if (operation.kind === "delete") return async () => undefined;
   const { limits } = service.settings;
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
-  const content = await readWriteContent(operation, request, limits);
-  return ({ text }) => decideUpdate(operation, content, { text, limits });
+  if (operation.kind === "replace") {
+    const content = await readResource(request, limits);
+    return async () => decideReplace(operation, content);
+  }
+  const patch = await readPatch(operation, request, limits);
+  return async ({ text }) => {
+    const value: unknown = JSON.parse(text);
+    await pauseAfter(text.length);
+    return decidePatch(operation, patch, { text, value, limits });
+  };
 }
 
-async function readWriteContent(
-  operation: OperationOf<"replace" | "patch">,
+async function readResource(request: HttpRequest, limits: Limits): Promise<Record<string, unknown>> {
+  const bytes = await readContent(request, limits.bodyBytes);
+  const content = parseResource(bytes, limits);
+  await pauseAfter(bytes.length);
+  return content;
+}
+
+async function readPatch(
+  { format }: OperationOf<"patch">,
   request: HttpRequest,
   limits: Limits,
-): Promise<WriteContent> {
-  if (operation.kind === "replace")
-    return parseResource(await readContent(request, limits.bodyBytes), limits);
+): Promise<Patch> {
   try {
-    return parsePatch(await readContent(request, limits.bodyBytes), operation.format, limits);
+    const bytes = await readContent(request, limits.bodyBytes);
+    const patch = parsePatch(bytes, format, limits);
+    await pauseAfter(bytes.length);
+    return patch;
   } catch (error) {
     throw patchProblem(error);
   }
@@ -219,13 +238,13 @@ async function swap(
   service: Service,
   operation: Write,
   request: HttpRequest,
-  decide: (current: Stored) => string | undefined,
+  decide: (current: Stored) => Promise<string | undefined>,
 ): Promise<Result | undefined> {
   const key = keyOf(operation);
   const current = await service.store.read(key);
   if (current === undefined) return absent;
   requirePreconditions(request.headers, validatorsOf(current));
-  const next = decide(current);
+  const next = await decide(current);
   if (next === current.text) return written("updated", operation.path, current);
   try {
     const committed = await commit(service, { key, expect: current.version, next });
@@ -248,22 +267,36 @@ function written(kind: "created" | "updated", path: string, stored: Stored): Res
 /** Commits one change; gives the version that it made, and when. */
 async function commit(service: Service, change: Change): Promise<{ version: number; updatedAt: number }> {
   const at = service.now();
-  const [committed] = await withinDeadline(service, { changes: [change], at });
+  const [committed] = await withinDeadline(
+    service,
+    service.store.commit({ changes: [change], at }),
+    outcomeUnknown,
+  );
   if (committed === undefined) throw new Error("the store committed a change and does not know which");
   return { version: committed.version, updatedAt: at };
 }
 
 /** A commit that takes too long may still happen: the client is told that nobody knows. */
-function withinDeadline(service: Service, call: Commit): Promise<Committed> {
+function outcomeUnknown(): Problem {
+  return new Problem(
+    "OUTCOME_UNKNOWN",
+    "The write took too long and may still happen. Read before you repeat it.",
+  );
+}
+
+/** For what prepares a write and may happen later without harm: a collection made, or an id that nobody uses. */
+function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
+  return withinDeadline(
+    service,
+    work,
+    () => new Problem("UNAVAILABLE", "The store took too long; nothing was written. Try again."),
+  );
+}
+
+function withinDeadline<T>(service: Service, work: Promise<T>, problemWhenLate: () => Problem): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const detail = "The write took too long and may still happen. Read before you repeat it.";
-      reject(new Problem("OUTCOME_UNKNOWN", detail));
-    }, service.settings.limits.handlerTimeoutMs);
-    service.store
-      .commit(call)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    const timer = setTimeout(() => reject(problemWhenLate()), service.settings.limits.handlerTimeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 

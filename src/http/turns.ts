@@ -6,6 +6,16 @@
 /** Waits until it is the caller's turn; the first ones in each turn of the event loop need not wait. */
 export type TakeTurn = () => Promise<void>;
 
+/** Content or a resource of so many bytes can take a good part of the time for which the event loop may be held up. */
+const largeBytes = 65_536;
+
+/** After work on so many bytes of JSON: when they are many, lets whatever else waits have a turn before more is done. */
+export function pauseAfter(bytes: number): Promise<void> | undefined {
+  if (bytes < largeBytes) return undefined;
+  // Twice, since the first comes at the end of this turn, before anything that arrived meanwhile.
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+}
+
 /** Lets so many callers on in each turn of the event loop. */
 export function createTurns(perTurn: number): TakeTurn {
   const waiting: (() => void)[] = [];

@@ -50,7 +50,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       collections: config.collections,
       openCollections: config.openCollections,
       settings: config.http,
-      writes: createKeyedQueue(),
+      writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
       newUuid: createUuidSource(),
       now: Date.now,
       log,

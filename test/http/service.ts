@@ -61,6 +61,8 @@ export interface Made {
 export interface Service {
   origin: string;
   port: number;
+  /** The file that its store is in. */
+  storePath: string;
   /** Sends one request. A 5xx fails the test unless `mayFail` is set. */
   send(request: Request, options?: { mayFail?: boolean }): Promise<Answer>;
   /** Sends bytes and gives all that comes back until the service closes the connection. */
@@ -97,6 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   return {
     origin: running.origin,
     port,
+    storePath: join(folder, "store.db"),
     send,
     connect,
     async raw(bytes) {

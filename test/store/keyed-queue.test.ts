@@ -84,3 +84,33 @@ test("no two tasks of a key overlap, however they are mixed", async () => {
     }),
   );
 });
+
+test("a task whose turn does not come in time is refused with UNAVAILABLE and never runs", async () => {
+  const queue = createKeyedQueue({ maxWaitMs: 30, maxPerKey: 3, maxTasks: 3 });
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const ran: string[] = [];
+  const refused = { code: "UNAVAILABLE", headers: { "retry-after": "1" }, message: /nothing was written/ };
+  const stuck = queue.run("a", () => gate);
+  // Those who gave up make room for others.
+  for (let n = 0; n < 5; n++) {
+    const late = ["x", "y"].map((name) => queue.run("a", async () => ran.push(name)));
+    await Promise.all(late.map((promise) => assert.rejects(promise, refused)));
+  }
+  const patient = queue.run("a", async () => ran.push("z"));
+  assert.equal(ran.length, 0); // the one before them has not ended
+  open();
+  await Promise.all([stuck, patient]);
+  await sleep(40); // a turn that came is not taken back
+  await queue.run("a", async () => ran.push("last"));
+  assert.deepEqual(ran, ["z", "last"]);
+});
+
+test("a task that does not wait needs no timer", async (t) => {
+  const timers = t.mock.method(globalThis, "setTimeout");
+  const queue = createKeyedQueue();
+  await Promise.all([queue.run("a", async () => {}), queue.run("b", async () => {})]);
+  await queue.run("a", async () => {});
+  assert.equal(timers.mock.callCount(), 0);
+  await Promise.all([queue.run("a", async () => {}), queue.run("a", async () => {})]);
+  assert.equal(timers.mock.callCount(), 1);
+});

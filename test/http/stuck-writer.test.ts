@@ -1,0 +1,77 @@
+/** What becomes of writes while the store cannot write: another program holds SQLite's write lock. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { type Answer, type Service, startService } from "./service.ts";
+
+const handlerTimeoutMs = 150;
+
+async function startStuck(t: TestContext, collections?: Parameters<typeof startService>[0]) {
+  const service = await startService({ ...collections, limits: { handlerTimeoutMs } });
+  t.after(() => service.stop());
+  await service.create("things", { n: 0 });
+  return { service, ...stick(service) };
+}
+
+/** Takes the write lock; the store waits for it for five seconds. */
+function stick({ storePath }: Service): { release(): void } {
+  const other = new DatabaseSync(storePath);
+  other.exec("begin immediate");
+  return {
+    release() {
+      other.exec("commit");
+      other.close();
+    },
+  };
+}
+
+const create = (service: Service, collection: string): Promise<Answer> =>
+  service.send({ method: "POST", path: `/api/v1/${collection}`, content: {} }, { mayFail: true });
+
+function codeOf({ status, headers, json }: Answer): string {
+  assert.equal(status, 503);
+  assert.equal(headers["retry-after"], "1");
+  return (json as { code: string }).code;
+}
+
+test("a create in a new collection is refused in time, and those that wait behind it as well", async (t) => {
+  const { service, release } = await startStuck(t);
+  const answers = await Promise.all(["a", "a", "b", "c", "d"].map((name) => create(service, name)));
+  assert.deepEqual(
+    answers.map(codeOf),
+    answers.map(() => "UNAVAILABLE"),
+  );
+  release();
+  assert.equal((await create(service, "a")).status, 201);
+});
+
+test("a create in a collection of integers is refused in time while no id can be had", async (t) => {
+  const collections = { things: {}, numbers: { id: "integer" } } as const;
+  const { service, release } = await startStuck(t, { collections });
+  assert.equal(codeOf(await create(service, "numbers")), "UNAVAILABLE");
+  release();
+  assert.equal((await create(service, "numbers")).status, 201);
+});
+
+test("of the writes to one resource that is stuck, those that did not begin wrote nothing, and say so", async (t) => {
+  const { service, release } = await startStuck(t);
+  const list = await service.send({ path: "/api/v1/things" });
+  const [{ id }] = list.json as [{ id: string }];
+  const patch = (n: number) => ({
+    method: "PATCH",
+    path: `/api/v1/things/${id}`,
+    headers: { "Content-Type": "application/merge-patch+json" },
+    body: JSON.stringify({ [`n${n}`]: n }),
+  });
+  const stuck = [1, 2, 3].map((n) => service.send(patch(n), { mayFail: true }));
+  const codes = (await Promise.all(stuck)).map(codeOf);
+  assert.ok(codes.includes("OUTCOME_UNKNOWN") && codes.includes("UNAVAILABLE"), String(codes));
+  release();
+  const after = (await service.send(patch(4))).json as object;
+  const refused = codes.flatMap((code, index) => (code === "UNAVAILABLE" ? [`n${index + 1}`] : []));
+  assert.deepEqual(
+    Object.keys(after).filter((name) => refused.includes(name)),
+    [],
+  );
+  assert.ok("n4" in after);
+});

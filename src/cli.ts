@@ -7,3 +7,5 @@ if (directory !== undefined) process.env.NODE_COMPILE_CACHE = directory;
 
 const { runCli } = await import("./commands/run.ts");
 process.exitCode = await runCli(process.argv.slice(2), process.env);
+// What a configuration file has left running, such as a timer, does not keep a command that is done.
+setTimeout(() => process.exit(), 1_000).unref();

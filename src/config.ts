@@ -4,11 +4,10 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import type { Collection } from "./collection/collection.ts";
-import { idKinds } from "./collection/ids.ts";
 import { defineCollection } from "./collection/schema.ts";
 import { readConfigFile } from "./config/file.ts";
-import { requireKnownVariables, requireOptionNames } from "./config/options.ts";
-import { createLookup, inFile, requireKnownOptions, requirePlainObject, shown } from "./config/values.ts";
+import { requireKnownVariables, requireOptionNames, requireOwnPath } from "./config/options.ts";
+import { createLookup, inFile, requireKnownOptions, requirePlainObject } from "./config/values.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings, Limits } from "./http/settings.ts";
@@ -45,16 +44,23 @@ export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>;
   /** The folder in which the file is looked for and the store's path begins. */
   cwd: string;
+  /** Until a configuration file that is a module must be done, in milliseconds. @default 10000 */
+  fileDeadlineMs?: number;
 }
 
 /** Reads and checks the configuration. Throws StartError, in one line, for anything that is wrong with it. */
-export async function loadConfig({ flags, env, cwd }: ConfigSources): Promise<Config> {
+export async function loadConfig(sources: ConfigSources): Promise<Config> {
+  const { flags, env, cwd } = sources;
   requireKnownVariables(env);
   const named = flags.config ?? env.HOLDFAST_CONFIG;
-  const { file, content } = await readConfigFile(cwd, named === undefined ? undefined : String(named));
+  const { file, content } = await readConfigFile(cwd, {
+    named: named === undefined ? undefined : String(named),
+    deadlineMs: sources.fileDeadlineMs ?? 10_000,
+  });
   requireKnownOptions(content, file);
   const get = createLookup({ flags, env, content, file });
-  const collections = await collectionsOf(content.collections).catch((error: unknown) => {
+  const prefix = get("prefix");
+  const collections = await collectionsOf(content.collections, prefix).catch((error: unknown) => {
     throw inFile(error, file);
   });
   const config: Config = {
@@ -63,7 +69,7 @@ export async function loadConfig({ flags, env, cwd }: ConfigSources): Promise<Co
     collections,
     openCollections: get("openCollections") ?? collections.size === 0,
     http: {
-      prefix: get("prefix"),
+      prefix,
       hosts: get("hosts"),
       corsOrigins: get("cors.origins"),
       limits: limitsOf(get),
@@ -80,22 +86,17 @@ export async function loadConfig({ flags, env, cwd }: ConfigSources): Promise<Co
   return config;
 }
 
-async function collectionsOf(declared: unknown): Promise<Map<string, Collection>> {
+async function collectionsOf(declared: unknown, prefix: string): Promise<Map<string, Collection>> {
   if (declared === undefined) return new Map();
   const all = Object.entries(requirePlainObject(declared, "collections"));
   const collections = all.map(async ([name, declaration]) => {
     const at = `collections.${name}`;
     const checked = requirePlainObject(declaration, at);
     requireOptionNames(checked, at, "collection");
-    requireIdKind(checked.id, at);
+    requireOwnPath(name, prefix);
     return [name, await defineCollection(name, checked)] as const;
   });
   return new Map(await Promise.all(collections));
-}
-
-function requireIdKind(id: unknown, at: string): void {
-  if (id === undefined || (typeof id === "string" && Object.hasOwn(idKinds, id))) return;
-  throw new StartError(`${at}.id must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`);
 }
 
 /** `sqlite:path` or a path alone, from the working directory. */

@@ -2,6 +2,7 @@
 import { StartError } from "../errors.ts";
 import { type Collection, collectionName, openCollection, type Validator } from "./collection.ts";
 import { type IdKind, idKinds } from "./ids.ts";
+import { shown } from "./shown.ts";
 
 /** What a configuration says about one collection. */
 export interface CollectionDeclaration {
@@ -22,8 +23,10 @@ export async function defineCollection(
     );
   }
   const { id = "uuid", schema } = declaration;
-  if (!Object.hasOwn(idKinds, id)) {
-    throw new StartError(`collections.${name}.id must be one of ${Object.keys(idKinds).join(", ")}.`);
+  if (typeof id !== "string" || !Object.hasOwn(idKinds, id)) {
+    throw new StartError(
+      `collections.${name}.id must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`,
+    );
   }
   if (schema === undefined) return { ...openCollection(name), idKind: id };
   const validate = await compileSchema(schema, `collections.${name}.schema`);

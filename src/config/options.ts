@@ -50,8 +50,31 @@ const bytes = (value: unknown): number => {
   throw new Error('must be a size up to 256mb, such as 65536 or "1mb"');
 };
 
+/** What the service answers itself at the root, now or in a later release: nothing else may live there. */
+const rootNames = [
+  "livez",
+  "readyz",
+  "healthz",
+  "problems",
+  "metrics",
+  "openapi.json",
+  "openapi-3.2.json",
+  "asyncapi.json",
+  ".well-known",
+];
+
+/** Throws StartError for a collection whose path would be one of the service's own. */
+export function requireOwnPath(collection: string, prefix: string): void {
+  if (prefix !== "" || !rootNames.includes(collection)) return;
+  throw new StartError(
+    `collections.${collection}: /${collection} is the service's own: choose another name, or another prefix than "/".`,
+  );
+}
+
 const prefix = (value: unknown): string => {
   const path = text(value).replace(/\/$/, "");
+  const [, first = ""] = path.split("/");
+  if (rootNames.includes(first)) throw new Error(`must not begin with /${first}, which is the service's own`);
   const isPlain = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/.test(path); // clients take dot segments out
   if (path === "" || isPlain) return path;
   throw new Error('must be a path of plain segments, such as "/api/v1", or "/"');

@@ -1,4 +1,5 @@
 /** Finds an option's value among flags, environment and file, and checks it. */
+import { shown } from "../collection/shown.ts";
 import { StartError } from "../errors.ts";
 import {
   longFlagOf,
@@ -42,15 +43,6 @@ export function inFile(error: unknown, file: string | undefined): unknown {
   return error instanceof StartError && file !== undefined
     ? new StartError(`${file}: ${error.message}`)
     : error;
-}
-
-/** How much of a wrong value a message shows. */
-const maxShown = 80;
-
-/** A wrong value for a message, in one line. */
-export function shown(value: unknown): string {
-  const text = typeof value === "bigint" ? `${value}n` : (JSON.stringify(value) ?? typeof value);
-  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
 /** The value as an object with members. Throws StartError. */

@@ -348,15 +348,83 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     /holdfast\.config\.ts cannot be read: /,
   ],
   [
+    "a getter that throws",
+    js('export default {\n get port() { throw new Error("no luck"); } };'),
+    /^holdfast\.config\.mjs cannot be read: no luck \(line 2/,
+  ],
+  ["a promise", js("export default Promise.resolve({});"), /mjs: the configuration is a Promise, and must/],
+  [
+    "collections in a Map",
+    js("export default { collections: new Map([['a', {}]]) };"),
+    /mjs: collections is a Map, and must be a plain object or list\.$/,
+  ],
+  [
+    "a class",
+    js("export default new (class Options { port = 1; })();"),
+    /the configuration is an Options, and/,
+  ],
+  [
+    "a circle",
+    js("const limits = {}; limits.a = limits; export default { limits };"),
+    /limits\.a refers to itself/,
+  ],
+  [
+    "two members of one name",
+    { files: { "holdfast.config.json": '{"port":1,\n"port":2}' } },
+    /^holdfast\.config\.json: #\/port stands twice .*line 2/,
+  ],
+  [
+    "two collections of one name",
+    { files: { "holdfast.config.json": '{"collections":{"a":{"id":"integer"},"a":{}}}' } },
+    /^holdfast\.config\.json: #\/collections\/a stands twice/,
+  ],
+  [
+    "a file that begins with a mark",
+    { files: { "holdfast.config.json": "\ufeff{}" } },
+    /json begins with a byte/,
+  ],
+  [
     "two files",
     { files: { "holdfast.config.ts": "", "holdfast.config.json": {} } },
     /There are holdfast\.config\.ts and holdfast\.config\.json/,
   ],
 ];
 
+/** What a schema may hold in JavaScript and not in JSON, and what is said of it. */
+const notJson: [written: string, said: string][] = [
+  ["NaN", "is NaN, which JSON does not have"],
+  ["-Infinity", "is -Infinity, which JSON does not have"],
+  ["undefined", "is undefined, which JSON does not have: leave it out"],
+  ["() => 1", "is a function, which JSON does not have"],
+  ["Symbol.iterator", "is a symbol, which JSON does not have"],
+  ["10n", "is 10n, which JSON does not have"],
+  ["new Date(0)", "is a Date, and must be a plain object or list"],
+  ["new Map()", "is a Map, and must be a plain object or list"],
+  ["[,1]", "is undefined, which JSON does not have: leave it out"],
+];
+
+/** The service's own paths. */
+const ownPaths = ["livez", "readyz", "healthz", "problems", "metrics", "openapi.json", ".well-known"];
+
+function js(content: string): Given {
+  return { files: { "holdfast.config.mjs": content } };
+}
+
 function json(content: unknown): Given {
   return { files: { "holdfast.config.json": content } };
 }
+
+test("a module may leave options undefined, share objects and hold symbols that are no members", async () => {
+  const schema = "{ type: 'object', properties: { a: text, b: text }, [Symbol('kind')]: 'Object' }";
+  const { config } = await load(
+    js(`const text = { type: "string" };
+      export default { port: undefined, collections: { notes: { schema: ${schema} } } };`),
+  );
+  assert.equal(config.port, 3000);
+  const text = { type: "string" };
+  const { schema: kept = "" } = config.collections.get("notes") ?? {};
+  assert.deepEqual(JSON.parse(kept), { type: "object", properties: { a: text, b: text } });
+});
 
 test("other programs' variables, and those of our tests, are none of its business", async () => {
   const { config } = await load({
@@ -375,6 +443,51 @@ describe("the program does not start with", () => {
         assert.ok(!error.message.includes("secret"), "a password is not shown");
         return true;
       });
+    });
+  }
+
+  for (const [written, said] of notJson) {
+    test(`${written} in a schema, and says where`, async () => {
+      const schema = `{ type: "object", properties: { n: { const: ${written} } } }`;
+      await assert.rejects(
+        load(js(`export default { collections: { a: { schema: ${schema} } } };`)),
+        (error) => {
+          const at = `properties/n/const${written === "[,1]" ? "/0" : ""}`;
+          const line = `holdfast.config.mjs: collections.a.schema at ${at}: the value ${said}.`;
+          assert.equal((error as Error).message, line);
+          return error instanceof StartError;
+        },
+      );
+    });
+  }
+
+  for (const name of ownPaths) {
+    test(`a prefix below /${name}`, async () => {
+      for (const prefix of [`/${name}`, `/${name}/v1`])
+        await assert.rejects(fromFile({ prefix }), /prefix must not begin with \/.* the service's own/);
+    });
+  }
+
+  test("a collection whose path is the service's own", async () => {
+    const collections = { livez: {} };
+    await assert.rejects(
+      fromFile({ prefix: "/", collections }),
+      /collections\.livez: \/livez is the service's own/,
+    );
+    assert.ok((await fromFile({ prefix: "/api", collections })).config.collections.has("livez"));
+  });
+
+  for (const [what, around] of [
+    ["nothing", ""],
+    ["a timer", "const timer = setInterval(() => {}, 1_000); setTimeout(() => clearInterval(timer), 2_000);"],
+  ]) {
+    test(`a module that waits for ever, with ${what} to keep it`, async () => {
+      const cwd = await mkdtemp(join(root, "case-"));
+      await writeFile(join(cwd, "holdfast.config.ts"), `${around}\nawait new Promise(() => {});`);
+      await assert.rejects(
+        loadConfig({ flags: {}, env: {}, cwd, fileDeadlineMs: 200 }),
+        /^StartError: holdfast\.config\.ts is still not done after 0\.2 s/,
+      );
     });
   }
 

@@ -1,0 +1,128 @@
+/** Imports a configuration file that is a module, whatever that module does meanwhile. */
+import { spawnSync } from "node:child_process";
+import { readFileSync, realpathSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { basename, extname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { StartError } from "../errors.ts";
+import { toPlain } from "./plain.ts";
+import { inFile } from "./values.ts";
+
+/** How a module is imported. */
+export interface ImportOptions {
+  /** As messages name it. */
+  file: string;
+  /** Until its top level must be done, in milliseconds. */
+  deadlineMs: number;
+}
+
+/** What the module at a path exports, as plain data. Throws StartError. */
+export async function importConfiguration(path: string, options: ImportOptions): Promise<unknown> {
+  const { file } = options;
+  const real = realpathSync(path); // as Node names the modules that it loads
+  try {
+    const module = await watch(importAs(formatOf(real), real), options);
+    if (module.default === undefined)
+      throw new StartError(`${file} has no default export; write: export default defineConfig({ … })`);
+    return withFile(() => toPlain(module.default), file);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    if (isCommonJs(error)) {
+      throw new StartError(
+        `${file} must be an ES module, and is CommonJS: write "export default { … }" in place of "module.exports", and "import" in place of "require".`,
+      );
+    }
+    throw new StartError(`${file} cannot be read: ${describeError(error, real)}`);
+  }
+}
+
+function withFile<Value>(run: () => Value, file: string): Value {
+  try {
+    return run();
+  } catch (error) {
+    throw inFile(error, file);
+  }
+}
+
+/**
+ * Waits for a module until the deadline, and for what it throws where nobody waits for it. A module that ends the
+ * process is named, since the program would be gone without a word.
+ */
+async function watch<Module>(
+  imported: Promise<Module>,
+  { file, deadlineMs }: ImportOptions,
+): Promise<Module> {
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(
+      new StartError(`${file} is still not done after ${deadlineMs / 1_000} s: it waits for something.`),
+    );
+  }, deadlineMs);
+  const onExit = () => {
+    process.exitCode = 1;
+    process.stderr.write(`holdfast: ${file} ended the program: take process.exit out of it.\n`);
+  };
+  process.once("exit", onExit).on("uncaughtException", reject);
+  try {
+    return await Promise.race([imported, failed]);
+  } finally {
+    clearTimeout(timer);
+    process.off("exit", onExit).off("uncaughtException", reject);
+  }
+}
+
+/** How a file of this name is read, whatever the package.json around it says; `undefined` leaves it to Node. */
+function formatOf(path: string): string | undefined {
+  switch (extname(path)) {
+    case ".ts":
+      return "module-typescript";
+    case ".js":
+    case ".mjs":
+      return "module";
+    default:
+      return undefined;
+  }
+}
+
+/** `npm init` writes `"type": "commonjs"`, or no type at all, of which Node warns: this one file is a module anyway. */
+async function importAs(format: string | undefined, path: string): Promise<{ default?: unknown }> {
+  const { href } = pathToFileURL(path);
+  const hooks = registerHooks({
+    load: (url, context, next) =>
+      next(url, url === href && format !== undefined ? { ...context, format } : context),
+  });
+  try {
+    return (await import(href)) as { default?: unknown };
+  } finally {
+    hooks.deregister();
+  }
+}
+
+function isCommonJs(error: unknown): boolean {
+  return (
+    error instanceof ReferenceError &&
+    /^(module|exports|require|__filename|__dirname) is not defined/.test(error.message)
+  );
+}
+
+/** One line with the place: where in the file it was thrown, or where its syntax breaks. */
+function describeError(error: unknown, path: string): string {
+  if (!(error instanceof Error)) return String(error);
+  const place =
+    findPlace(error.stack, basename(path)) ?? (error instanceof SyntaxError ? findBreak(path) : undefined);
+  return `${error.message.split("\n")[0]}${place === undefined ? "" : ` (${place})`}`;
+}
+
+function findPlace(text: string | undefined, name: string): string | undefined {
+  const place = new RegExp(`${name.replace(/\W/g, "\\$&")}:(\\d+)(?::(\\d+))?`).exec(text ?? "");
+  if (place === null) return undefined;
+  return `line ${place[1]}${place[2] === undefined ? "" : `, column ${place[2]}`}`;
+}
+
+/** The error that `import` throws for JavaScript of broken syntax does not say where; Node tells it when it checks. */
+function findBreak(path: string): string | undefined {
+  // From standard input, since the package.json around a file would say how it is read.
+  const args = [`--input-type=${formatOf(path) ?? "module"}`, "--check"];
+  const { stderr } = spawnSync(process.execPath, args, { encoding: "utf8", input: readFileSync(path) });
+  return findPlace(stderr, "[stdin]");
+}

@@ -7,6 +7,7 @@ import { StartError } from "../../errors.ts";
 import { openReader, type StoreReader } from "../../store/open.ts";
 import { requireNoStoreFile } from "../disk.ts";
 import { configOf, type Environment } from "../options.ts";
+import { describeWriteError, isOutputError, isSystemError } from "../output.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { counted, suggest } from "../words.ts";
 
@@ -53,7 +54,7 @@ async function exportToStdout(reader: StoreReader, collection: string): Promise<
   try {
     await write(reader, collection, process.stdout);
   } catch (error) {
-    if (!isClosedPipe(error)) throw error; // `| head` has seen enough
+    if (!isOutputError(error)) throw error; // what goes wrong there is told for every command
   }
 }
 
@@ -72,23 +73,9 @@ async function exportToFile(reader: StoreReader, collection: string, file: strin
     );
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {}); // what went wrong first is told
-    throw isSystemError(error) && error.syscall !== undefined ? cannotBeWritten(file, error) : error;
+    if (!isSystemError(error) || error.syscall === undefined) throw error;
+    throw new StartError(`${file} cannot be written: ${describeWriteError(error)}.`);
   }
-}
-
-const reasons: Record<string, string> = {
-  ENOENT: "its folder is not there",
-  ENOTDIR: "its path leads through something that is no folder",
-  EISDIR: "it is a folder",
-  EACCES: "this user may not write there",
-  EPERM: "this user may not write there",
-  EROFS: "the file system is read-only",
-  ENOSPC: "there is no room left",
-  EDQUOT: "there is no room left",
-};
-
-function cannotBeWritten(file: string, { code = "", syscall }: NodeJS.ErrnoException): StartError {
-  return new StartError(`${file} cannot be written: ${reasons[code] ?? `${code} in ${syscall}`}.`);
 }
 
 /** Writes a line for each resource and gives their number. */
@@ -128,12 +115,4 @@ class Lines {
     }
     if (piece !== "") yield piece;
   }
-}
-
-function isClosedPipe(error: unknown): boolean {
-  return isSystemError(error) && (error.code === "EPIPE" || error.code === "ERR_STREAM_PREMATURE_CLOSE");
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error;
 }

@@ -1,0 +1,44 @@
+/** What becomes of a command whose output cannot be written. */
+
+/**
+ * From now on, standard output that cannot be written is one line and exit code 1. A reader that has seen enough
+ * (`| head`) is no failure, and where standard error cannot be written there is nowhere left to tell it.
+ */
+export function watchOutput(): void {
+  process.stderr.on("error", () => {});
+  process.stdout.on("error", (error) => {
+    if (!isOutputError(error) || isClosedPipe(error)) return; // told by whoever threw it
+    process.stderr.write(`holdfast: standard output cannot be written: ${describeWriteError(error)}.\n`);
+    process.exitCode ||= 1;
+  });
+}
+
+/** Whether a write to standard output failed, which `watchOutput` tells. */
+export function isOutputError(error: unknown): error is NodeJS.ErrnoException {
+  return isSystemError(error) && (error.syscall === "write" || isClosedPipe(error));
+}
+
+function isClosedPipe({ code }: NodeJS.ErrnoException): boolean {
+  return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+/** Whether an error carries a code. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error;
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: "its folder is not there",
+  ENOTDIR: "its path leads through something that is no folder",
+  EISDIR: "it is a folder",
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "the file system is read-only",
+  ENOSPC: "there is no room left",
+  EDQUOT: "there is no room left",
+};
+
+/** Why something cannot be written, as the end of a sentence. */
+export function describeWriteError({ code = "", syscall }: NodeJS.ErrnoException): string {
+  return reasons[code] ?? `${code} in ${syscall}`;
+}

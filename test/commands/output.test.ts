@@ -1,0 +1,58 @@
+/** Output that cannot be written, as a shell makes it. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, test } from "node:test";
+import { folder, run } from "./cli.ts";
+
+const noRoom = "holdfast: standard output cannot be written: there is no room left.\n";
+const lines = Array.from({ length: 50_000 }, (_, n) => `{"id":"${String(n).padStart(6, "0")}"}\n`);
+
+/** What a shell makes of a script in which `holdfast` is the program. */
+function shell(cwd: string, script: string) {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const program = `holdfast() { "${process.execPath}" --conditions=holdfast-source "${resolve("bin/holdfast.js")}" "$@"; }`;
+  const options = { cwd, env, encoding: "utf8", timeout: 30_000 } as const;
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", `${program}\n${script}`], options);
+  return { status, stdout, stderr };
+}
+
+describe("where there is no room", { skip: !existsSync("/dev/full") && "there is no /dev/full" }, () => {
+  for (const command of ["export things", "export few", "check", "--help", "import others few"]) {
+    test(`holdfast ${command} says so in one line`, async (t) => {
+      const cwd = await folder(t, { things: lines.join(""), few: "{}" });
+      for (const name of ["things", "few"]) await run(t, ["import", name, name], { cwd });
+      assert.deepEqual(shell(cwd, `holdfast ${command} > /dev/full`), {
+        status: 1,
+        stdout: "",
+        stderr: noRoom,
+      });
+    });
+  }
+
+  test("an exit code is all that is left when standard error has none either", async (t) => {
+    const cwd = await folder(t);
+    assert.equal(shell(cwd, "holdfast --help > /dev/full 2> /dev/full").status, 1);
+    assert.equal(shell(cwd, "holdfast export things 2> /dev/full").status, 1);
+  });
+});
+
+describe("a reader that has seen enough", () => {
+  const first = lines[0];
+
+  test("ends an export quietly", async (t) => {
+    const cwd = await folder(t, { things: lines.join("") });
+    await run(t, ["import", "things", "things"], { cwd });
+    const exported = shell(cwd, "{ holdfast export things; echo $? >&2; } | head -1");
+    assert.deepEqual(exported, { status: 0, stdout: first, stderr: "0\n" });
+  });
+
+  for (const command of ["check", "--help"]) {
+    test(`ends holdfast ${command} quietly`, async (t) => {
+      // The pipe has lost its reader before anything is written.
+      const ended = shell(await folder(t), `{ sleep 0.5; holdfast ${command}; echo $? >&2; } | true`);
+      assert.deepEqual(ended, { status: 0, stdout: "", stderr: "0\n" });
+    });
+  }
+});

@@ -182,10 +182,11 @@ export interface Store {
   migrate(plan: readonly CollectionRecord[]): Promise<void>;
 
   /**
-   * Begins an import into an existing collection. Nobody else may write until it ends. Integer ids reserved
-   * meanwhile belong to it: when it is cancelled they were never given.
+   * Begins an import into an existing collection, or into one that it makes to be as given, as `migrate` would:
+   * when it is cancelled, that has not happened either. Nobody else may write until it ends. Integer ids reserved
+   * meanwhile belong to it: when it is cancelled they were never given. Throws StartError as `migrate` does.
    */
-  load(collection: string): Promise<Load>;
+  load(collection: string | CollectionRecord): Promise<Load>;
 
   /** Every resource of a collection in id order, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;

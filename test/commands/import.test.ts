@@ -151,6 +151,16 @@ test("with --skip-invalid the others are imported, and the bad ones are listed",
   assert.equal((await run(t, ["export", "topics"], { cwd })).stdout, '{"id":"ok","title":"Fine"}\n');
 });
 
+const noCollection = 'holdfast: There is no collection "things". There are none.\n';
+
+test("an import that is refused leaves no collection behind", async (t) => {
+  const cwd = await folder(t, { things: `${'{"n":1}\n'.repeat(3_000)}nope`, array: '[{"n":1},' });
+  for (const file of ["things", "array"]) {
+    assert.equal((await run(t, ["import", "things", file], { cwd })).exitCode, 1);
+    assert.equal((await run(t, ["export", "things"], { cwd })).stderr, noCollection);
+  }
+});
+
 test("of very many bad lines fifty are shown and all are counted", async (t) => {
   const cwd = await folder(t, { things: `{}\n${"x\n".repeat(5_000)}` });
   const outcome = await run(t, ["import", "things", "things"], { cwd });
@@ -240,7 +250,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       { exitCode, stdout, stderr },
       { exitCode: 130, stdout: "", stderr: "holdfast: interrupted; nothing was imported\n" },
     );
-    assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");
+    assert.equal((await run(t, ["export", "things"], { cwd })).stderr, noCollection);
     assert.equal((await run(t, ["import", "things", "good"], { cwd })).exitCode, 0);
   });
 }
@@ -253,7 +263,7 @@ test("an import that is killed has imported nothing, and leaves the store free",
   await promisify((done: () => void) => stdin.write('{"n":1}\n'.repeat(100_000), done))();
   importing.process.kill("SIGKILL");
   await importing.ended;
-  assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");
+  assert.equal((await run(t, ["export", "things"], { cwd })).stderr, noCollection);
   const { exitCode, stderr } = await run(t, ["import", "things", "good"], { cwd });
   assert.equal(exitCode, 0, stderr);
 });

@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
 import type { JsonLimits } from "../../json/gate.ts";
-import type { Load, Store } from "../../store/store.ts";
+import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
 import { type Piece, type Place, readPieces } from "./input.ts";
 import { judge, type Sound } from "./judge.ts";
@@ -54,27 +54,42 @@ interface Incoming {
   sound: Sound;
 }
 
-/** Imports into a collection that the store has. On any error, and when the input throws, nothing is written. */
+/**
+ * Imports into a collection, which is made if need be. On any error, and when the input throws, nothing is written,
+ * and nothing is made.
+ */
 export async function importInto(
   store: Store,
   collection: Collection,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const load = await store.load(collection.name);
+  const transaction = await store.load(recordOf(collection, store.collections()));
   try {
-    const result = await new Import(store, load, collection, options).run();
+    const result = await new Import(store, transaction, collection, options).run();
     options.signal.throwIfAborted();
-    await (result.isWritten ? load.finish() : load.cancel());
+    await (result.isWritten ? transaction.finish() : transaction.cancel());
     return result;
   } catch (error) {
-    await load.cancel().catch(() => {}); // the first error is the one to tell
+    await transaction.cancel().catch(() => {}); // the first error is the one to tell
     throw error;
   }
 }
 
+/**
+ * What arrives is held to the declared schema; where the catalogue has another one, nobody knows any more what the
+ * resources fit, and the next start must check them.
+ */
+function recordOf(
+  { name, idKind, schema }: Collection,
+  catalogue: ReadonlyMap<string, CollectionRecord>,
+): CollectionRecord {
+  const known = catalogue.get(name);
+  return { name, idKind, schema: known === undefined || known.schema === schema ? schema : undefined };
+}
+
 class Import {
   readonly #store: Store;
-  readonly #load: Load;
+  readonly #transaction: Load;
   readonly #collection: Collection;
   readonly #options: ImportOptions;
   readonly #newUuid = createUuidSource();
@@ -87,9 +102,9 @@ class Import {
   #added = 0;
   #isBroken = false;
 
-  constructor(store: Store, load: Load, collection: Collection, options: ImportOptions) {
+  constructor(store: Store, transaction: Load, collection: Collection, options: ImportOptions) {
     this.#store = store;
-    this.#load = load;
+    this.#transaction = transaction;
     this.#collection = collection;
     this.#options = options;
   }
@@ -171,7 +186,7 @@ class Import {
       const id = ids[index] as string;
       return { id, text: sound.textFor(id) };
     });
-    const taken = await this.#load.add(arrivals);
+    const taken = await this.#transaction.add(arrivals);
     this.#added += incoming.length - taken.length;
     for (const index of taken) {
       const { place } = incoming[index] as Incoming;

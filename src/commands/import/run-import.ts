@@ -2,7 +2,6 @@ import { type Collection, collectionName, openCollection } from "../../collectio
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import { openStore } from "../../store/open.ts";
-import type { Store } from "../../store/store.ts";
 import { bytesOnDisk, requireNoStoreFile } from "../disk.ts";
 import { configOf, type Environment } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
@@ -65,7 +64,6 @@ async function importFrom(source: Source, { config, collection, skipInvalid }: O
   const store = await openStore(config.store, { onFailure: () => {} });
   let progress: Progress | undefined;
   try {
-    await prepare(store, collection);
     progress = await startProgress({ what: `importing ${collection.name}`, total: source.size });
     const { bodyBytes, jsonDepth, jsonMembers } = config.http.limits;
     return await importInto(store, collection, {
@@ -91,14 +89,4 @@ function interruptOnSignals({ stream }: Source): AbortSignal {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt); // a second one kills
   stream.on("error", () => {}); // whoever reads it is told
   return controller.signal;
-}
-
-/**
- * Makes the collection exist. What arrives is held to the declared schema; where the catalogue has another one,
- * nobody knows any more what the resources fit, and the next start must check them.
- */
-async function prepare(store: Store, { name, idKind, schema }: Collection): Promise<void> {
-  const known = store.collections().get(name);
-  const next = known === undefined || known.schema === schema ? schema : undefined;
-  await store.migrate([{ name, idKind, schema: next }]);
 }

@@ -1,18 +1,36 @@
 /** An import as the store sees it. The transaction itself is open in the writer thread. */
-import type { Load } from "../store.ts";
+import { StartError } from "../../errors.ts";
+import type { CollectionRecord, Load } from "../store.ts";
 import { storeProblem } from "./failures.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 
+/** How an import talks to the writer. */
+export interface LoadParts {
+  ask(request: WriterRequest): Promise<WriterAnswer>;
+  onEnd(): void;
+}
+
 /** An import under way. Once a part of it has failed, nothing of it is left in the store. */
 export class SqliteLoad implements Load {
-  readonly #ask: (request: WriterRequest) => Promise<WriterAnswer>;
-  readonly #onEnd: () => void;
+  /** The collection's name. */
+  readonly collection: string;
+  /** The number of the collection, which nobody else knows yet where the import makes it. */
+  number: number | undefined;
+  readonly #parts: LoadParts;
   #failure: unknown;
   #hasEnded = false;
 
-  constructor(ask: (request: WriterRequest) => Promise<WriterAnswer>, onEnd: () => void) {
-    this.#ask = ask;
-    this.#onEnd = onEnd;
+  constructor(collection: string, parts: LoadParts) {
+    this.collection = collection;
+    this.#parts = parts;
+  }
+
+  /** Begins the transaction. Throws StartError when the collection cannot be as given. */
+  async begin(into: number | CollectionRecord): Promise<void> {
+    const answer = await this.#parts.ask({ kind: "load", into, at: Date.now() });
+    if (answer.kind === "mistake" && typeof into === "object") throw new StartError(answer.message);
+    requireDone(answer);
+    if (answer.kind === "loading") this.number = answer.collection;
   }
 
   async add(arrivals: readonly { id: string; text: string }[]): Promise<readonly number[]> {
@@ -33,7 +51,7 @@ export class SqliteLoad implements Load {
   async cancel(): Promise<void> {
     if (this.#hasEnded) return;
     try {
-      requireDone(await this.#ask({ kind: "cancel" }));
+      requireDone(await this.#parts.ask({ kind: "cancel" }));
     } finally {
       this.#end();
     }
@@ -43,7 +61,7 @@ export class SqliteLoad implements Load {
     if (this.#hasEnded) throw new Error("The import has ended.");
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      return requireDone(await this.#ask(request));
+      return requireDone(await this.#parts.ask(request));
     } catch (error) {
       this.#failure ??= error;
       throw error;
@@ -53,12 +71,12 @@ export class SqliteLoad implements Load {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#onEnd();
+    this.#parts.onEnd();
   }
 }
 
 /** Gives the answer, or throws UNAVAILABLE when the writer could not do it as things are. */
-export function requireDone(answer: WriterAnswer): WriterAnswer {
+function requireDone(answer: WriterAnswer): WriterAnswer {
   if (answer.kind === "mistake") throw storeProblem("UNAVAILABLE", answer.message);
   return answer;
 }

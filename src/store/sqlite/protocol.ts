@@ -15,7 +15,7 @@ export type WriterRequest =
   | { kind: "commit"; calls: number; cells: readonly Cell[] }
   | { kind: "migrate"; plan: readonly CollectionRecord[] }
   | { kind: "reserve"; collection: number; n: number }
-  | { kind: "load"; collection: number; at: number }
+  | { kind: "load"; into: number | CollectionRecord; at: number }
   | { kind: "add"; cells: readonly string[] }
   | { kind: "finish" }
   | { kind: "cancel" }
@@ -27,6 +27,7 @@ export type WriterAnswer =
   | { kind: "committed"; cells: readonly Cell[] }
   | { kind: "done" }
   | { kind: "reserved"; first: number }
+  | { kind: "loading"; collection: number }
   | { kind: "added"; taken: readonly number[] }
   | { kind: "mistake"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };

@@ -19,7 +19,7 @@ import type {
 import { type Catalogue, type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
 import { describeError, failureOf, storeProblem } from "./failures.ts";
-import { requireDone, SqliteLoad } from "./load.ts";
+import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
 import {
   type Cell,
@@ -128,7 +128,8 @@ export class SqliteStore implements Store {
 
   async reserveIds(collection: string, n: number): Promise<number> {
     this.#requireWorking();
-    const { number } = this.#requireCollection(collection);
+    const isLoading = this.#load?.collection === collection;
+    const number = (isLoading ? this.#load?.number : undefined) ?? this.#requireCollection(collection).number;
     const answer = await this.#ask({ kind: "reserve", collection: number, n });
     if (answer.kind === "reserved") return answer.first;
     throw storeProblem("UNAVAILABLE", answer.kind === "mistake" ? answer.message : "The store has failed.");
@@ -146,19 +147,21 @@ export class SqliteStore implements Store {
     this.#catalogue = readCatalogue(this.#parts.database);
   }
 
-  async load(collection: string): Promise<Load> {
+  async load(collection: string | CollectionRecord): Promise<Load> {
     this.#requireWritable();
-    const { number } = this.#requireCollection(collection);
-    const load = new SqliteLoad(
-      (request) => this.#ask(request),
-      () => {
+    const isRecord = typeof collection === "object";
+    const into = isRecord ? collection : this.#requireCollection(collection).number;
+    const load = new SqliteLoad(isRecord ? collection.name : collection, {
+      ask: (request) => this.#ask(request),
+      onEnd: () => {
         this.#load = undefined;
+        if (isRecord) this.#catalogue = readCatalogue(this.#parts.database);
       },
-    );
+    });
     this.#load = load; // from here on nobody else writes
     try {
       await this.#commits.drained();
-      requireDone(await this.#ask({ kind: "load", collection: number, at: Date.now() }));
+      await load.begin(into);
       return load;
     } catch (error) {
       this.#load = undefined;

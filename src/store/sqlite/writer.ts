@@ -46,6 +46,8 @@ export class Writer {
   #load: LoadUnderWay | undefined;
   #logPagesTried = 0;
   #isCommitting = false;
+  /** The transaction under way has changed the catalogue. */
+  #isCatalogueOpen = false;
   /** Why nothing more can be written, once that is so. */
   failure: string | undefined;
 
@@ -117,8 +119,7 @@ export class Writer {
       case "reserve":
         return { kind: "reserved", first: this.#reserve(request.collection, request.n) };
       case "load":
-        this.#beginLoad(request.collection, request.at);
-        return { kind: "done" };
+        return { kind: "loading", collection: this.#beginLoad(request.into, request.at) };
       case "add":
         return { kind: "added", taken: this.#add(request.cells) };
       case "finish":
@@ -204,12 +205,23 @@ export class Writer {
     return this.#reserve(collection, n);
   }
 
-  #beginLoad(number: number, at: number): void {
-    const collection = this.#collections.get(number);
-    if (collection === undefined) throw new Error(`There is no collection ${number}.`);
+  /** Gives the number of the collection. */
+  #beginLoad(into: number | CollectionRecord, at: number): number {
     this.#database.exec(`pragma cache_size = -${loadCacheKibibytes}`);
     this.#begin();
-    this.#load = { collection, at, group: this.#swap.nextGroup(), restoreIds: this.#ids.remember() };
+    const restoreIds = this.#ids.remember();
+    const collection = typeof into === "number" ? this.#collections.get(into) : this.#takeOver(into);
+    if (collection === undefined) throw new Error(`There is no collection ${into}.`);
+    this.#load = { collection, at, group: this.#swap.nextGroup(), restoreIds };
+    return collection.number;
+  }
+
+  /** Makes a collection be as given, in the transaction under way. */
+  #takeOver(record: CollectionRecord): NumberedCollection | undefined {
+    this.#isCatalogueOpen = true;
+    this.#migrateOne(record);
+    this.#readCollections();
+    return [...this.#collections.values()].find(({ name }) => name === record.name);
   }
 
   #add(cells: readonly string[]): number[] {
@@ -281,6 +293,7 @@ export class Writer {
     this.#isCommitting = true;
     this.#database.exec("commit");
     this.#isCommitting = false;
+    this.#isCatalogueOpen = false;
     this.#heads.forget();
   }
 
@@ -289,6 +302,8 @@ export class Writer {
     this.#isCommitting = false;
     this.#heads.forget();
     if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");
+    if (this.#isCatalogueOpen && this.#database.isOpen) this.#readCollections();
+    this.#isCatalogueOpen = false;
     if (this.#load === undefined) return;
     this.#load.restoreIds();
     this.#endLoad();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { StartError } from "../../../src/errors.ts";
 import {
   commit,
   created,
@@ -113,6 +114,46 @@ export function loadContract(open: OpenFixture): void {
       await load.finish();
       assert.equal(await store.reserveIds("numbers", 1), 8);
       assert.equal((await store.read(number("7")))?.id, "7");
+    }),
+  );
+
+  test(
+    "a load may make its collection, and nothing of it is left when that is cancelled or never ended",
+    onStore(open, async (store, reopen) => {
+      const record = { name: "made", idKind: "integer", schema: '{"type":"object"}' } as const;
+      const cancelled = await store.load(record);
+      assert.equal(await store.reserveIds("made", 3), 1);
+      await cancelled.add([{ id: "1", text: '{"id":1}' }]);
+      assert.equal(await store.count("made"), 0);
+      await cancelled.cancel();
+      assert.equal(store.collections().get("made"), undefined);
+      await (await store.load(record)).add([{ id: "1", text: '{"id":1}' }]);
+      const again = await reopen();
+      assert.equal(again.collections().get("made"), undefined);
+      await again.migrate([{ name: "other", idKind: "uuid", schema: undefined }]); // takes the same place
+      await commit(again, [created({ collection: "other", id: "o" })]);
+      const load = await again.load(record);
+      assert.equal(await again.reserveIds("made", 1), 1);
+      assert.deepEqual(await load.add([{ id: "1", text: '{"id":1}' }]), []);
+      await load.finish();
+      assert.equal(again.collections().get("made")?.schema, record.schema);
+      assert.deepEqual(await scannedIds(again, "made"), ["1"]);
+      assert.equal(await again.reserveIds("made", 1), 2);
+    }),
+  );
+
+  test(
+    "a load may take a schema over, and one that cannot be as given is refused and leaves the store to others",
+    onStore(open, async (store) => {
+      const record = { name: "topics", idKind: "uuid", schema: '{"type":"object"}' } as const;
+      await (await store.load(record)).cancel();
+      assert.equal(store.collections().get("topics")?.schema, undefined);
+      await (await store.load(record)).finish();
+      assert.equal(store.collections().get("topics")?.schema, record.schema);
+      await commit(store, [created(topic("a"))]);
+      await assert.rejects(store.load({ ...record, idKind: "integer" }), StartError);
+      await commit(store, [created(topic("b"))]);
+      assert.equal(store.collections().get("topics")?.idKind, "uuid");
     }),
   );
 

@@ -8,7 +8,7 @@ import { createUuidSource } from "./collection/ids.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { planStart } from "./fit.ts";
-import type { createApp } from "./http/app.ts";
+import type { createApp, WireBounds } from "./http/app.ts";
 import { createHostCheck } from "./http/hosts.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
@@ -31,6 +31,8 @@ export interface StartOptions {
   onFailure?: (reason: string) => void;
   /** Settings of the store that no configuration offers: for tests and measurements. */
   storeOptions?: StoreOptions;
+  /** Bounds of the wire that no configuration offers: for tests and measurements. */
+  wireBounds?: Partial<WireBounds>;
 }
 
 /** Opens the store and listens. Throws StartError when either cannot be done. */
@@ -58,7 +60,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       isOwnHost: createHostCheck(ownHosts(config)),
       configurationHash: hashConfiguration(config.http, config.collections),
     };
-    const app = createApp(service, { logRequests: config.logRequests });
+    const app = createApp(service, { logRequests: config.logRequests, bounds: options.wireBounds });
     await listen(app, config);
     const stop = async () => {
       isDraining = true; // readiness is off, and every answer closes its connection

@@ -4,12 +4,14 @@
  */
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Problem } from "../errors.ts";
+import { type Budget, createBudget, isBeyond, noRoomForAnswer } from "./budget.ts";
+import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
 import { handle } from "./handle.ts";
-import { type HttpRequest, jsonType, safetyHeaders } from "./message.ts";
-import { problemBody } from "./problem.ts";
+import { type HttpRequest, type HttpResponse, jsonType, safetyHeaders } from "./message.ts";
+import { problemBody, problemResponse } from "./problem.ts";
+import { addCommonHeaders } from "./respond.ts";
 import type { Service } from "./service.ts";
 import { createTurns } from "./turns.ts";
 
@@ -17,21 +19,41 @@ import { createTurns } from "./turns.ts";
 export interface AppOptions {
   /** Whether each request is logged. */
   logRequests: boolean;
+  /** Bounds that no configuration offers: for tests and measurements. */
+  bounds?: Partial<WireBounds> | undefined;
 }
 
-/** A connection on which nothing moves for so long, its client not reading the answer for one, is closed. */
-const stalledTimeoutMs = 60_000;
+/** What all connections together may take. */
+export interface WireBounds {
+  /** Connections; further ones are closed at once. @default 10000 */
+  maxConnections: number;
+  /** Content of requests that are not answered yet and answers that are not read yet, in bytes. @default 134217728 */
+  maxHeldBytes: number;
+  /** A connection on which nothing moves for so long, its client not reading the answer for one, is closed. @default 60000 */
+  stalledTimeoutMs: number;
+}
+
+const defaultBounds: WireBounds = {
+  maxConnections: 10_000,
+  maxHeldBytes: 134_217_728,
+  stalledTimeoutMs: 60_000,
+};
 
 /** The Fastify instance that serves a service; the caller listens and closes. */
-export function createApp(service: Service, { logRequests }: AppOptions): FastifyInstance {
+export function createApp(service: Service, options: AppOptions): FastifyInstance {
   const { limits } = service.settings;
-  const serve = serveWith(service, logRequests);
+  const bounds = { ...defaultBounds, ...options.bounds };
+  const serve = serveWith({
+    service,
+    logRequests: options.logRequests,
+    budget: createBudget(bounds.maxHeldBytes),
+  });
   const app = fastify({
     logger: false,
     genReqId: createRequestIds(),
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionTimeout: stalledTimeoutMs,
+    connectionTimeout: bounds.stalledTimeoutMs,
     forceCloseConnections: "idle",
     return503OnClosing: false, // a request that was accepted is answered, also while we stop
     routerOptions: { maxParamLength: limits.headerBytes },
@@ -44,6 +66,7 @@ export function createApp(service: Service, { logRequests }: AppOptions): Fastif
     clientErrorHandler,
     frameworkErrors: (_error, request, reply) => serve(request, reply),
   });
+  app.server.maxConnections = bounds.maxConnections;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _content, done) => done(null));
   app.all("/*", serve);
@@ -66,100 +89,67 @@ type Serve = (request: FastifyRequest, reply: FastifyReply) => void;
 /** Writes that are taken on in one turn of the event loop. */
 const writesPerTurn = 8;
 
-function serveWith(service: Service, logRequests: boolean): Serve {
+/** What the answers to all requests share. */
+interface Wire {
+  service: Service;
+  logRequests: boolean;
+  budget: Budget;
+}
+
+function serveWith(wire: Wire): Serve {
   const takeTurn = createTurns(writesPerTurn);
   return (request, reply) => {
     reply.hijack();
-    const work = () => answer(service, request, reply, logRequests);
-    const isRead = request.raw.method === "GET" || request.raw.method === "HEAD";
+    const work = () => answer(wire, request, reply);
     (request.raw.socket as Connection)[latestRequest] = request.raw;
-    inOrder(request.raw.socket, isRead ? work : () => takeTurn().then(work));
+    inOrder(request.raw.socket, isRead(request.raw) ? work : () => takeTurn().then(work));
   };
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 /**
  * The answer is written past Fastify, which would add a charset to media types that have none. Gives whether the
  * connection stays open.
  */
-async function answer(
-  service: Service,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  logRequests: boolean,
-): Promise<boolean> {
-  const begin = logRequests ? performance.now() : 0;
-  const { status, headers, body } = await handle(service, toHttpRequest(request));
+async function answer(wire: Wire, { raw, id }: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const begin = wire.logRequests ? performance.now() : 0;
+  const request = toHttpRequest(raw, id, wire.budget);
+  const { status, headers, body } = withinRoom(wire, request, await handle(wire.service, request));
+  wire.budget.held -= request.heldBytes;
   reply.raw.writeHead(status, headers);
   // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.
   const isAscii = body !== undefined && Number(headers["content-length"]) === body.length;
   reply.raw.end(body, isAscii ? "latin1" : "utf8");
-  if (logRequests) logRequest(service, request, { status, ms: performance.now() - begin });
+  if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - begin });
+  if (reply.raw.writableLength > 0) await untilRead(reply.raw, raw.socket, wire.budget);
   return headers.connection !== "close" && reply.raw.shouldKeepAlive;
 }
 
-/** What waits on a connection for the request under way; `undefined` where nothing is under way. */
-const waitingRequests = Symbol("waiting requests");
-
-/** Requests of one connection that may wait for the one under way. */
-const maxWaitingRequests = 1_000;
-
-type Work = () => Promise<boolean>;
-
-/** The request that a connection's last bytes belong to. */
-const latestRequest = Symbol("latest request");
-
-type Connection = Socket & {
-  [waitingRequests]?: Work[] | undefined;
-  [latestRequest]?: IncomingMessage | undefined;
-};
-
-/** Shared by the many connections on which nothing waits. */
-const noneWaiting: Work[] = [];
-
-/**
- * Requests that were sent one after the other without waiting are carried out one after the other: the second may
- * stand on what the first does (RFC 9112 §9.3.2). After an answer that closes the connection, what still came
- * along is not carried out.
- */
-function inOrder(connection: Connection, work: Work): void {
-  const waiting = connection[waitingRequests];
-  if (waiting === undefined) {
-    connection[waitingRequests] = noneWaiting;
-    carryOut(connection, work);
-  } else if (waiting === noneWaiting) connection[waitingRequests] = [work];
-  else if (waiting.length < maxWaitingRequests) waiting.push(work);
-  else connection.destroy(); // nobody sends so many requests who also reads the answers
-}
-
-function carryOut(connection: Connection, work: Work): void {
-  work().then(
-    (isOpen) => {
-      if (!isOpen) return;
-      const next = connection.destroyed ? undefined : connection[waitingRequests]?.shift();
-      if (next === undefined) connection[waitingRequests] = undefined;
-      else carryOut(connection, next);
-    },
-    () => connection.destroy(), // the client learns that there is no answer
-  );
+/** The answer itself, unless it is a large one to a read and too much is held already. */
+function withinRoom({ service, budget }: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
+  if (request.method !== "GET" || !isBeyond(budget, response.body?.length ?? 0)) return response;
+  const refusal = problemResponse(request, noRoomForAnswer(), service.log);
+  addCommonHeaders(service, request, refusal);
+  return refusal;
 }
 
 /** No query string and no headers: they may hold secrets. */
 function logRequest(
   service: Service,
-  { id, raw }: FastifyRequest,
+  { id, method, target }: HttpRequest,
   { status, ms }: { status: number; ms: number },
 ): void {
-  const path = raw.url?.split("?")[0];
-  service.log.info(
-    { requestId: id, method: raw.method, path, status, ms: Math.round(ms * 10) / 10 },
-    "request",
-  );
+  const path = target.split("?")[0];
+  service.log.info({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, "request");
 }
 
 /** Requests whose clients wait for `100 Continue` before they send their content. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-function toHttpRequest({ raw, id }: FastifyRequest): HttpRequest {
+function toHttpRequest(raw: IncomingMessage, id: string, budget: Budget): HttpRequest {
   const request: HttpRequest = {
     version: raw.httpVersion,
     method: raw.method ?? "",
@@ -168,6 +158,8 @@ function toHttpRequest({ raw, id }: FastifyRequest): HttpRequest {
     rawHeaders: raw.rawHeaders,
     id,
     content: raw,
+    budget,
+    heldBytes: 0,
   };
   if (raw.headers.expect !== undefined) {
     const response = waiting.get(raw);
@@ -206,7 +198,7 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Connection): v
   });
 }
 
-function refuse(socket: Socket, problem: Problem): void {
+function refuse(socket: Connection, problem: Problem): void {
   const id = randomUUID();
   const body = JSON.stringify(problemBody(problem, id));
   const lines = [

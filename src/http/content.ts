@@ -1,11 +1,13 @@
 /** Reads a request's content from its stream. */
 import { Problem } from "../errors.ts";
+import { isBeyond, noRoomForContent } from "./budget.ts";
 import type { HttpRequest } from "./message.ts";
 
 /** Whether the request has content, or (chunked) may have some. */
 export function hasContent(request: HttpRequest): boolean {
   const length = request.headers["content-length"];
-  return (length !== undefined && length !== "0") || request.headers["transfer-encoding"] !== undefined;
+  // RFC 9110 §8.6: any number of digits, so that there is more than one way to say zero.
+  return (length !== undefined && Number(length) !== 0) || request.headers["transfer-encoding"] !== undefined;
 }
 
 /** The problem of content over the limit. The connection closes, since the client may still be sending. */
@@ -15,7 +17,10 @@ export function contentTooLarge(maxBytes: number): Problem {
   });
 }
 
-/** The whole content. Throws CONTENT_TOO_LARGE, BODY_REQUIRED when it is empty, and INVALID_REQUEST when the client goes away. */
+/**
+ * The whole content. Throws CONTENT_TOO_LARGE, BODY_REQUIRED when it is empty, UNAVAILABLE when there is no room for it,
+ * and INVALID_REQUEST when the client goes away.
+ */
 export async function readContent(request: HttpRequest, maxBytes: number): Promise<Buffer> {
   if (!hasContent(request)) throw bodyRequired();
   request.sendContinue?.();
@@ -28,19 +33,25 @@ function bodyRequired(): Problem {
   return new Problem("BODY_REQUIRED", "The request needs a JSON text as its content, and has none.");
 }
 
-function collect({ content }: HttpRequest, maxBytes: number): Promise<Buffer> {
+function collect(request: HttpRequest, maxBytes: number): Promise<Buffer> {
+  const { content, budget } = request;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let bytes = 0;
-    const onData = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= maxBytes) {
-        chunks.push(chunk);
-        return;
-      }
+    const refuse = (problem: Problem) => {
       content.off("data", onData);
       content.resume(); // what is still coming is thrown away until the connection closes
-      reject(contentTooLarge(maxBytes));
+      reject(problem);
+    };
+    const onData = (chunk: Buffer) => {
+      const bytes = request.heldBytes + chunk.length;
+      if (bytes > maxBytes) return refuse(contentTooLarge(maxBytes));
+      // The answer to a small patch may be large.
+      if (isBeyond(budget, request.method === "PATCH" ? Number.POSITIVE_INFINITY : bytes)) {
+        return refuse(noRoomForContent());
+      }
+      chunks.push(chunk);
+      request.heldBytes = bytes;
+      budget.held += chunk.length;
     };
     content.on("data", onData);
     const onClose = () => reject(clientWentAway());

@@ -1,6 +1,7 @@
 /** The wire without a framework: what `handle` takes and what it gives. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
+import type { Budget } from "./budget.ts";
 
 /** A request whose header section is there and whose content is still unread. */
 export interface HttpRequest {
@@ -16,6 +17,9 @@ export interface HttpRequest {
   id: string;
   /** The content, unread. */
   content: Readable;
+  /** What all requests and answers may hold, and what of it this one's content takes until it is answered. */
+  budget: Budget;
+  heldBytes: number;
   /** Tells a client that waits with `Expect: 100-continue` to send its content. */
   sendContinue?: () => void;
 }

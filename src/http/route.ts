@@ -74,7 +74,9 @@ function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void 
     throw invalidRequest(`The request has ${hosts === 0 ? "no" : "more than one"} Host header.`);
   if (contentTypes > 1) throw invalidRequest("The request has more than one Content-Type header.");
   const coding = headers["transfer-encoding"];
-  if (coding === undefined || coding.toLowerCase() === "chunked") return;
+  if (coding === undefined) return;
+  if (version === "1.0") throw invalidRequest("HTTP/1.0 has no Transfer-Encoding."); // RFC 9112 §6.1
+  if (coding.toLowerCase() === "chunked") return;
   throw invalidRequest(`Transfer-Encoding "${coding}" is not supported; only chunked is.`);
 }
 

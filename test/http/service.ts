@@ -10,6 +10,7 @@ import { join } from "node:path";
 import type { Collection } from "../../src/collection/collection.ts";
 import { type CollectionDeclaration, defineCollection } from "../../src/collection/schema.ts";
 import type { Config } from "../../src/config.ts";
+import type { WireBounds } from "../../src/http/app.ts";
 import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -25,6 +26,7 @@ export interface ServiceOptions {
   corsOrigins?: readonly string[];
   limits?: Partial<Limits>;
   drainDelayMs?: number;
+  wireBounds?: Partial<WireBounds>;
 }
 
 /** One request. Only Host, Connection and Content-Length are added to what it says. */
@@ -80,7 +82,9 @@ export const jsonType = "application/json; charset=utf-8";
 /** Starts a service; the test must stop it. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
-  const running = await startServer(await toConfig(folder, options));
+  const running = await startServer(await toConfig(folder, options), {
+    wireBounds: options.wireBounds ?? {},
+  });
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const port = Number(new URL(running.origin).port);
   const prefix = options.prefix ?? "/api/v1";

@@ -1,0 +1,36 @@
+/**
+ * What all connections together may make the service hold in memory. What is small always goes through, so that a few
+ * greedy clients take room from large requests and answers only; the number of connections bounds the small ones.
+ */
+import { Problem } from "../errors.ts";
+
+/** Bytes that are held, and how many may be. Whoever adds to `held` takes the same off it again. */
+export interface Budget {
+  readonly max: number;
+  held: number;
+}
+
+/** Content and answers up to this size are never refused for want of room. */
+const smallBytes = 16_384;
+
+/** A budget of which nothing is held. */
+export function createBudget(max: number): Budget {
+  return { max, held: 0 };
+}
+
+/** Whether something of this size must wait for better times. What is held may exceed the maximum by one such thing. */
+export function isBeyond(budget: Budget, bytes: number): boolean {
+  return bytes > smallBytes && budget.held >= budget.max;
+}
+
+/** The problem of content that the service has no room for. The connection closes, since content is still to come. */
+export function noRoomForContent(): Problem {
+  return new Problem("UNAVAILABLE", "The service has no room for the content now. Try again.", {
+    headers: { connection: "close" },
+  });
+}
+
+/** The problem of an answer that the service has no room for. */
+export function noRoomForAnswer(): Problem {
+  return new Problem("UNAVAILABLE", "The service has no room for so large an answer now. Try again.");
+}

@@ -1,0 +1,72 @@
+/**
+ * The requests of one connection, one after the other, and what its client has not read yet. A connection holds one
+ * unread answer at most: the next request is carried out when the one before has gone out.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Budget } from "./budget.ts";
+
+/** What waits on a connection for the request under way; `undefined` where nothing is under way. */
+const waitingRequests = Symbol("waiting requests");
+
+/** Requests of one connection that may wait for the one under way. */
+const maxWaitingRequests = 1_000;
+
+/** Answers one request; gives whether the connection stays open. */
+export type Work = () => Promise<boolean>;
+
+/** The request that a connection's last bytes belong to. */
+export const latestRequest = Symbol("latest request");
+
+/** A socket, with what is known of its requests. */
+export type Connection = Socket & {
+  [waitingRequests]?: Work[] | undefined;
+  [latestRequest]?: IncomingMessage | undefined;
+};
+
+/** Shared by the many connections on which nothing waits. */
+const noneWaiting: Work[] = [];
+
+/**
+ * Requests that were sent one after the other without waiting are carried out one after the other: the second may
+ * stand on what the first does (RFC 9112 §9.3.2). After an answer that closes the connection, what still came
+ * along is not carried out.
+ */
+export function inOrder(connection: Connection, work: Work): void {
+  const waiting = connection[waitingRequests];
+  if (waiting === undefined) {
+    connection[waitingRequests] = noneWaiting;
+    carryOut(connection, work);
+  } else if (waiting === noneWaiting) connection[waitingRequests] = [work];
+  else if (waiting.length < maxWaitingRequests) waiting.push(work);
+  else connection.destroy(); // nobody sends so many requests who also reads the answers
+}
+
+function carryOut(connection: Connection, work: Work): void {
+  work().then(
+    (isOpen) => {
+      if (!isOpen) return;
+      const next = connection.destroyed ? undefined : connection[waitingRequests]?.shift();
+      if (next === undefined) connection[waitingRequests] = undefined;
+      else carryOut(connection, next);
+    },
+    () => connection.destroy(), // the client learns that there is no answer
+  );
+}
+
+/** Waits until an answer that was ended has gone out or its client has gone; until then its bytes are held. */
+export function untilRead(response: ServerResponse, connection: Socket, budget: Budget): Promise<void> {
+  if (connection.destroyed) return Promise.resolve();
+  const bytes = response.writableLength;
+  budget.held += bytes;
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("finish", done);
+      connection.off("close", done); // which the response need not learn of when another was before it
+      budget.held -= bytes;
+      resolve();
+    };
+    response.on("finish", done);
+    connection.on("close", done);
+  });
+}

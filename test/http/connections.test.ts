@@ -1,0 +1,260 @@
+/** What one connection, and all of them together, may ask of the service. */
+import assert from "node:assert/strict";
+import { connect as connectTcp, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Connection, parseAnswers } from "./connection.ts";
+import { jsonType, type Service, type ServiceOptions, startService } from "./service.ts";
+
+const host = "Host: localhost\r\n";
+const json = "Content-Type: application/json\r\n";
+const get = (path: string) => `GET ${path} HTTP/1.1\r\n${host}\r\n`;
+
+async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
+  const service = await startService(options);
+  t.after(async () => {
+    for (const socket of unreadSockets.splice(0)) socket.destroy();
+    await service.stop();
+  });
+  return service;
+}
+
+/** The connections of the test under way that do not read. */
+const unreadSockets: Socket[] = [];
+
+/** A connection that sends and never reads. */
+async function unread(service: Service, bytes: string): Promise<Socket> {
+  const socket = connectTcp({ host: "127.0.0.1", port: service.port });
+  socket.on("error", () => {});
+  unreadSockets.push(socket);
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.pause();
+  socket.write(bytes);
+  return socket;
+}
+
+/** A collection whose one page has about 2 MiB. */
+async function createPage(service: Service): Promise<string> {
+  for (let n = 0; n < 4; n++) await service.create("large", { text: "x".repeat(510_000) });
+  return "/api/v1/large";
+}
+
+function codeOf(body: string): string {
+  return (JSON.parse(body) as { code: string }).code;
+}
+
+/** Waits until something is so; fails after `timeoutMs`. */
+async function until(what: () => Promise<boolean> | boolean, timeoutMs = 8_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await what())) {
+    if (Date.now() > deadline) throw new Error(`not so after ${timeoutMs} ms`);
+    await delay(20);
+  }
+}
+
+test("800 clients that ask for 2 MiB each and never read take no gigabytes, and small reads go on", async (t) => {
+  const service = await start(t);
+  const page = await createPage(service);
+  const small = await service.create("small", { n: 1 });
+  const before = process.memoryUsage().rss;
+  let most = 0;
+  for (let n = 0; n < 800; n++) {
+    await unread(service, get(page).repeat(3));
+    if (n % 20 === 0) assert.equal((await service.send({ path: small.path })).status, 200);
+    most = Math.max(most, process.memoryUsage().rss - before);
+  }
+  await until(async () => (await service.send({ path: page }, { mayFail: true })).status === 503);
+  const refused = await service.send({ path: page }, { mayFail: true });
+  assert.equal(codeOf(refused.text), "UNAVAILABLE");
+  assert.equal(refused.headers["retry-after"], "1");
+  assert.equal((await service.send({ path: small.path })).status, 200);
+  assert.equal((await service.send({ method: "POST", path: "/api/v1/small", content: {} })).status, 201);
+  most = Math.max(most, process.memoryUsage().rss - before);
+  t.diagnostic(`${Math.round(most / 1e6)} MB`);
+  assert.ok(most < 900_000_000, `${most} bytes`);
+});
+
+test("large answers are given again when those that were not read are gone", async (t) => {
+  const service = await start(t, { wireBounds: { maxHeldBytes: 1_000_000 } });
+  const page = await createPage(service);
+  const status = async () => (await service.send({ path: page }, { mayFail: true })).status;
+  const sockets = await Promise.all([1, 2, 3].map(() => unread(service, get(page).repeat(5))));
+  await until(async () => (await status()) === 503);
+  for (const socket of sockets) socket.destroy();
+  await until(async () => (await status()) === 200);
+});
+
+test("large answers are given again when those that were waiting are read", async (t) => {
+  const service = await start(t, { wireBounds: { maxHeldBytes: 1_000_000 } });
+  const page = await createPage(service);
+  const status = async () => (await service.send({ path: page }, { mayFail: true })).status;
+  const socket = await unread(service, get(page).repeat(9));
+  await until(async () => (await status()) === 503);
+  socket.resume();
+  await until(async () => (await status()) === 200);
+});
+
+const unfinished = (bytes: number) =>
+  `POST /api/v1/bodies HTTP/1.1\r\n${host}${json}Content-Length: ${bytes + 1}\r\n\r\n"${"x".repeat(bytes - 1)}`;
+
+test("content that is still coming in takes room, and beyond it only small content is taken", async (t) => {
+  const service = await start(t, { wireBounds: { maxHeldBytes: 899_000 } });
+  const slow = await Promise.all([1, 2, 3].map(() => unread(service, unfinished(300_000))));
+  await delay(200);
+  const create = (text: string) =>
+    service.send({ method: "POST", path: "/api/v1/bodies", content: { text } }, { mayFail: true });
+  const refused = await create("x".repeat(100_000));
+  assert.equal(refused.status, 503);
+  assert.equal(codeOf(refused.text), "UNAVAILABLE");
+  assert.equal(refused.headers["retry-after"], "1");
+  assert.equal(refused.headers.connection, "close");
+  const small = await create("x");
+  assert.equal(small.status, 201);
+  const patch = { method: "PATCH", path: `/api/v1/bodies/${(small.json as { id: string }).id}` };
+  const patched = await service.send(
+    { ...patch, headers: { "Content-Type": "application/merge-patch+json" }, body: "{}" },
+    { mayFail: true },
+  );
+  assert.equal(patched.status, 503, "what a patch leaves behind may be large");
+  for (const socket of slow) socket.destroy();
+  await until(async () => (await create("x".repeat(100_000))).status === 201);
+});
+
+test("content of requests that are answered takes no room", async (t) => {
+  const service = await start(t, { wireBounds: { maxHeldBytes: 300_000 } });
+  for (let n = 0; n < 10; n++) await service.create("bodies", { text: "x".repeat(100_000) });
+  const tooLarge = { method: "POST", path: "/api/v1/bodies", headers: { "Content-Type": jsonType } };
+  for (let n = 0; n < 5; n++)
+    assert.equal((await service.send({ ...tooLarge, body: " ".repeat(200_000) })).status, 400);
+  await service.create("bodies", { text: "x".repeat(100_000) });
+});
+
+test("connections beyond the maximum are closed at once, and room is made by those that go", async (t) => {
+  const service = await start(t, { wireBounds: { maxConnections: 3 } });
+  const ask = async (connection: Connection) => {
+    connection.write(get("/livez"));
+    return (await connection.answer()).status;
+  };
+  const first = [await service.connect(), await service.connect(), await service.connect()];
+  for (const connection of first) assert.equal(await ask(connection), 200);
+  const fourth = await service.connect();
+  assert.equal(await fourth.untilClosed(), "");
+  assert.equal(await ask(first[0] as Connection), 200);
+  first[1]?.close();
+  await until(async () => {
+    const next = await service.connect();
+    return ask(next).then(
+      (status) => status === 200,
+      () => false,
+    );
+  });
+});
+
+test("a connection with more than 1,000 requests waiting is closed; one with fewer has every answer", async (t) => {
+  const service = await start(t);
+  const create = `POST /api/v1/piped HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
+  const fine = await service.connect();
+  fine.write(create + get("/livez").repeat(900));
+  assert.equal((await fine.answer("POST")).status, 201);
+  for (let n = 0; n < 900; n++) assert.equal((await fine.answer()).status, 200);
+  const held = await service.connect();
+  // The first is under way for as long as its content does not come.
+  held.write(`${create}${get("/livez").repeat(1_300)}`);
+  const text = await held.untilClosed();
+  assert.ok((text.match(/HTTP\/1\.1 /g) ?? []).length < 1_000);
+  assert.equal((await service.send({ path: "/livez" })).status, 200);
+});
+
+test("a client that never reads is let go", async (t) => {
+  const service = await start(t, { wireBounds: { stalledTimeoutMs: 300, maxHeldBytes: 1_000_000 } });
+  const page = await createPage(service);
+  const socket = await unread(service, get(page).repeat(9));
+  const status = async () => (await service.send({ path: page }, { mayFail: true })).status;
+  await until(async () => (await status()) === 503);
+  await until(async () => (await status()) === 200);
+  socket.resume();
+  await new Promise((resolve) => socket.once("close", resolve));
+  assert.ok(socket.bytesRead < 9 * 2_000_000, "it was given everything");
+});
+
+test("a client that reads slowly is not let go", async (t) => {
+  const service = await start(t, { wireBounds: { stalledTimeoutMs: 400 } });
+  const page = await createPage(service);
+  const whole = (await service.send({ path: page })).text.length;
+  const socket = await unread(service, get(page).repeat(5));
+  let bytes = 0;
+  let isClosed = false;
+  socket.on("close", () => {
+    isClosed = true;
+  });
+  socket.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    socket.pause();
+    setTimeout(() => socket.resume(), 10); // 64 KiB at a time: 10 MiB take longer than the time-out
+  });
+  socket.resume();
+  const begin = Date.now();
+  await until(() => isClosed || bytes >= 5 * whole);
+  assert.ok(bytes >= 5 * whole, `closed after ${bytes} of ${5 * whole} bytes`);
+  assert.ok(Date.now() - begin > 800, "too quick to tell");
+});
+
+test("a list that is asked for behind a create on the same connection has what that created", async (t) => {
+  const service = await start(t);
+  const connection = await service.connect();
+  for (let n = 1; n <= 20; n++) {
+    const content = `{"n":${n}}`;
+    connection.write(
+      `POST /api/v1/seen HTTP/1.1\r\n${host}${json}Content-Length: ${content.length}\r\n\r\n${content}${get("/api/v1/seen")}`,
+    );
+    const created = await connection.answer("POST");
+    const list = await connection.answer();
+    assert.equal(created.status, 201);
+    assert.equal(list.headers["x-total-count"], String(n));
+    assert.deepEqual((JSON.parse(list.body) as unknown[]).at(-1), JSON.parse(created.body));
+  }
+});
+
+for (const zero of ["0", "00", "000"]) {
+  test(`Content-Length: ${zero} is no content`, async (t) => {
+    const service = await start(t);
+    const made = await service.create("things", { n: 1 });
+    const ends = `Content-Length: ${zero}\r\n\r\n`;
+    const connection = await service.connect();
+    // Without content there is nothing whose type could be wrong.
+    for (const type of ["", json, "Content-Type: text/plain\r\n"]) {
+      for (const [method, path] of [
+        ["POST", "/api/v1/things"],
+        ["PUT", made.path],
+        ["PATCH", made.path],
+      ]) {
+        connection.write(`${method} ${path} HTTP/1.1\r\n${host}${type}${ends}`);
+        const answer = await connection.answer();
+        assert.equal(answer.status, 400, `${method} ${type}`);
+        assert.equal(codeOf(answer.body), method === "PATCH" ? "INVALID_PATCH" : "BODY_REQUIRED");
+      }
+    }
+    connection.write(`GET ${made.path} HTTP/1.1\r\n${host}${ends}`);
+    assert.equal((await connection.answer()).status, 200);
+    connection.write(`DELETE ${made.path} HTTP/1.1\r\n${host}${ends}${get(made.path)}`);
+    assert.equal((await connection.answer()).status, 205);
+    assert.equal((await connection.answer()).status, 404);
+  });
+}
+
+test("Transfer-Encoding in HTTP/1.0 is faulty framing: 400, and the connection closes", async (t) => {
+  const service = await start(t);
+  const made = await service.create("things", { n: 1 });
+  for (const more of ["", "Connection: keep-alive\r\n"]) {
+    const bytes =
+      `POST /api/v1/old HTTP/1.0\r\n${host}${json}${more}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n` +
+      `DELETE ${made.path} HTTP/1.1\r\n${host}\r\n`;
+    const answers = parseAnswers(await service.raw(bytes), "POST");
+    assert.equal(answers.length, 1);
+    assert.equal(answers[0]?.status, 400);
+    assert.equal(answers[0]?.headers.connection, "close");
+    assert.equal(codeOf(answers[0]?.body ?? ""), "INVALID_REQUEST");
+  }
+  assert.equal((await service.send({ path: "/api/v1/old" })).text, "[]");
+  assert.equal((await service.send({ path: made.path })).status, 200);
+});

@@ -1,0 +1,101 @@
+/** What a person at a terminal sees: `script` of util-linux gives the program one. */
+import assert from "node:assert/strict";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import { folder, run } from "./cli.ts";
+
+const isThere = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux");
+const skip = !isThere && "there is no script of util-linux to make a terminal with";
+
+const ctrlC = "\x03";
+const showCursor = "\x1b[?25h";
+
+interface Terminal {
+  type(text: string): void;
+  /** Waits until this has been shown, and gives what it matched. */
+  shows(what: RegExp): Promise<RegExpExecArray>;
+  ended: Promise<{ exitCode: number; shown: string }>;
+}
+
+/** Runs the program in a terminal of its own. */
+function atTerminal(t: TestContext, cwd: string, args: readonly string[]): Terminal {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js"), ...args];
+  const command = `exec ${words.map((word) => `'${word}'`).join(" ")}`;
+  const child = spawn("script", ["-qefc", command, "/dev/null"], {
+    cwd,
+    env: { ...env, SHELL: "/bin/sh", TERM: "xterm" },
+    stdio: "pipe",
+  });
+  t.after(() => child.kill("SIGTERM")); // which script hands on
+  return follow(child);
+}
+
+function follow(child: ChildProcessWithoutNullStreams): Terminal {
+  let shown = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
+  child.stdin.on("error", () => {});
+  const ended = once(child, "close").then(([exitCode]) => ({ exitCode: Number(exitCode), shown }));
+  const shows = async (what: RegExp) => {
+    for (;;) {
+      const match = what.exec(stripVTControlCharacters(shown));
+      if (match !== null) return match;
+      if (child.exitCode !== null) throw new Error(`it ended without showing ${what}: ${shown}`);
+      await Promise.race([once(child.stdout, "data"), ended]);
+    }
+  };
+  return { type: (text) => child.stdin.write(text), shows, ended };
+}
+
+const numbered = (n: number) => Array.from({ length: n }, (_, id) => `{"id":"${id}"}\n`).join("");
+
+describe("at a terminal", { skip }, () => {
+  test("an import shows a bar that comes to its end, and then what it did", async (t) => {
+    const cwd = await folder(t, { things: numbered(20_000) });
+    const { exitCode, shown } = await atTerminal(t, cwd, ["import", "things", "things"]).ended;
+    assert.equal(exitCode, 0, shown);
+    assert.match(shown, /importing things ░+ 0% \| 0 resources \|/);
+    assert.match(shown, /importing things █+ 100% \| 20000 resources \| 0s left/);
+    assert.ok(shown.includes(showCursor), "the cursor is there again");
+    assert.match(shown, /\r\n20,000 resources imported into things in \d+\.\d s; [^\r\n]+ on disk\r\n$/);
+  });
+
+  test("an export to a file shows a bar too", async (t) => {
+    const cwd = await folder(t, { things: numbered(2_000) });
+    await run(t, ["import", "things", "things"], { cwd });
+    const { exitCode, shown } = await atTerminal(t, cwd, ["export", "things", "-o", "out"]).ended;
+    assert.equal(exitCode, 0, shown);
+    assert.match(shown, /exporting things .+ 0 resources \|/);
+    assert.ok(shown.includes(showCursor));
+    assert.match(shown, /\r\n2,000 resources of things exported to out in [^\r\n]+\r\n$/);
+  });
+
+  test("an import that Ctrl-C ends gives the cursor back and says that nothing was imported", async (t) => {
+    const cwd = await folder(t, { things: numbered(400_000) });
+    const terminal = atTerminal(t, cwd, ["import", "things", "things"]);
+    await terminal.shows(/% \| [1-9]\d* resources/);
+    terminal.type(ctrlC);
+    const { exitCode, shown } = await terminal.ended;
+    assert.equal(exitCode, 130, shown);
+    assert.ok(shown.includes(showCursor), "the cursor is there again");
+    assert.match(shown, /\r\nholdfast: interrupted; nothing was imported\r\n$/);
+  });
+
+  test("the service says where it listens, shows each request in a line for people, and Ctrl-C ends it", async (t) => {
+    const cwd = await folder(t);
+    const terminal = atTerminal(t, cwd, ["serve", "--port", "0"]);
+    const [, base] = await terminal.shows(/listens on +(http:\S+)/);
+    const path = new URL(`${base}/things`).pathname;
+    assert.equal((await fetch(`${base}/things?limit=1`)).status, 200);
+    assert.equal((await fetch(`${base}/things/none`)).status, 404);
+    await terminal.shows(new RegExp(`INFO: GET ${path} 200 \\d+(?:\\.\\d+)? ms`));
+    await terminal.shows(new RegExp(`INFO: GET ${path}/none 404 \\d+(?:\\.\\d+)? ms`));
+    terminal.type(ctrlC);
+    const { exitCode, shown } = await terminal.ended;
+    assert.equal(exitCode, 0, shown);
+    assert.doesNotMatch(shown, /"level"|limit=1/, "neither JSON nor query strings");
+  });
+});

@@ -1,5 +1,6 @@
 /** Where a store's address becomes a store. A new kind of store is one more case here. */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { StartError } from "../errors.ts";
 import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
 import { openSqliteStore } from "./sqlite/open-store.ts";
 import type { Store } from "./store.ts";
@@ -20,7 +21,7 @@ export interface StoreOptions {
 }
 
 /** Opens a store for reading and writing; nobody else may write to it meanwhile. Throws StartError. */
-export function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
   const { onFailure = () => {}, groupCommit = true, synchronous = "FULL" } = options;
   return openSqliteStore(realPath(address), { onFailure, groupCommit, synchronous });
 }
@@ -32,5 +33,11 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
 
 /** SQLite follows a symbolic link, so its log and our lock must be looked for beside the file itself. */
 function realPath({ path }: StoreAddress): string {
-  return existsSync(path) ? realpathSync(path) : path;
+  if (existsSync(path)) return realpathSync(path);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    throw new StartError(
+      `${path} is a link to a file that does not exist: create it empty, or choose another store.`,
+    );
+  }
+  return path;
 }

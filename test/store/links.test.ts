@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -8,14 +8,27 @@ import { openStore } from "../../src/store/open.ts";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-links-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
+/** A store that opens although it should not is closed, or the test would hang instead of failing. */
+async function requireRefused(path: string, message: RegExp): Promise<void> {
+  const opening = openStore({ kind: "sqlite", path });
+  opening.then(
+    (store) => store.close(),
+    () => {},
+  );
+  await assert.rejects(opening, { name: "StartError", message });
+}
+
 test("a symbolic link leads to the one store, and to its lock", async () => {
   mkdirSync(join(folder, "data"));
   const path = join(folder, "data", "real.db");
   const link = join(folder, "link.db");
   const store = await openStore({ kind: "sqlite", path });
   symlinkSync(path, link);
-  await assert.rejects(openStore({ kind: "sqlite", path: link }), { name: "StartError" });
-  await store.close();
+  try {
+    await requireRefused(link, /is in use/);
+  } finally {
+    await store.close();
+  }
   await (await openStore({ kind: "sqlite", path: link })).close();
 });
 
@@ -23,5 +36,13 @@ test("a file under two names is refused", async () => {
   const path = join(folder, "one.db");
   await (await openStore({ kind: "sqlite", path })).close();
   linkSync(path, join(folder, "two.db"));
-  await assert.rejects(openStore({ kind: "sqlite", path }), { name: "StartError", message: /hard links/ });
+  await requireRefused(path, /hard links/);
+});
+
+test("a link to a file that does not exist is refused, since its lock would lie beside the link", async () => {
+  const link = join(folder, "dangling.db");
+  symlinkSync(join(folder, "nowhere.db"), link);
+  await requireRefused(link, /is a link to a file that does not exist: create it empty/);
+  writeFileSync(join(folder, "nowhere.db"), "");
+  await (await openStore({ kind: "sqlite", path: link })).close();
 });

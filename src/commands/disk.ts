@@ -1,5 +1,6 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { StartError } from "../errors.ts";
 import type { StoreAddress } from "../store/open.ts";
 
@@ -14,8 +15,26 @@ async function sizeOf(file: string): Promise<number> {
   return found?.size ?? 0;
 }
 
-/** Throws StartError when a file is one of the store's own: to open or replace it would lose what the store holds. */
+/**
+ * Throws StartError when a file is one of the store's own, also by way of a link: to open or replace it would lose
+ * what the store holds.
+ */
 export function requireNoStoreFile(file: string, { path }: StoreAddress): void {
-  if (!["", "-wal", "-shm", ".lock"].some((ending) => resolve(file) === `${path}${ending}`)) return;
+  const given = placeOf(file);
+  const own = ["", "-wal", "-shm", ".lock"].map((ending) => `${placeOf(path)}${ending}`);
+  if (!own.some((each) => each === given || isSameFile(each, file))) return;
   throw new StartError(`${file} belongs to the store itself. To copy a store, export its collections.`);
+}
+
+/** Where a file really is, or would be. */
+function placeOf(file: string): string {
+  if (existsSync(file)) return realpathSync(file);
+  const folder = dirname(file);
+  return join(existsSync(folder) ? realpathSync(folder) : resolve(folder), basename(file));
+}
+
+/** Whether two names lead to one file, as hard links do. */
+function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }

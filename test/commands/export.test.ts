@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { link, mkdir, readdir, readFile, stat, symlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { configuration, folder, jsonLines, run, serve, start, stop } from "./cli.ts";
 
@@ -124,5 +125,60 @@ for (const { output, says } of unwritable) {
       (await readdir(cwd)).filter((name) => /unfinished|x\.ndjson/.test(name)),
       [],
     );
+  });
+}
+
+const ownFiles = ["", "-wal", "-shm", ".lock"].map((ending) => `holdfast.db${ending}`);
+
+for (const output of [
+  ...ownFiles,
+  "./holdfast.db",
+  "around/holdfast.db",
+  "around/holdfast.db-wal",
+  "hard",
+  "soft",
+]) {
+  test(`an export to ${output} is refused: it is a file of the store`, async (t) => {
+    const cwd = await folder(t, { things: '{"id":"a"}' });
+    await run(t, ["import", "things", "things"], { cwd });
+    await symlink(".", join(cwd, "around"));
+    await symlink("holdfast.db", join(cwd, "soft"));
+    await link(join(cwd, "holdfast.db"), join(cwd, "hard"));
+    const { exitCode, stderr } = await run(t, ["export", "things", "--output", output], { cwd });
+    assert.equal(exitCode, 1);
+    assert.equal(
+      stderr,
+      `holdfast: ${output} belongs to the store itself. To copy a store, export its collections.\n`,
+    );
+    assert.equal((await run(t, ["export", "things"], { cwd })).stdout, '{"id":"a"}\n');
+  });
+}
+
+test("an export by the name of a store behind a link is refused too", async (t) => {
+  const cwd = await folder(t, { things: '{"id":"a"}' });
+  await run(t, ["import", "things", "things"], { cwd });
+  await symlink("holdfast.db", join(cwd, "shop.db"));
+  const store = ["--store", "shop.db"];
+  for (const output of ["holdfast.db-wal", "holdfast.db", "shop.db"]) {
+    const { stderr } = await run(t, ["export", "things", ...store, "-o", output], { cwd });
+    assert.match(stderr, /belongs to the store itself/, output);
+  }
+  assert.equal((await run(t, ["export", "things", ...store], { cwd })).stdout, '{"id":"a"}\n');
+});
+
+// A link to the device: it is all that would be lost, should this ever fail.
+for (const output of ["device", "pipe"]) {
+  test(`an export to ${output} is refused: a file would take its place`, async (t) => {
+    const cwd = await folder(t, { things: "{}" });
+    await run(t, ["import", "things", "things"], { cwd });
+    assert.equal(spawnSync("mkfifo", ["pipe"], { cwd }).status, 0);
+    await symlink("/dev/null", join(cwd, "device"));
+    const { exitCode, stderr } = await run(t, ["export", "things", "--output", output], { cwd });
+    assert.equal(exitCode, 1);
+    assert.equal(
+      stderr,
+      `holdfast: ${output} is no file that can be replaced. Without --output, the export goes to standard output.\n`,
+    );
+    assert.ok(!(await stat(resolve(cwd, output))).isFile(), "it is what it was");
   });
 }

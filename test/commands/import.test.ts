@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { link } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { configuration, folder, jsonLines, type Outcome, run, serve, start, stop } from "./cli.ts";
@@ -269,11 +271,11 @@ test("an import that is killed has imported nothing, and leaves the store free",
 });
 
 test("the store's own files are refused, since reading them would drop the store's locks", async (t) => {
-  const cwd = await folder(t, { "holdfast.db-wal": "{}" });
-  assertRefused(
-    await run(t, ["import", "topics", "holdfast.db-wal"], { cwd }),
-    /belongs to the store itself/,
-  );
+  const cwd = await folder(t, { good: "{}" });
+  await run(t, ["import", "topics", "good"], { cwd });
+  await link(join(cwd, "holdfast.db"), join(cwd, "linked"));
+  for (const file of ["holdfast.db", "holdfast.db-wal", "linked"])
+    assertRefused(await run(t, ["import", "topics", file], { cwd }), /belongs to the store itself/);
 });
 
 test("a fault is told by its column, where the line is that of the input", async (t) => {

@@ -1,0 +1,65 @@
+/** The part of a list's ETag that stands for the configuration: a client must not keep a list across a change of it. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { loadConfig } from "../../src/config.ts";
+import { startServer } from "../../src/server.ts";
+
+const text = { type: "string" };
+const original = {
+  collections: { things: { schema: { type: "object", properties: { name: text } } }, others: {} },
+};
+
+/** The ETags of a list of one store under one configuration after the other. */
+async function entityTags(t: TestContext, configurations: readonly object[]): Promise<string[]> {
+  const cwd = await mkdtemp(join(tmpdir(), "holdfast-hash-"));
+  t.after(() => rm(cwd, { recursive: true, force: true }));
+  const tags: string[] = [];
+  for (const configuration of configurations) {
+    await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify({ drainDelayMs: 0, ...configuration }));
+    const config = await loadConfig({ flags: { port: "0" }, env: {}, cwd });
+    const { origin, stop } = await startServer(config);
+    const answer = await fetch(`${origin}${config.http.prefix}/things`);
+    tags.push(String(answer.headers.get("etag")));
+    await stop();
+  }
+  return tags;
+}
+
+const withSchema = (schema: object) => ({ collections: { ...original.collections, things: { schema } } });
+
+const changes: [what: string, changed: object][] = [
+  ["a tighter attribute", withSchema({ type: "object", properties: { name: { ...text, maxLength: 9 } } })],
+  ["one more attribute", withSchema({ type: "object", properties: { name: text, more: text } })],
+  ["no schema any more", { collections: { things: {}, others: {} } }],
+  ["another largest page", { ...original, limits: { page: 10 } }],
+  ["another prefix", { ...original, prefix: "/v2" }],
+];
+
+const others: [what: string, changed: object][] = [
+  ["nothing", original],
+  ["the log", { ...original, log: "requests" }],
+  ["time-outs", { ...original, limits: { requestTimeoutMs: 1_000 } }],
+  ["the origins that may call", { ...original, cors: { origins: ["*"] } }],
+];
+
+describe("the ETag of a list", () => {
+  for (const [what, changed] of changes) {
+    test(`is another one after ${what}, and the same again when that is taken back`, async (t) => {
+      const [before, after, again] = await entityTags(t, [original, changed, original]);
+      assert.match(String(before), /^W\/"[^"]+"$/);
+      assert.notEqual(after, before);
+      assert.equal(again, before);
+    });
+  }
+
+  for (const [what, changed] of others) {
+    test(`stays after a change of ${what}`, async (t) => {
+      const [before, after] = await entityTags(t, [original, changed]);
+      assert.match(String(before), /^W\/"[^"]+"$/);
+      assert.equal(after, before);
+    });
+  }
+});

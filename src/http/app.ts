@@ -14,6 +14,7 @@ import { problemBody, problemResponse } from "./problem.ts";
 import { addCommonHeaders } from "./respond.ts";
 import type { Service } from "./service.ts";
 import { createTurns } from "./turns.ts";
+import { canHandOver, closesBehind, serveUpgrades } from "./upgrade.ts";
 
 /** What the wire needs beside the service. */
 export interface AppOptions {
@@ -62,6 +63,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
       connectionsCheckingInterval: 1_000, // Node looks at its time-outs only this often
       maxHeaderSize: limits.headerBytes, // the target counts too
       requireHostHeader: false, // we answer that ourselves
+      shouldUpgradeCallback: canHandOver,
     },
     clientErrorHandler,
     frameworkErrors: (_error, request, reply) => serve(request, reply),
@@ -73,6 +75,10 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
   app.setNotFoundHandler(serve); // OPTIONS *, TRACE, //path, QUERY …
   app.setErrorHandler((_error, request, reply) => serve(request, reply)); // a Content-Type that is no media type
   answerExpectations(app);
+  serveUpgrades(app.server, (request, response) => {
+    waiting.set(request, response);
+    app.routing(request, response);
+  });
   return app;
 }
 
@@ -119,6 +125,7 @@ async function answer(wire: Wire, { raw, id }: FastifyRequest, reply: FastifyRep
   const request = toHttpRequest(raw, id, wire.budget);
   const { status, headers, body } = withinRoom(wire, request, await handle(wire.service, request));
   wire.budget.held -= request.heldBytes;
+  if (closesBehind(raw)) headers.connection = "close";
   reply.raw.writeHead(status, headers);
   // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.
   const isAscii = body !== undefined && Number(headers["content-length"]) === body.length;

@@ -45,7 +45,7 @@ export function inOrder(connection: Connection, work: Work): void {
 function carryOut(connection: Connection, work: Work): void {
   work().then(
     (isOpen) => {
-      if (!isOpen) return;
+      if (!isOpen) return connection.destroySoon(); // as Node does itself, unless it has handed the connection over
       const next = connection.destroyed ? undefined : connection[waitingRequests]?.shift();
       if (next === undefined) connection[waitingRequests] = undefined;
       else carryOut(connection, next);

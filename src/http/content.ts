@@ -4,7 +4,7 @@ import { isBeyond, noRoomForContent } from "./budget.ts";
 import type { HttpRequest } from "./message.ts";
 
 /** Whether the request has content, or (chunked) may have some. */
-export function hasContent(request: HttpRequest): boolean {
+export function hasContent(request: Pick<HttpRequest, "headers">): boolean {
   const length = request.headers["content-length"];
   // RFC 9110 §8.6: any number of digits, so that there is more than one way to say zero.
   return (length !== undefined && Number(length) !== 0) || request.headers["transfer-encoding"] !== undefined;

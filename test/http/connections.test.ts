@@ -258,3 +258,81 @@ test("Transfer-Encoding in HTTP/1.0 is faulty framing: 400, and the connection c
   assert.equal((await service.send({ path: "/api/v1/old" })).text, "[]");
   assert.equal((await service.send({ path: made.path })).status, 200);
 });
+
+const upgrade = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+
+test("a request with Upgrade is answered like any other, and so are those around it, in their order", async (t) => {
+  const service = await start(t);
+  const large = await service.create("large", { text: "x".repeat(500_000) });
+  const withUpgrade = (path: string) => `GET ${path} HTTP/1.1\r\n${host}${upgrade}\r\n`;
+  const content = '{"n":1}';
+  const create = `POST /api/v1/up HTTP/1.1\r\n${host}${json}Content-Length: 7\r\n\r\n${content}`;
+  const connection = await service.connect();
+  for (let n = 1; n <= 15; n++) {
+    connection.write(
+      create +
+        withUpgrade("/api/v1/up") +
+        create +
+        get(large.path) +
+        withUpgrade(large.path) +
+        withUpgrade("/nowhere") +
+        get("/livez"),
+    );
+    assert.equal((await connection.answer("POST")).status, 201);
+    const list = await connection.answer();
+    assert.equal(list.headers["x-total-count"], String(2 * n - 1));
+    assert.equal((await connection.answer("POST")).status, 201);
+    assert.equal(JSON.parse((await connection.answer()).body).id, large.id);
+    assert.equal(JSON.parse((await connection.answer()).body).id, large.id);
+    assert.equal((await connection.answer()).status, 404);
+    assert.equal((await connection.answer()).status, 200);
+  }
+  // And when nothing is behind it.
+  connection.write(withUpgrade(large.path));
+  assert.equal((await connection.answer()).status, 200);
+  await delay(20);
+  connection.write(get("/livez"));
+  assert.equal((await connection.answer()).status, 200);
+});
+
+test("a request with Upgrade and content is carried out, and its connection closes", async (t) => {
+  const service = await start(t);
+  const made = await service.create("up", { n: 1 });
+  const lost = `DELETE ${made.path} HTTP/1.1\r\n${host}\r\n`;
+  for (const framed of [
+    "Content-Length: 2\r\n\r\n{}",
+    "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+  ]) {
+    const bytes = `POST /api/v1/up HTTP/1.1\r\n${host}${json}${upgrade}${framed}${lost}`;
+    const answers = parseAnswers(await service.raw(bytes), "POST");
+    assert.equal(answers.length, 1);
+    assert.equal(answers[0]?.status, 201);
+    assert.equal(answers[0]?.headers.connection, "close");
+  }
+  assert.equal((await service.send({ path: made.path })).status, 200);
+});
+
+test("a request with Upgrade that asks to close is the last one of its connection", async (t) => {
+  const service = await start(t);
+  const made = await service.create("up", { n: 1 });
+  const bytes =
+    `GET ${made.path} HTTP/1.1\r\n${host}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n` +
+    `DELETE ${made.path} HTTP/1.1\r\n${host}\r\n`;
+  const answers = parseAnswers(await service.raw(bytes));
+  assert.equal(answers.length, 1);
+  assert.equal(answers[0]?.status, 200);
+  assert.equal((await service.send({ path: made.path })).status, 200);
+});
+
+test("clients that go away in the middle of a request with Upgrade do no harm", async (t) => {
+  const service = await start(t);
+  const page = await createPage(service);
+  for (let n = 0; n < 40; n++) {
+    const socket = await unread(service, `GET ${page} HTTP/1.1\r\n${host}${upgrade}\r\n`.repeat(3));
+    if (n % 2 === 0) await delay(n);
+    if (n % 3 === 0) socket.end();
+    else socket.resetAndDestroy();
+  }
+  await delay(100);
+  assert.equal((await service.send({ path: page })).status, 200);
+});

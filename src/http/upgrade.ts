@@ -1,0 +1,63 @@
+/**
+ * Requests with `Upgrade`: requests like any other, since the service speaks nothing but HTTP/1.1 (RFC 9110 §7.8).
+ * Node ends its reading of HTTP behind one, and without a listener for "upgrade" throws away what came along.
+ */
+import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { type Connection, inOrder } from "./connections.ts";
+import { hasContent } from "./content.ts";
+
+/**
+ * Whether Node may hand such a request over. Where it has content, older versions of Node cannot tell that from the
+ * next request; Node then answers by itself, and the connection must close.
+ */
+export function canHandOver(request: IncomingMessage): boolean {
+  return !hasContent(request);
+}
+
+/** Whether the connection must close behind the answer, for Node has thrown away what came along with the request. */
+export function closesBehind(request: IncomingMessage): boolean {
+  return request.headers.upgrade !== undefined && hasContent(request);
+}
+
+/** Answers what is handed over by `canHandOver`, in its turn, and lets Node read HTTP again behind it. */
+export function serveUpgrades(
+  server: Server,
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+): void {
+  if (!("shouldUpgradeCallback" in server)) return; // Node before 24.9
+  server.on("upgrade", (request: IncomingMessage, connection: Connection, head: Buffer) => {
+    connection.on("error", destroy); // Node has taken its own listener away; without one the program would end
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = request.httpVersion === "1.1" && !asksToClose(request);
+    inOrder(connection, async () => {
+      await new Promise(setImmediate); // the answer before lets go of the connection in this turn
+      response.assignSocket(connection);
+      return true;
+    });
+    response.on("finish", () => {
+      response.detachSocket(connection);
+      // Not carried out when the answer closes the connection.
+      inOrder(connection, async () => {
+        goOn(server, connection, head);
+        return true;
+      });
+    });
+    serve(request, response);
+  });
+}
+
+function asksToClose({ headers }: IncomingMessage): boolean {
+  return /\bclose\b/i.test(headers.connection ?? "");
+}
+
+function goOn(server: Server, connection: Connection, head: Buffer): void {
+  if (connection.destroyed) return;
+  connection.off("error", destroy);
+  connection.removeAllListeners("timeout"); // Node adds its own anew
+  if (head.length > 0) connection.unshift(head);
+  server.emit("connection", connection);
+}
+
+function destroy(this: Connection): void {
+  this.destroy();
+}

@@ -1,16 +1,22 @@
-/** Watches that the files on the disk are still those that are open. A write to a file that was removed would be lost. */
+/**
+ * Watches that the files on the disk are still those that are open. A write to a file that was removed would be
+ * lost, and without its lock a second service could write to the store.
+ */
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 
 const intervalMs = 2_000;
 
-/** Looks at the store's file and its log every two seconds, and gives a function that stops it. */
+/** Looks at the store's file, its log and its lock every two seconds, and gives a function that stops it. */
 export function watchFiles(
   path: string,
   { onGone, onTick }: { onGone(reason: string): void; onTick(): void },
 ): () => void {
   // Only ever `stat`: to open and close these files here would drop SQLite's locks on them.
-  const files = [path, `${path}-wal`].map((file) => ({ file, inode: inodeOf(statSync(file)) }));
+  const files = [path, `${path}-wal`, `${path}.lock`].map((file) => ({
+    file,
+    inode: inodeOf(statSync(file)),
+  }));
   const look = async () => {
     for (const { file, inode } of files) {
       const found = await stat(file).then(inodeOf, () => undefined);

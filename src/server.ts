@@ -1,7 +1,7 @@
 /** The composition root: opens the store, builds the service, listens, drains, closes. */
 import { createHash } from "node:crypto";
-import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { AddressInfo, Server } from "node:net";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import type { Collection } from "./collection/collection.ts";
 import { createUuidSource } from "./collection/ids.ts";
@@ -65,6 +65,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const stop = async () => {
       isDraining = true; // readiness is off, and every answer closes its connection
       await sleep(config.drainDelayMs);
+      await acceptWaiting(app.server);
       await app.close();
       await store.close();
     };
@@ -96,6 +97,23 @@ async function listen(app: ReturnType<typeof createApp>, { host, port }: Config)
   } catch (error) {
     throw listenError(error as NodeJS.ErrnoException, host, port);
   }
+}
+
+/** Turns of the event loop in which a service that stops still accepts, if connections keep coming. */
+const maxAcceptingTurns = 1_000;
+
+/** Accepts what the kernel has queued: it resets the connections that are in the queue when the listener closes. */
+async function acceptWaiting(server: Server): Promise<void> {
+  let isQuiet = false;
+  const onConnection = () => {
+    isQuiet = false;
+  };
+  server.on("connection", onConnection);
+  for (let turn = 0; turn < maxAcceptingTurns && !isQuiet; turn++) {
+    isQuiet = true;
+    await nextTurn();
+  }
+  server.off("connection", onConnection);
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {

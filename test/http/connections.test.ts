@@ -336,3 +336,54 @@ test("clients that go away in the middle of a request with Upgrade do no harm", 
   await delay(100);
   assert.equal((await service.send({ path: page })).status, 200);
 });
+
+test("while a service that stops still listens, every answer closes its connection, old or new", async (t) => {
+  const service = await startService({ drainDelayMs: 500 });
+  const idle = await service.connect();
+  const old = await service.connect();
+  for (const connection of [idle, old]) {
+    connection.write(get("/livez"));
+    assert.equal((await connection.answer()).headers.connection, "keep-alive");
+  }
+  const stopped = service.stop({ keepConnections: true });
+  t.after(() => stopped);
+  await delay(50);
+  old.write(get("/livez"));
+  const fresh = await service.connect();
+  fresh.write(get("/livez"));
+  for (const connection of [old, fresh]) {
+    const answer = await connection.answer();
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.connection, "close");
+    await connection.untilClosed();
+  }
+  assert.equal(idle.closed, false, "it may still send a request");
+  await stopped;
+  assert.equal(await idle.untilClosed(), "");
+  await assert.rejects(service.connect(), { code: "ECONNREFUSED" });
+});
+
+test("connections that wait to be accepted when the listener closes are accepted and answered", async (t) => {
+  const drainDelayMs = 100;
+  const service = await startService({ drainDelayMs });
+  await service.create("things", { n: 1 });
+  const stopped = service.stop({ keepConnections: true });
+  t.after(() => stopped);
+  await delay(50);
+  const connections = Array.from({ length: 40 }, () => service.connect());
+  // The kernel takes the connections on while nobody accepts any, until the delay is over.
+  process.nextTick(() => {
+    const end = performance.now() + drainDelayMs;
+    while (performance.now() < end);
+  });
+  const endings = connections.map(async (connecting) => {
+    const connection = await connecting;
+    connection.write(get("/api/v1/things"));
+    return (await connection.answer()).status;
+  });
+  const results = await Promise.allSettled(endings);
+  assert.deepEqual(
+    results.map((result) => (result.status === "fulfilled" ? result.value : String(result.reason))),
+    results.map(() => 200),
+  );
+});

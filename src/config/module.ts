@@ -21,10 +21,7 @@ export async function importConfiguration(path: string, options: ImportOptions):
   const { file } = options;
   const real = realpathSync(path); // as Node names the modules that it loads
   try {
-    const module = await watch(importAs(formatOf(real), real), options);
-    if (module.default === undefined)
-      throw new StartError(`${file} has no default export; write: export default defineConfig({ … })`);
-    return withFile(() => toPlain(module.default), file);
+    return await watch(readExport(real, file), options);
   } catch (error) {
     if (error instanceof StartError) throw error;
     if (isCommonJs(error)) {
@@ -36,9 +33,12 @@ export async function importConfiguration(path: string, options: ImportOptions):
   }
 }
 
-function withFile<Value>(run: () => Value, file: string): Value {
+async function readExport(path: string, file: string): Promise<unknown> {
+  const module = await importAs(formatOf(path), path);
+  if (module.default === undefined)
+    throw new StartError(`${file} has no default export; write: export default defineConfig({ … })`);
   try {
-    return run();
+    return toPlain(module.default);
   } catch (error) {
     throw inFile(error, file);
   }
@@ -48,10 +48,7 @@ function withFile<Value>(run: () => Value, file: string): Value {
  * Waits for a module until the deadline, and for what it throws where nobody waits for it. A module that ends the
  * process is named, since the program would be gone without a word.
  */
-async function watch<Module>(
-  imported: Promise<Module>,
-  { file, deadlineMs }: ImportOptions,
-): Promise<Module> {
+async function watch(exported: Promise<unknown>, { file, deadlineMs }: ImportOptions): Promise<unknown> {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(
@@ -64,7 +61,7 @@ async function watch<Module>(
   };
   process.once("exit", onExit).on("uncaughtException", reject);
   try {
-    return await Promise.race([imported, failed]);
+    return await Promise.race([exported, failed]);
   } finally {
     clearTimeout(timer);
     process.off("exit", onExit).off("uncaughtException", reject);

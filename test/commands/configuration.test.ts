@@ -17,6 +17,14 @@ describe("a configuration file", { concurrency: 3 }, () => {
     });
   }
 
+  test("a file that calls process.exit in a getter is told in one line too", async (t) => {
+    const text = "export default { get port() { process.exit(0); } };";
+    const cwd = await folder(t, { "holdfast.config.ts": text });
+    const { exitCode, stderr } = await run(t, ["check"], { cwd });
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^holdfast: holdfast\.config\.ts ended the program[^\n]*\n$/);
+  });
+
   for (const failure of ['throw new Error("no luck")', 'Promise.reject(new Error("no luck"))']) {
     test(`a file with a ${failure} that nobody waits for is told in one line`, async (t) => {
       const text = `setTimeout(() => {\n  ${failure};\n});\nawait new Promise(() => {});`;

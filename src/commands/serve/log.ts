@@ -1,32 +1,27 @@
 /** Where the log goes: stderr, as JSON lines, or readable on a terminal. */
-import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
+import { openLossyOutput } from "./lossy-output.ts";
 
-/** The program's log. Stdout stays free for what a command is asked for. */
+/** The program's log, which never holds it up. Stdout stays free for what a command is asked for. */
 export async function createLog(isTerminal: boolean): Promise<Logger> {
-  if (!isTerminal) return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lossyStderr);
-  const { default: pretty } = await import("pino-pretty");
-  return pino(
-    { base: null },
-    pretty({
-      destination: 2,
-      sync: true,
-      ignore: "requestId,method,path,status,ms",
-      messageFormat: (line, messageKey) =>
-        line.method === undefined
-          ? String(line[messageKey])
-          : `${line.method} ${line.path} ${line.status} ${line.ms} ms`,
-    }),
-  );
+  const toLine = isTerminal ? await createPretty() : (line: string) => line;
+  const output = openLossyOutput(process.stderr.fd, {
+    onResume: (dropped) => log.warn(`${dropped} lines of the log were dropped: they could not be written`),
+  });
+  process.once("exit", () => output.close());
+  const options = isTerminal ? { base: null } : { base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const log = pino(options, { write: (line) => output.write(toLine(line)) });
+  return log;
 }
 
-/** A line that cannot be written, on a full disk for one, is dropped: pino's own destination would try for ever. */
-const lossyStderr = {
-  write(line: string): void {
-    try {
-      writeSync(2, line);
-    } catch {
-      // there is nowhere left to tell it
-    }
-  },
-};
+async function createPretty(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import("pino-pretty");
+  const pretty = prettyFactory({
+    ignore: "requestId,method,path,status,ms",
+    messageFormat: (line, messageKey) =>
+      line.method === undefined
+        ? String(line[messageKey])
+        : `${line.method} ${line.path} ${line.status} ${line.ms} ms`,
+  });
+  return (line) => pretty(line) ?? "";
+}

@@ -1,0 +1,137 @@
+/** A log that nobody takes must not hold up the service. */
+import assert from "node:assert/strict";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, constants, openSync, readSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { join, resolve } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { folder } from "./cli.ts";
+
+const binary = resolve("bin/holdfast.js");
+
+/** The service with its log going to an open file. */
+async function serveTo(
+  t: TestContext,
+  cwd: string,
+  stderr: number,
+): Promise<{ child: ChildProcess; base: string }> {
+  const args = ["--conditions=holdfast-source", binary, "serve", "--port", "0", "--log", "requests"];
+  const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", stderr] });
+  t.after(() => child.kill("SIGKILL"));
+  let stdout = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  for (;;) {
+    const [, base] = /listens on +(\S+)/.exec(stdout) ?? [];
+    if (base !== undefined) return { child, base };
+    assert.equal(child.exitCode, null);
+    await sleep(20);
+  }
+}
+
+/** Sends so many requests over a few connections, and fails when one is not answered. */
+async function get(url: string, times: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const one = () =>
+    new Promise<void>((answered, reject) => {
+      const outgoing = request(url, { agent, timeout: 5_000 }, (answer) => {
+        answer.resume().once("end", answered);
+      });
+      outgoing.once("timeout", () => outgoing.destroy(new Error("no answer in 5 s")));
+      outgoing.once("error", reject).end();
+    });
+  try {
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let n = 0; n < times / 8; n++) await one();
+      }),
+    );
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  child.kill("SIGTERM");
+  const [exitCode] = await once(child, "exit");
+  return exitCode;
+}
+
+/** Both ends of a pipe with a name; nobody reads but who reads from `reader`. */
+async function openPipe(cwd: string): Promise<{ reader: number; writer: number }> {
+  const path = join(cwd, "log");
+  execFileSync("mkfifo", [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return { reader, writer: openSync(path, constants.O_WRONLY) };
+}
+
+/** All that is in the pipe, read until there is nothing for a while. */
+async function drain(reader: number): Promise<string> {
+  const chunk = Buffer.alloc(65_536);
+  let text = "";
+  for (let quiet = 0; quiet < 10; ) {
+    try {
+      const length = readSync(reader, chunk);
+      text += chunk.toString("latin1", 0, length);
+      quiet = length === 0 ? quiet + 1 : 0;
+    } catch {
+      quiet++; // nothing there now
+    }
+    if (quiet > 0) await sleep(30);
+  }
+  return text;
+}
+
+const unixOnly = { skip: process.platform === "win32", timeout: 60_000 };
+
+test(
+  "a service whose log goes to a pipe that nobody reads answers, and stops in order",
+  unixOnly,
+  async (t) => {
+    const cwd = await folder(t);
+    const { reader, writer } = await openPipe(cwd);
+    const { child, base } = await serveTo(t, cwd, writer);
+    await get(`${base}/things`, 8_000);
+    assert.equal(await stop(child), 0);
+    closeSync(reader);
+    closeSync(writer);
+  },
+);
+
+test(
+  "when the log is read again, whole lines come, and how many are missing is said",
+  unixOnly,
+  async (t) => {
+    const cwd = await folder(t);
+    const { reader, writer } = await openPipe(cwd);
+    const { child, base } = await serveTo(t, cwd, writer);
+    await get(`${base}/things`, 10_000);
+    const late = await drain(reader);
+    await get(`${base}/again`, 8);
+    const afterwards = await drain(reader);
+    assert.equal(await stop(child), 0);
+    const lines = (late + afterwards)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const dropped = lines.flatMap(({ msg }) => /^(\d+) lines of the log were dropped/.exec(msg)?.[1] ?? []);
+    const requests = lines.filter(({ msg }) => msg === "request");
+    assert.equal(dropped.length, 1);
+    assert.equal(requests.length + Number(dropped[0]), 10_008);
+    assert.equal(requests.filter(({ path }) => path === "/api/v1/again").length, 8);
+    closeSync(reader);
+    closeSync(writer);
+  },
+);
+
+test("a service whose log goes to a full disk answers, and stops in order", {
+  ...unixOnly,
+  skip: process.platform !== "linux",
+}, async (t) => {
+  const full = openSync("/dev/full", "w");
+  const { child, base } = await serveTo(t, await folder(t), full);
+  await get(`${base}/things`, 1_000);
+  assert.equal(await stop(child), 0);
+  closeSync(full);
+});

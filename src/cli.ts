@@ -13,4 +13,4 @@ watchOutput();
 const exitCode = await runCli(process.argv.slice(2), process.env);
 if (exitCode !== 0) process.exitCode = exitCode; // 0 must not cover up a failure that came from elsewhere
 // What a configuration file has left running, such as a timer, does not keep a command that is done.
-setTimeout(() => process.exit(), 1_000).unref();
+process.stdout.write("", () => setTimeout(() => process.exit(), 1_000).unref());

@@ -6,8 +6,11 @@
  */
 export function watchOutput(): void {
   process.stderr.on("error", () => {});
+  let isTold = false;
   process.stdout.on("error", (error) => {
     if (!isOutputError(error) || isClosedPipe(error)) return; // told by whoever threw it
+    if (isTold) return; // every further write fails as well
+    isTold = true;
     process.stderr.write(`holdfast: standard output cannot be written: ${describeWriteError(error)}.\n`);
     process.exitCode ||= 1;
   });

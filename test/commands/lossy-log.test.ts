@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { folder } from "./cli.ts";
@@ -66,6 +67,20 @@ async function openPipe(cwd: string): Promise<{ reader: number; writer: number }
   return { reader, writer: openSync(path, constants.O_WRONLY) };
 }
 
+/** Another program that writes there. A Node that ends makes the pipe again what it found: one that is waited for. */
+async function startOther(t: TestContext, stderr: number): Promise<{ end(): Promise<void> }> {
+  const program = "process.stdin.resume(); console.log('here')";
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", stderr] });
+  t.after(() => child.kill("SIGKILL"));
+  await once(child.stdout as Readable, "data");
+  return {
+    async end() {
+      child.stdin?.end();
+      await once(child, "exit");
+    },
+  };
+}
+
 /** All that is in the pipe, read until there is nothing for a while. */
 async function drain(reader: number): Promise<string> {
   const chunk = Buffer.alloc(65_536);
@@ -91,7 +106,9 @@ test(
   async (t) => {
     const cwd = await folder(t);
     const { reader, writer } = await openPipe(cwd);
+    const other = await startOther(t, writer);
     const { child, base } = await serveTo(t, cwd, writer);
+    await other.end();
     await get(`${base}/things`, 8_000);
     assert.equal(await stop(child), 0);
     closeSync(reader);

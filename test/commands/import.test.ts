@@ -113,6 +113,26 @@ test("in a collection of integers new ids go on after those that were imported",
   await stop(service);
 });
 
+test("a new integer id is none that a later line brings, however late, and new ids keep the order of the lines", async (t) => {
+  const named = Array.from({ length: 2_500 }, (_, n) => JSON.stringify({ id: n + 1, n }));
+  const lines = ['{"first":"é"}', "{}", ...named.slice(0, 1_500), '{"third":3}', ...named.slice(1_500)];
+  const cwd = await folder(t, {
+    things: lines.join("\n"),
+    ...configuration({ things: { id: "integer" } }),
+  });
+  const { exitCode, stdout, stderr } = await run(t, ["import", "things", "things"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stdout, /^3 resources came without an id and got a new one: line 1, line 2, line 1503$/m);
+  assert.match(stdout, /^2,503 resources imported/m);
+  const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout);
+  assert.deepEqual(exported.slice(2_499), [
+    { id: 2_500, n: 2_499 },
+    { id: 2_501, first: "é" },
+    { id: 2_502 },
+    { id: 2_503, third: 3 },
+  ]);
+});
+
 const bad = [
   '{"id":"ok","title":"Fine"}',
   '{"title":""}',

@@ -10,6 +10,7 @@ import { createUuidSource } from "../../collection/ids.ts";
 import type { JsonLimits } from "../../json/gate.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
+import { HeldBack } from "./held-back.ts";
 import { type Piece, type Place, readPieces } from "./input.ts";
 import { judge, type Sound } from "./judge.ts";
 import { Tally } from "./tally.ts";
@@ -96,6 +97,7 @@ class Import {
   readonly #bad = new Tally(shownBad);
   readonly #withoutId = new Tally(shownIds);
   readonly #unfitId = new Tally(shownIds);
+  readonly #heldBack = new HeldBack();
   #batch: Incoming[] = [];
   #underWay: Promise<void>[] = [];
   #read = 0;
@@ -110,6 +112,14 @@ class Import {
   }
 
   async run(): Promise<ImportResult> {
+    try {
+      return await this.#run();
+    } finally {
+      this.#heldBack.close();
+    }
+  }
+
+  async #run(): Promise<ImportResult> {
     for await (const { pieces, bytes } of readPieces(this.#options.input, this.#options.maxBytes)) {
       for (const piece of pieces) {
         this.#take(piece);
@@ -119,6 +129,7 @@ class Import {
     }
     await this.#send();
     await Promise.all(this.#underWay);
+    await this.#addHeldBack();
     return {
       isWritten: !this.#isBroken && (this.#bad.count === 0 || this.#options.skipInvalid),
       isBroken: this.#isBroken,
@@ -165,20 +176,31 @@ class Import {
     for (const { place, sound } of batch) this.#noteNewId(place, sound);
   }
 
-  /** First those that bring an id, so that no id that is made here is one of theirs. */
+  /** Only those that bring an id: the ids made for the others must not be those of later lines. */
   async #addIntegers(batch: readonly Incoming[]): Promise<void> {
+    for (const { sound } of batch) {
+      if (sound.id === undefined) this.#heldBack.add(sound.textFor("0").slice('{"id":0'.length));
+    }
     const named = batch.filter(({ sound }) => sound.id !== undefined);
-    const nameless = batch.filter(({ sound }) => sound.id === undefined);
     await this.#insert(
       named,
       named.map(({ sound }) => sound.id as string),
     );
-    if (nameless.length === 0) return;
-    const first = await this.#store.reserveIds(this.#collection.name, nameless.length);
-    await this.#insert(
-      nameless,
-      nameless.map((_, index) => String(first + index)),
-    );
+  }
+
+  /** Those that brought no id get theirs, above all ids of the others. */
+  async #addHeldBack(): Promise<void> {
+    for (const rests of this.#heldBack.batches(batchSize)) {
+      this.#options.signal.throwIfAborted();
+      const first = await this.#store.reserveIds(this.#collection.name, rests.length);
+      const arrivals = rests.map((rest, index) => {
+        const id = String(first + index);
+        return { id, text: `{"id":${id}${rest}` };
+      });
+      const taken = await this.#transaction.add(arrivals);
+      if (taken.length > 0) throw new Error("An id that was just made is already taken.");
+      this.#added += rests.length;
+    }
   }
 
   async #insert(incoming: readonly Incoming[], ids: readonly string[]): Promise<void> {

@@ -28,7 +28,7 @@ export interface AppOptions {
 export interface WireBounds {
   /** Connections; further ones are closed at once. @default 10000 */
   maxConnections: number;
-  /** Content of requests that are not answered yet and answers that are not read yet, in bytes. @default 134217728 */
+  /** Content of requests that are not answered yet and answers that are not read yet, in bytes. @default 67108864 */
   maxHeldBytes: number;
   /** A connection on which nothing moves for so long, its client not reading the answer for one, is closed. @default 60000 */
   stalledTimeoutMs: number;
@@ -36,7 +36,7 @@ export interface WireBounds {
 
 const defaultBounds: WireBounds = {
   maxConnections: 10_000,
-  maxHeldBytes: 134_217_728,
+  maxHeldBytes: 67_108_864,
   stalledTimeoutMs: 60_000,
 };
 

@@ -18,9 +18,12 @@ export function createBudget(max: number): Budget {
   return { max, held: 0 };
 }
 
-/** Whether something of this size must wait for better times. What is held may exceed the maximum by one such thing. */
-export function isBeyond(budget: Budget, bytes: number): boolean {
-  return bytes > smallBytes && budget.held >= budget.max;
+/**
+ * Whether something of this size must wait for better times, `own` bytes of it being held already. It is for what others
+ * hold, so that a single thing larger than the maximum can be had.
+ */
+export function isBeyond({ max, held }: Budget, bytes: number, own = 0): boolean {
+  return bytes > smallBytes && held - own >= max;
 }
 
 /** The problem of content that the service has no room for. The connection closes, since content is still to come. */

@@ -46,9 +46,8 @@ function collect(request: HttpRequest, maxBytes: number): Promise<Buffer> {
       const bytes = request.heldBytes + chunk.length;
       if (bytes > maxBytes) return refuse(contentTooLarge(maxBytes));
       // The answer to a small patch may be large.
-      if (isBeyond(budget, request.method === "PATCH" ? Number.POSITIVE_INFINITY : bytes)) {
-        return refuse(noRoomForContent());
-      }
+      const size = request.method === "PATCH" ? Number.POSITIVE_INFINITY : bytes;
+      if (isBeyond(budget, size, request.heldBytes)) return refuse(noRoomForContent());
       chunks.push(chunk);
       request.heldBytes = bytes;
       budget.held += chunk.length;

@@ -26,7 +26,8 @@ export function serveUpgrades(
 ): void {
   if (!("shouldUpgradeCallback" in server)) return; // Node before 24.9
   server.on("upgrade", (request: IncomingMessage, connection: Connection, head: Buffer) => {
-    connection.on("error", destroy); // Node has taken its own listener away; without one the program would end
+    // Node has taken its own listeners away; without one for errors the program would end.
+    connection.on("error", destroy).on("timeout", destroy);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = request.httpVersion === "1.1" && !asksToClose(request);
     inOrder(connection, async () => {
@@ -52,8 +53,7 @@ function asksToClose({ headers }: IncomingMessage): boolean {
 
 function goOn(server: Server, connection: Connection, head: Buffer): void {
   if (connection.destroyed) return;
-  connection.off("error", destroy);
-  connection.removeAllListeners("timeout"); // Node adds its own anew
+  connection.off("error", destroy).off("timeout", destroy);
   if (head.length > 0) connection.unshift(head);
   server.emit("connection", connection);
 }

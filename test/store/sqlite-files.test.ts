@@ -262,6 +262,22 @@ for (const file of ["", ".lock"]) {
   }
 }
 
+test("an import into a file that was removed under it does not say that it is done", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { path, store, cleanup } = await openSqliteFixture({ onFailure: resolve });
+  try {
+    await store.migrate([topics]);
+    const load = await store.load("topics");
+    await load.add([{ id: "a", text: textOf("a") }]);
+    rmSync(path);
+    await promise;
+    await rejectsWith("UNAVAILABLE", load.add([{ id: "b", text: textOf("b") }]));
+    await rejectsWith("UNAVAILABLE", load.finish());
+  } finally {
+    await cleanup();
+  }
+});
+
 test("another program's short write makes commits wait and not fail", async () => {
   const { path, store, cleanup } = await openSqliteFixture();
   try {

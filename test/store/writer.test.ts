@@ -78,3 +78,30 @@ test("when too many commits wait they are refused with UNAVAILABLE, and those th
     await cleanup();
   }
 });
+
+test("a new collection, or a new schema for one, leaves what is known of the others as it is", async () => {
+  const { store, reopen, cleanup } = await openSqliteFixture();
+  try {
+    const named = (name: string) => ({ name, idKind: "uuid", schema: undefined }) as const;
+    await store.migrate([named("first"), named("second")]);
+    const known = [...store.collections().values()];
+    await store.migrate([named("third")]);
+    await store.migrate([{ ...named("third"), schema: "{}" }, named("fourth")]);
+    assert.ok(known.every((collection) => store.collections().get(collection.name) === collection)); // not read anew
+    for (const collection of ["first", "third", "fourth"])
+      await commit(store, [created({ collection, id: "x" })]);
+    const again = await reopen();
+    assert.deepEqual(
+      [...again.collections().values()].map(({ name, schema }) => [name, schema]),
+      [
+        ["first", undefined],
+        ["second", undefined],
+        ["third", "{}"],
+        ["fourth", undefined],
+      ],
+    );
+    assert.equal((await again.list({ collection: "fourth", limit: 2 })).total, 1);
+  } finally {
+    await cleanup();
+  }
+});

@@ -12,7 +12,7 @@ export interface NumberedCollection extends CollectionRecord {
 export type Catalogue = ReadonlyMap<string, NumberedCollection>;
 
 /** Reads the catalogue. */
-export function readCatalogue(database: DatabaseSync): Catalogue {
+export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
   const rows = database
     .prepare("select number, name, id_kind as idKind, schema from collections order by number")
     .all();

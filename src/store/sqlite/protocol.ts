@@ -6,6 +6,7 @@
  */
 import type { ProblemCode } from "../../errors.ts";
 import type { CollectionRecord, Commit, Receipt } from "../store.ts";
+import type { NumberedCollection } from "./catalogue.ts";
 
 /** What a flat list is made of. */
 export type Cell = string | number | null;
@@ -26,6 +27,7 @@ export type WriterRequest =
 export type WriterAnswer =
   | { kind: "committed"; cells: readonly Cell[] }
   | { kind: "done" }
+  | { kind: "migrated"; collections: readonly NumberedCollection[] }
   | { kind: "reserved"; first: number }
   | { kind: "loading"; collection: number }
   | { kind: "added"; taken: readonly number[] }

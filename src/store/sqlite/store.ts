@@ -16,7 +16,7 @@ import type {
   Stored,
   StoreHealth,
 } from "../store.ts";
-import { type Catalogue, type NumberedCollection, readCatalogue } from "./catalogue.ts";
+import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
 import { describeError, failureOf, storeProblem } from "./failures.ts";
 import { SqliteLoad } from "./load.ts";
@@ -63,7 +63,7 @@ export class SqliteStore implements Store {
   readonly #writer: WriterClient;
   readonly #stopWatching: () => void;
   readonly #endCheck: () => Promise<void>;
-  #catalogue: Catalogue;
+  #catalogue: Map<string, NumberedCollection>;
   #health: StoreHealth = { kind: "ok" };
   #load: SqliteLoad | undefined;
   #closed: Promise<void> | undefined;
@@ -144,7 +144,8 @@ export class SqliteStore implements Store {
     if (plan.every((record) => isAsIn(this.#catalogue, record))) return;
     const answer = await this.#ask({ kind: "migrate", plan });
     if (answer.kind === "mistake") throw new StartError(answer.message);
-    this.#catalogue = readCatalogue(this.#parts.database);
+    if (answer.kind !== "migrated") return;
+    for (const collection of answer.collections) this.#catalogue.set(collection.name, collection);
   }
 
   async load(collection: string | CollectionRecord): Promise<Load> {
@@ -152,7 +153,10 @@ export class SqliteStore implements Store {
     const isRecord = typeof collection === "object";
     const into = isRecord ? collection : this.#requireCollection(collection).number;
     const load = new SqliteLoad(isRecord ? collection.name : collection, {
-      ask: (request) => this.#ask(request),
+      ask: async (request) => {
+        if (request.kind !== "cancel") this.#requireWorking(); // what is written to a lost file is lost
+        return this.#ask(request);
+      },
       onEnd: () => {
         this.#load = undefined;
         if (isRecord) this.#catalogue = readCatalogue(this.#parts.database);
@@ -283,7 +287,7 @@ export class SqliteStore implements Store {
   async #ask(request: WriterRequest): Promise<Exclude<WriterAnswer, { kind: "problem" }>> {
     const answer = await this.#writer.ask(request);
     if (answer.kind === "problem") throw this.#problemOf(answer);
-    if (answer.kind === "done") this.#noteRoom();
+    if (answer.kind === "done" || answer.kind === "migrated") this.#noteRoom();
     return answer;
   }
 
@@ -324,7 +328,10 @@ function textLength({ changes }: Commit): number {
   return length;
 }
 
-function isAsIn(catalogue: Catalogue, { name, idKind, schema }: CollectionRecord): boolean {
+function isAsIn(
+  catalogue: ReadonlyMap<string, CollectionRecord>,
+  { name, idKind, schema }: CollectionRecord,
+): boolean {
   const known = catalogue.get(name);
   return known !== undefined && known.idKind === idKind && known.schema === schema;
 }

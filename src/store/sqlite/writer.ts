@@ -114,8 +114,7 @@ export class Writer {
   #perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
     switch (request.kind) {
       case "migrate":
-        this.#migrate(request.plan);
-        return { kind: "done" };
+        return { kind: "migrated", collections: this.#migrate(request.plan) };
       case "reserve":
         return { kind: "reserved", first: this.#reserve(request.collection, request.n) };
       case "load":
@@ -156,37 +155,39 @@ export class Writer {
     }
   }
 
-  #migrate(plan: readonly CollectionRecord[]): void {
-    this.#transact(() => {
-      for (const record of plan) this.#migrateOne(record);
-    });
-    this.#readCollections();
+  /** Gives the collections of the plan alone: thousands may be made one by one. */
+  #migrate(plan: readonly CollectionRecord[]): readonly NumberedCollection[] {
+    const migrated = this.#transact(() => plan.map((record) => this.#migrateOne(record)));
+    for (const collection of migrated) this.#collections.set(collection.number, collection);
+    return migrated;
   }
 
-  #migrateOne({ name, idKind, schema }: CollectionRecord): void {
-    const known = [...this.#collections.values()].find((collection) => collection.name === name);
-    if (known === undefined) {
-      this.#createCollection({ name, idKind, schema });
-      return;
-    }
-    if (known.idKind !== idKind && this.#heads.of(known.number).count > 0) {
+  #migrateOne({ name, idKind, schema }: CollectionRecord): NumberedCollection {
+    const row = this.#database
+      .prepare("select number, id_kind as idKind from collections where name = ?")
+      .get(name);
+    if (row === undefined) return this.#createCollection({ name, idKind, schema });
+    const number = Number(row.number);
+    if (row.idKind !== idKind && this.#heads.of(number).count > 0) {
       throw new Mistake(
-        `The ids of ${name} are of kind "${known.idKind}" and cannot become "${idKind}" while it has resources: ` +
+        `The ids of ${name} are of kind "${row.idKind}" and cannot become "${idKind}" while it has resources: ` +
           `declare it as before, or import its resources into a collection of another name.`,
       );
     }
     this.#database
       .prepare("update collections set id_kind = ?, schema = ? where number = ?")
-      .run(idKind, schema ?? null, known.number);
+      .run(idKind, schema ?? null, number);
+    return { number, name, idKind, schema };
   }
 
-  #createCollection({ name, idKind, schema }: CollectionRecord): void {
+  #createCollection({ name, idKind, schema }: CollectionRecord): NumberedCollection {
     const { lastInsertRowid } = this.#database
       .prepare("insert into collections (name, id_kind, schema) values (?, ?, ?)")
       .run(name, idKind, schema ?? null);
     const number = Number(lastInsertRowid);
     this.#database.prepare("insert into heads values (?, 0, 0, 0)").run(number);
     this.#database.exec(collectionTables(number));
+    return { number, name, idKind, schema };
   }
 
   #readCollections(): void {

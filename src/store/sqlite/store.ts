@@ -19,6 +19,7 @@ import type {
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
 import { describeError, failureOf, storeProblem } from "./failures.ts";
+import { HotResources } from "./hot-resources.ts";
 import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
 import {
@@ -58,6 +59,7 @@ export class SqliteStore implements Store {
   readonly #parts: SqliteStoreParts;
   readonly #reader: Reader;
   readonly #scans: Scans;
+  readonly #hot = new HotResources();
   readonly #reads: Batch<() => unknown, unknown>;
   readonly #commits: Batch<Commit, Committed>;
   readonly #writer: WriterClient;
@@ -93,7 +95,9 @@ export class SqliteStore implements Store {
   read({ collection, id }: Key): Promise<Stored | undefined> {
     try {
       const known = this.#known(collection);
-      return known === undefined ? nothing : this.#read(() => this.#reader.resource(known, id));
+      if (known === undefined) return nothing;
+      const hot = this.#hot.get(collection, id);
+      return hot === undefined ? this.#read(() => this.#readResource(known, id)) : Promise.resolve(hot);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -123,7 +127,12 @@ export class SqliteStore implements Store {
     this.#requireWritable();
     for (const { key } of commit.changes) this.#requireCollection(key.collection);
     requireSense(commit);
-    return this.#commits.run(commit);
+    this.#hot.forget(commit.changes);
+    try {
+      return await this.#commits.run(commit);
+    } finally {
+      this.#hot.release(commit.changes);
+    }
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {
@@ -225,6 +234,12 @@ export class SqliteStore implements Store {
   #requireWritable(): void {
     this.#requireWorking();
     if (this.#load !== undefined) throw storeProblem("UNAVAILABLE", "An import is under way. Try again.");
+  }
+
+  #readResource(collection: NumberedCollection, id: string): Stored | undefined {
+    const resource = this.#reader.resource(collection, id);
+    if (resource !== undefined) this.#hot.keep(collection.name, resource);
+    return resource;
   }
 
   #read<T>(read: () => T): Promise<T> {

@@ -77,6 +77,6 @@ export function idJson(kind: IdKind, id: string): string {
  * Whether an `id` member means the resource at this path: as equal text, or as the number whose shortest text
  * it is. The same for every kind, since an imported id keeps its text.
  */
-export function sameId(_kind: IdKind, bodyId: unknown, pathId: string): boolean {
+export function sameId(bodyId: unknown, pathId: string): boolean {
   return typeof bodyId === "number" ? String(bodyId) === pathId : bodyId === pathId;
 }

@@ -1,6 +1,8 @@
 /** From Ajv's errors to violations: where in the content, which rule, and what would be right. */
+
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { Violation } from "../errors.ts";
+import { asFragment, formatPointer } from "../json/pointer.ts";
 import { detailOf } from "./details.ts";
 import { formatOf } from "./formats.ts";
 import type { Schema } from "./keywords.ts";
@@ -89,13 +91,7 @@ function formatCode(name: string): string {
   return formatOf(name)?.isDate === true ? "date" : "format";
 }
 
-/** A JSON Pointer as a URI fragment (RFC 6901 section 6). */
+/** The place of a violation, or of the member there that it is about. */
 function pointerTo(path: string, member: unknown): string {
-  const tail = typeof member === "string" ? `/${member.replaceAll("~", "~0").replaceAll("/", "~1")}` : "";
-  return `#${encodeFragment(path + tail)}`;
-}
-
-/** Everything but what RFC 3986 section 3.5 allows in a fragment is percent-encoded. */
-function encodeFragment(pointer: string): string {
-  return encodeURI(pointer.toWellFormed()).replace(/[#[\]]/g, encodeURIComponent);
+  return asFragment(typeof member === "string" ? path + formatPointer([member]) : path);
 }

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { Problem, StartError } from "../errors.ts";
-import { type JsonLimits, parseJson } from "../json/gate.ts";
+import { parseJson } from "../json/gate.ts";
+import type { JsonLimits } from "../json/limits.ts";
 import { importConfiguration } from "./module.ts";
 import { type FileContent, requirePlainObject } from "./values.ts";
 

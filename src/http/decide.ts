@@ -97,8 +97,8 @@ function requireId(next: Record<string, unknown>, id: string): void {
   throw idProblem("ID_REQUIRED", `The content must carry the id of the resource, "${id}".`, "required");
 }
 
-function requireSameId(next: Record<string, unknown>, { collection, id }: Target): void {
-  if (Object.hasOwn(next, "id") && sameId(collection.idKind, next.id, id)) return;
+function requireSameId(next: Record<string, unknown>, { id }: Target): void {
+  if (Object.hasOwn(next, "id") && sameId(next.id, id)) return;
   throw idProblem(
     "ID_MISMATCH",
     `The id in the content, or after the patch, is not the id in the path, "${id}".`,

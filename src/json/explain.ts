@@ -1,6 +1,6 @@
 /** Reads a JSON text slowly, to say what is wrong with it and where. Only texts that failed the gate get here. */
 import { Problem, type ProblemCode } from "../errors.ts";
-import type { JsonLimits } from "./gate.ts";
+import type { JsonLimits } from "./limits.ts";
 import { toFragment } from "./pointer.ts";
 
 /** The first thing that is wrong with the text, in reading order; `undefined` when nothing is. */

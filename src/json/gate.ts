@@ -9,23 +9,13 @@
 import { isUtf8 } from "node:buffer";
 import { Problem } from "../errors.ts";
 import { explain, isBadString } from "./explain.ts";
-
-/** How deep and how wide a JSON value may be. */
-export interface JsonLimits {
-  /** Levels of nesting; a scalar has none. */
-  depth: number;
-  /** Members of one object. */
-  members: number;
-}
-
-/** The limits where nobody says otherwise. */
-export const defaultJsonLimits: JsonLimits = { depth: 64, members: 10_000 };
+import { beyondLimits, type JsonLimits } from "./limits.ts";
 
 /**
  * The value of a JSON text. Throws MALFORMED_JSON, DUPLICATE_MEMBER, NUMBER_OUT_OF_RANGE, INVALID_STRING,
  * INVALID_UTF8 or BODY_TOO_DEEP.
  */
-export function parseJson(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): unknown {
+export function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   const text = decode(bytes);
   const membersInText = countMembers(text, limits);
   // Too deep to be walked by recursion, or too wide to be quick.
@@ -54,14 +44,6 @@ export function requireObject(value: unknown): Record<string, unknown> {
 /** Throws BODY_TOO_DEEP when a value that was made here goes beyond the limits. */
 export function requireLimits(value: unknown, limits: JsonLimits): void {
   if (!isWithin(value, limits, 0)) throw beyondLimits(limits);
-}
-
-/** The problem of a value that is nested too deeply or too wide. */
-export function beyondLimits({ depth, members }: JsonLimits): Problem {
-  return new Problem(
-    "BODY_TOO_DEEP",
-    `The result is nested more than ${depth} levels deep, or an object in it has more than ${members} members.`,
-  );
 }
 
 /** Whether a JSON value is an object. */

@@ -3,7 +3,8 @@
  * from a patch that doubles the document with each `copy`.
  */
 import { Problem } from "../errors.ts";
-import { beyondLimits, isObject, type JsonLimits, requireLimits } from "./gate.ts";
+import { isObject, requireLimits } from "./gate.ts";
+import { beyondLimits, type JsonLimits } from "./limits.ts";
 import { LongArray } from "./long-array.ts";
 import { setMember } from "./members.ts";
 import { invalid, type Operation, parseOperations } from "./patch-operations.ts";

@@ -1,16 +1,13 @@
 /** JSON Merge Patch (RFC 7396). */
-import { beyondLimits, defaultJsonLimits, isObject, type JsonLimits } from "./gate.ts";
+import { isObject } from "./gate.ts";
+import { beyondLimits, type JsonLimits } from "./limits.ts";
 import { setMember } from "./members.ts";
 
 /**
  * The value that a merge patch makes of a target, which stays as it is. The result is no deeper than the deeper of
  * the two, but may have more members: throws BODY_TOO_DEEP when they are too many for one object.
  */
-export function applyMergePatch(
-  target: unknown,
-  patch: unknown,
-  limits: JsonLimits = defaultJsonLimits,
-): unknown {
+export function applyMergePatch(target: unknown, patch: unknown, limits: JsonLimits): unknown {
   if (!isObject(patch)) return patch;
   const result: Record<string, unknown> = {};
   if (isObject(target)) {

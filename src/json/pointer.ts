@@ -12,9 +12,19 @@ export function parsePointer(text: string): string[] | undefined {
 
 /** Spells segments as a pointer in a URI fragment (RFC 6901 §6), such as `#/author/first%20name`. */
 export function toFragment(segments: readonly (string | number)[]): string {
-  return segments.reduce<string>((pointer, segment) => `${pointer}/${encodeSegment(String(segment))}`, "#");
+  return asFragment(formatPointer(segments));
 }
 
-function encodeSegment(segment: string): string {
-  return encodeURIComponent(segment.toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1"));
+/** Spells segments as a pointer, such as `/author/first name`. */
+export function formatPointer(segments: readonly (string | number)[]): string {
+  return segments.map((segment) => `/${escapeSegment(String(segment))}`).join("");
+}
+
+/** A pointer as a URI fragment: everything but what RFC 3986 §3.5 allows there is percent-encoded. */
+export function asFragment(pointer: string): string {
+  return `#${encodeURI(pointer.toWellFormed()).replace(/[#[\]]/g, encodeURIComponent)}`;
+}
+
+function escapeSegment(segment: string): string {
+  return segment.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -160,7 +160,5 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
 }
 
 function queueFull(): Problem {
-  return new Problem("UNAVAILABLE", "Too many requests are waiting for the store. Try again.", {
-    headers: { "retry-after": "1" },
-  });
+  return new Problem("UNAVAILABLE", "Too many requests are waiting for the store. Try again.");
 }

@@ -85,5 +85,5 @@ export function createKeyedQueue({
 }
 
 function unavailable(reason: string): Problem {
-  return new Problem("UNAVAILABLE", `${reason} Try again.`, { headers: { "retry-after": "1" } });
+  return new Problem("UNAVAILABLE", `${reason} Try again.`);
 }

@@ -107,7 +107,7 @@ describe("the id in the content", () => {
   ];
   for (const [bodyId, pathId, same] of cases) {
     test(`${JSON.stringify(bodyId)} ${same ? "is" : "is not"} ${pathId}`, () => {
-      for (const kind of ["uuid", "integer"] as const) assert.equal(sameId(kind, bodyId, pathId), same);
+      assert.equal(sameId(bodyId, pathId), same);
     });
   }
 });

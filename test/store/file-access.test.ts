@@ -10,6 +10,7 @@ const harmless = new Set([
   "accessSync",
   "constants",
   "existsSync",
+  "lstatSync",
   "realpathSync",
   "stat",
   "statSync",

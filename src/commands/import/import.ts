@@ -7,7 +7,7 @@
 import type { Readable } from "node:stream";
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
-import type { JsonLimits } from "../../json/gate.ts";
+import type { JsonLimits } from "../../json/limits.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
 import { HeldBack } from "./held-back.ts";

@@ -4,7 +4,8 @@ import { fitId } from "../../collection/ids.ts";
 import { resourceText, withoutId } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
 import { describeViolations } from "../../fit.ts";
-import { type JsonLimits, parseJson, requireObject } from "../../json/gate.ts";
+import { parseJson, requireObject } from "../../json/gate.ts";
+import type { JsonLimits } from "../../json/limits.ts";
 import { excerpt } from "../words.ts";
 
 /** A text that may be imported. */

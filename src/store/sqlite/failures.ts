@@ -1,5 +1,4 @@
 /** What an error of SQLite means for those who asked. https://sqlite.org/rescode.html */
-import { Problem, type ProblemCode } from "../../errors.ts";
 
 /** Kinds of error: no room left, another process writes, the file or the disk is broken, or anything else. */
 export type Failure = "full" | "busy" | "broken" | "other";
@@ -40,10 +39,4 @@ export function describeError(error: unknown): string {
   const code = resultCode(error);
   const message = error instanceof Error ? error.message : String(error);
   return code === undefined ? message : `${message} (SQLite result code ${code})`;
-}
-
-/** A problem of the store. Those that may pass ask the client to try again. */
-export function storeProblem(code: ProblemCode, detail: string): Problem {
-  const mayPass = code === "UNAVAILABLE" || code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN";
-  return new Problem(code, detail, mayPass ? { headers: { "retry-after": "1" } } : {});
 }

@@ -1,7 +1,6 @@
 /** An import as the store sees it. The transaction itself is open in the writer thread. */
-import { StartError } from "../../errors.ts";
+import { Problem, StartError } from "../../errors.ts";
 import type { CollectionRecord, Load } from "../store.ts";
-import { storeProblem } from "./failures.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 
 /** How an import talks to the writer. */
@@ -77,6 +76,6 @@ export class SqliteLoad implements Load {
 
 /** Gives the answer, or throws UNAVAILABLE when the writer could not do it as things are. */
 function requireDone(answer: WriterAnswer): WriterAnswer {
-  if (answer.kind === "mistake") throw storeProblem("UNAVAILABLE", answer.message);
+  if (answer.kind === "mistake") throw new Problem("UNAVAILABLE", answer.message);
   return answer;
 }

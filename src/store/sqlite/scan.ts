@@ -1,8 +1,9 @@
 /** Whole collections, each from one snapshot. */
+
 import type { DatabaseSync } from "node:sqlite";
+import { Problem } from "../../errors.ts";
 import type { Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import { storeProblem } from "./failures.ts";
 import { openForReading } from "./open-file.ts";
 import { Reader } from "./reader.ts";
 
@@ -31,7 +32,7 @@ export class Scans {
         const { items } = reader.resources(collection, { limit: chunk, ...after });
         for (const resource of items) {
           yield resource;
-          if (!database.isOpen) throw storeProblem("UNAVAILABLE", "The store was closed.");
+          if (!database.isOpen) throw new Problem("UNAVAILABLE", "The store was closed.");
         }
         last = items.at(-1);
       } while (last !== undefined);

@@ -1,6 +1,6 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { DatabaseSync } from "node:sqlite";
-import { StartError } from "../../errors.ts";
+import { Problem, StartError } from "../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
 import type {
   CollectionRecord,
@@ -18,7 +18,7 @@ import type {
 } from "../store.ts";
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
-import { describeError, failureOf, storeProblem } from "./failures.ts";
+import { describeError, failureOf } from "./failures.ts";
 import { HotResources } from "./hot-resources.ts";
 import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
@@ -141,7 +141,7 @@ export class SqliteStore implements Store {
     const number = (isLoading ? this.#load?.number : undefined) ?? this.#requireCollection(collection).number;
     const answer = await this.#ask({ kind: "reserve", collection: number, n });
     if (answer.kind === "reserved") return answer.first;
-    throw storeProblem("UNAVAILABLE", answer.kind === "mistake" ? answer.message : "The store has failed.");
+    throw new Problem("UNAVAILABLE", answer.kind === "mistake" ? answer.message : "The store has failed.");
   }
 
   collections(): ReadonlyMap<string, CollectionRecord> {
@@ -227,13 +227,13 @@ export class SqliteStore implements Store {
   }
 
   #requireWorking(): void {
-    if (this.#closed !== undefined) throw storeProblem("UNAVAILABLE", "The store is closed.");
-    if (this.#health.kind === "failed") throw storeProblem("UNAVAILABLE", "The store has failed.");
+    if (this.#closed !== undefined) throw new Problem("UNAVAILABLE", "The store is closed.");
+    if (this.#health.kind === "failed") throw new Problem("UNAVAILABLE", "The store has failed.");
   }
 
   #requireWritable(): void {
     this.#requireWorking();
-    if (this.#load !== undefined) throw storeProblem("UNAVAILABLE", "An import is under way. Try again.");
+    if (this.#load !== undefined) throw new Problem("UNAVAILABLE", "An import is under way. Try again.");
   }
 
   #readResource(collection: NumberedCollection, id: string): Stored | undefined {
@@ -265,10 +265,10 @@ export class SqliteStore implements Store {
     switch (failureOf(error)) {
       case "broken":
         this.fail(describeError(error));
-        return storeProblem("UNAVAILABLE", "The store has failed.");
+        return new Problem("UNAVAILABLE", "The store has failed.");
       case "busy":
       case "full":
-        return storeProblem("UNAVAILABLE", "The store cannot be read now. Try again.");
+        return new Problem("UNAVAILABLE", "The store cannot be read now. Try again.");
       case "other":
         return error;
     }
@@ -311,7 +311,7 @@ export class SqliteStore implements Store {
     if (code === "STORAGE_FULL" && this.#health.kind === "ok") {
       this.#health = { kind: "degraded", reason: "there is no room left to write" };
     }
-    return storeProblem(code, detail);
+    return new Problem(code, detail);
   }
 
   /** Something was written, so there is room. */

@@ -1,8 +1,7 @@
 /** The writer as the store sees it: asks the writer thread, and notices when it dies. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { StartError } from "../../errors.ts";
-import { storeProblem } from "./failures.ts";
+import { Problem, StartError } from "../../errors.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
 
 interface Pending {
@@ -52,7 +51,7 @@ export class WriterClient {
 
   /** Asks the writer. Rejects with OUTCOME_UNKNOWN when it dies before it answers. */
   ask(request: WriterRequest): Promise<WriterAnswer> {
-    if (this.#isDead) return Promise.reject(storeProblem("UNAVAILABLE", "The store has failed."));
+    if (this.#isDead) return Promise.reject(new Problem("UNAVAILABLE", "The store has failed."));
     return new Promise((resolve, reject) => {
       this.#pending.push({ resolve, reject });
       this.#worker.postMessage(request);
@@ -82,7 +81,7 @@ export class WriterClient {
     this.#pending = [];
     for (const { reject } of pending) {
       reject(
-        storeProblem("OUTCOME_UNKNOWN", "The store failed before it could tell what became of the write."),
+        new Problem("OUTCOME_UNKNOWN", "The store failed before it could tell what became of the write."),
       );
     }
     if (!this.#isClosing) this.#onFailure(reason);

@@ -12,7 +12,7 @@ test("a write that the disk holds up for too long is 503 OUTCOME_UNKNOWN", {
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-deadline-"));
   const config = join(folder, "slow.json");
-  writeFileSync(config, JSON.stringify({ limits: { handlerTimeoutMs: 300 } }));
+  writeFileSync(config, JSON.stringify({ collections: { things: {} }, limits: { handlerTimeoutMs: 300 } }));
   const strace = [
     "strace",
     "-D",

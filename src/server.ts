@@ -14,6 +14,7 @@ import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import { createKeyedQueue } from "./store/keyed-queue.ts";
 import { openStore, type StoreOptions } from "./store/open.ts";
+import { createPace } from "./store/pace.ts";
 
 /** A service that answers. */
 export interface RunningServer {
@@ -38,7 +39,9 @@ export interface StartOptions {
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const log = options.log ?? pino({ level: "silent" });
+  const pace = createPace();
   const opening = openStore(config.store, {
+    answersPerTurn: pace.perTurn,
     ...options.storeOptions,
     onFailure: options.onFailure ?? (() => {}),
   });
@@ -53,6 +56,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       openCollections: config.openCollections,
       settings: config.http,
       writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
+      pace,
       newUuid: createUuidSource(),
       now: Date.now,
       log,

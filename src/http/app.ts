@@ -92,9 +92,6 @@ function createRequestIds(): () => string {
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Writes that are taken on in one turn of the event loop. */
-const writesPerTurn = 8;
-
 /** What the answers to all requests share. */
 interface Wire {
   service: Service;
@@ -103,12 +100,16 @@ interface Wire {
 }
 
 function serveWith(wire: Wire): Serve {
-  const takeTurn = createTurns(writesPerTurn);
+  const { pace } = wire.service;
+  const takeTurn = createTurns(pace.perTurn);
   return (request, reply) => {
     reply.hijack();
     const work = () => answer(wire, request, reply);
     (request.raw.socket as Connection)[latestRequest] = request.raw;
-    inOrder(request.raw.socket, isRead(request.raw) ? work : () => takeTurn().then(work));
+    if (isRead(request.raw)) {
+      pace.noteRead();
+      inOrder(request.raw.socket, work);
+    } else inOrder(request.raw.socket, () => takeTurn().then(work));
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
+import type { Pace } from "../store/pace.ts";
 import type { Store } from "../store/store.ts";
 import type { HttpSettings } from "./settings.ts";
 
@@ -15,6 +16,8 @@ export interface Service {
   settings: HttpSettings;
   /** Writes to one resource wait for each other here. */
   writes: KeyedQueue;
+  /** How many writes one turn of the event loop takes on. */
+  pace: Pace;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;

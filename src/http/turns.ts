@@ -17,20 +17,25 @@ export function pauseAfter(bytes: number): Promise<void> | undefined {
 }
 
 /** Lets so many callers on in each turn of the event loop. */
-export function createTurns(perTurn: number): TakeTurn {
+export function createTurns(perTurn: () => number): TakeTurn {
   const waiting: (() => void)[] = [];
+  let allowed = 0;
   let taken = 0;
 
   function nextTurn(): void {
-    const next = waiting.splice(0, perTurn);
+    allowed = perTurn();
+    const next = waiting.splice(0, allowed);
     taken = next.length;
     for (const go of next) go();
     if (taken > 0) setImmediate(nextTurn);
   }
 
   return () => {
-    if (taken === 0) setImmediate(nextTurn);
-    if (taken < perTurn && waiting.length === 0) {
+    if (taken === 0) {
+      allowed = perTurn();
+      setImmediate(nextTurn);
+    }
+    if (taken < allowed && waiting.length === 0) {
       taken++;
       return Promise.resolve();
     }

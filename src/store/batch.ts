@@ -24,7 +24,7 @@ export interface BatchOptions<Call, Answer> {
    * follows on an answer takes its time, and whoever waits for something else should get a turn in between.
    * @default Infinity
    */
-  answersPerTurn?: number;
+  answersPerTurn?: () => number;
   /** How many batches may be under way at once; calls that arrive meanwhile form the next. @default Infinity */
   maxUnderWay?: number;
 }
@@ -64,7 +64,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       maxWeight: Number.POSITIVE_INFINITY,
       weigh: () => 0,
       maxTogether: 1_000,
-      answersPerTurn: Number.POSITIVE_INFINITY,
+      answersPerTurn: () => Number.POSITIVE_INFINITY,
       maxUnderWay: Number.POSITIVE_INFINITY,
       ...options,
     };
@@ -137,7 +137,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   }
 
   #settle(batch: readonly Waiting<Call, Answer>[], outcomes: readonly Outcome<Answer>[], from = 0): void {
-    const to = Math.min(batch.length, from + this.#options.answersPerTurn);
+    const to = Math.min(batch.length, from + this.#options.answersPerTurn());
     for (let index = from; index < to; index++)
       this.#answer(batch[index] as Waiting<Call, Answer>, outcomes[index]);
     this.#unanswered -= to - from;

@@ -14,6 +14,11 @@ export type StoreAddress = { kind: "sqlite"; path: string };
 export interface StoreOptions {
   /** Called once when the store has failed for good. @default nobody is told */
   onFailure?: (reason: string) => void;
+  /**
+   * How many commits are answered in one turn of the event loop; asked once a turn. What follows on the answers to a
+   * whole group would hold reads up for milliseconds. @default as many as there are
+   */
+  answersPerTurn?: () => number;
   /** Whether commits that arrive together are written together; `false` is for measurements. @default true */
   groupCommit?: boolean;
   /** `NORMAL` may lose acknowledged commits when the power fails; it is there to prove that tests see it. @default "FULL" */
@@ -22,8 +27,9 @@ export interface StoreOptions {
 
 /** Opens a store for reading and writing; nobody else may write to it meanwhile. Throws StartError. */
 export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
-  const { onFailure = () => {}, groupCommit = true, synchronous = "FULL" } = options;
-  return openSqliteStore(realPath(address), { onFailure, groupCommit, synchronous });
+  const all = () => Number.POSITIVE_INFINITY;
+  const { onFailure = () => {}, answersPerTurn = all, groupCommit = true, synchronous = "FULL" } = options;
+  return openSqliteStore(realPath(address), { onFailure, answersPerTurn, groupCommit, synchronous });
 }
 
 /** Opens a store for reading beside whoever writes to it. Throws StartError. */

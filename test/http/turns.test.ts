@@ -12,7 +12,10 @@ function crowd(takeTurn: () => Promise<void>, size: number): number[] {
 
 describe("of a crowd", () => {
   test("the first ones go at once and the others so many a turn, in the order in which they came", async () => {
-    const taken = crowd(createTurns(2), 5);
+    const taken = crowd(
+      createTurns(() => 2),
+      5,
+    );
     await Promise.resolve();
     assert.deepEqual(taken, [0, 1]);
     await nextTurn();
@@ -22,7 +25,7 @@ describe("of a crowd", () => {
   });
 
   test("those who come while others wait go behind them", async () => {
-    const takeTurn = createTurns(2);
+    const takeTurn = createTurns(() => 2);
     const taken: string[] = [];
     const ask = (name: string) => void takeTurn().then(() => taken.push(name));
     for (const name of ["a", "b", "c"]) ask(name);
@@ -36,7 +39,7 @@ describe("of a crowd", () => {
   });
 
   test("a later one starts anew", async () => {
-    const takeTurn = createTurns(2);
+    const takeTurn = createTurns(() => 2);
     crowd(takeTurn, 5);
     for (let turn = 0; turn < 4; turn++) await nextTurn();
     const taken = crowd(takeTurn, 3);

@@ -56,7 +56,7 @@ test("calls that arrive while as many batches are under way as may be form the n
 });
 
 test("answers come over several turns where only some may come in one, each to its own call", async () => {
-  const { batch } = createDoubling({ answersPerTurn: 2 });
+  const { batch } = createDoubling({ answersPerTurn: () => 2 });
   const answered: number[] = [];
   const calls = [1, 2, 3, 4, 5].map((n) => batch.run(n).then((answer) => answered.push(answer)));
   await calls[0];

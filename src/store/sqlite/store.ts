@@ -40,12 +40,10 @@ export interface SqliteStoreParts {
   path: string;
   lock: Lock;
   database: DatabaseSync;
+  answersPerTurn: () => number;
   groupCommit: boolean;
   onFailure: (reason: string) => void;
 }
-
-/** A whole group's answers at once, and the requests that follow on them, would hold reads up for milliseconds. */
-const answersPerTurn = 8;
 
 /** Text of commits that may wait for the disk, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
@@ -80,7 +78,7 @@ export class SqliteStore implements Store {
     this.#commits = createBatch({
       perform: (commits) => this.#commitTogether(commits),
       maxTogether: parts.groupCommit ? 1_000 : 1,
-      answersPerTurn,
+      answersPerTurn: parts.answersPerTurn,
       maxWeight: maxWaitingText,
       weigh: textLength,
     });

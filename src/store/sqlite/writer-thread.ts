@@ -1,4 +1,5 @@
 /** The writer: a thread of its own, so that a slow disk holds up writes and nothing else. */
+import { setPriority } from "node:os";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { describeError } from "./failures.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
@@ -79,5 +80,19 @@ function start(port: MessagePort): WriterMessage {
   }
 }
 
+/**
+ * Where processors are scarce, whoever answers requests goes before whoever writes: reads wait for the first only. On
+ * Linux this concerns the calling thread alone; elsewhere it would be the whole process (setpriority(2)).
+ */
+function giveWay(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(10);
+  } catch {
+    // A sandbox may forbid it; then reads wait a little longer.
+  }
+}
+
 if (parentPort === null) throw new Error("This file is the writer thread of a store.");
+giveWay();
 parentPort.postMessage(start(parentPort));

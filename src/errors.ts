@@ -62,6 +62,11 @@ export const problems = {
     status: 503,
     meaning: "There is no room left to write. Reads go on; writes resume with room.",
   },
+  QUERY_TOO_EXPENSIVE: {
+    status: 503,
+    meaning:
+      "The list takes longer than the service allows. The detail says which index would make it quick.",
+  },
   OUTCOME_UNKNOWN: {
     status: 503,
     meaning: "The service cannot tell whether the write took effect. Read before you repeat it.",

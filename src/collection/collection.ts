@@ -6,6 +6,8 @@
  */
 import type { Violation } from "../errors.ts";
 import type { IdKind } from "./ids.ts";
+import type { Index } from "./indexes.ts";
+import type { Path } from "./paths.ts";
 
 /** The attributes of a resource: its members without `id`. */
 export type Attributes = Record<string, unknown>;
@@ -19,6 +21,10 @@ export interface Collection {
   idKind: IdKind;
   /** The declared schema as JSON text; `undefined` takes any attributes. */
   schema: string | undefined;
+  /** What lists are made quick by. */
+  indexes: readonly Index[];
+  /** Attributes whose words are searched. */
+  search: readonly Path[];
   validate: Validator;
 }
 
@@ -29,5 +35,5 @@ const anythingFits: Validator = () => [];
 
 /** A collection that nobody declared: any attributes, UUIDv7 ids. */
 export function openCollection(name: string): Collection {
-  return { name, idKind: "uuid", schema: undefined, validate: anythingFits };
+  return { name, idKind: "uuid", schema: undefined, indexes: [], search: [], validate: anythingFits };
 }

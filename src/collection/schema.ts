@@ -2,6 +2,7 @@
 import { StartError } from "../errors.ts";
 import { type Collection, collectionName, openCollection, type Validator } from "./collection.ts";
 import { type IdKind, idKinds } from "./ids.ts";
+import { readIndexes, readSearch } from "./indexes.ts";
 import { shown } from "./shown.ts";
 
 /** What a configuration says about one collection. */
@@ -10,6 +11,10 @@ export interface CollectionDeclaration {
   readonly id?: IdKind;
   /** A JSON Schema (2020-12) that the attributes must fit. @default anything fits */
   readonly schema?: Readonly<Record<string, unknown>>;
+  /** What lists are made quick by: attributes, or lists of them; `-` is descending. @default none */
+  readonly indexes?: readonly (string | readonly string[])[];
+  /** The attributes that `q` searches. @default none */
+  readonly search?: readonly string[];
 }
 
 /** A collection as declared. Throws StartError when the declaration is wrong. */
@@ -28,9 +33,12 @@ export async function defineCollection(
       `collections.${name}.id must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`,
     );
   }
-  if (schema === undefined) return { ...openCollection(name), idKind: id };
+  const indexes = readIndexes(declaration.indexes, `collections.${name}.indexes`);
+  const search = readSearch(declaration.search, `collections.${name}.search`);
+  const collection = { ...openCollection(name), idKind: id, indexes, search };
+  if (schema === undefined) return collection;
   const validate = await compileSchema(schema, `collections.${name}.schema`);
-  return { name, idKind: id, schema: JSON.stringify(schema), validate };
+  return { ...collection, schema: JSON.stringify(schema), validate };
 }
 
 /** Checks a schema and makes a validator of it. Throws StartError naming the place below `at`. */

@@ -90,7 +90,7 @@ async function list(service: Service, operation: OperationOf<"list">, request: H
 }
 
 function listQuery(collection: Collection, { limit, after }: PageRequest) {
-  return { collection: collection.name, limit, ...(after === undefined ? {} : { after }) };
+  return { collection: collection.name, limit, ...(after === undefined ? {} : { after: [after] }) };
 }
 
 /** A read's 304 or 412; `undefined` to go on. */

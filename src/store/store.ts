@@ -6,6 +6,10 @@
  * `test/store/contract.ts` holds every store to it.
  */
 import type { IdKind } from "../collection/ids.ts";
+import type { Index, SortKey } from "../collection/indexes.ts";
+import type { Path } from "../collection/paths.ts";
+import type { Filter } from "../query/filter.ts";
+import type { Position } from "../query/sort.ts";
 
 /** Names one resource. `id` is the canonical text of the id, also where the collection's ids are integers. */
 export interface Key {
@@ -68,13 +72,28 @@ export interface Commit {
 /** What a commit did, change by change, in the order of the call. */
 export type Committed = readonly { version: number; sequence: number }[];
 
-/** What a list asks for. Resources come in ascending order of id: numbers before strings, strings by code point. */
+/** What a list asks for. */
 export interface ListQuery {
   collection: string;
   /** At most so many resources; fewer where their text would be more than about 2 MiB, but at least one. */
   limit: number;
-  /** Only resources whose id comes after this one, which need not exist (any more). */
-  after?: string;
+  /** Only the resources that `matches` says it of. @default every resource */
+  filter?: Filter;
+  /** As `compareBy` sorts; by ascending id where keys are equal, or there are none. @default [] */
+  sort?: readonly SortKey[];
+  /** Only resources that come after this position, at which none need be (any more). Not together with `offset` or `words`. */
+  after?: Position;
+  /** So many resources at the beginning are left out. @default 0 */
+  offset?: number;
+  /**
+   * Only resources that have each of these words, or a word that begins with it, in the attributes that the
+   * collection's `search` names. Without `sort` those come first that match best.
+   */
+  words?: readonly string[];
+  /** Whether the total is wanted also where it must be counted. @default false */
+  count?: boolean;
+  /** Ends the work when nobody waits for the answer any more: the call is then rejected with the signal's reason. */
+  signal?: AbortSignal;
 }
 
 /** One page, with what was true of the collection in the same snapshot. */
@@ -82,8 +101,8 @@ export interface Page {
   items: readonly Stored[];
   /** Whether there are resources after the last one of this page. */
   more: boolean;
-  /** How many resources the collection has. */
-  total: number;
+  /** How many resources the whole list has; `undefined` where nobody counted. Without filter and words it is always known. */
+  total: number | undefined;
   /** The collection's sequence: raised by one with every change to any of its resources. */
   sequence: number;
 }
@@ -112,6 +131,10 @@ export interface CollectionRecord {
   idKind: IdKind;
   /** The schema that the resources were last known to fit, as JSON text; `undefined` = anything fits. */
   schema: string | undefined;
+  /** What lists are made quick by. @default [] */
+  indexes?: readonly Index[];
+  /** Attributes that `words` are looked for in. @default [] */
+  search?: readonly Path[];
 }
 
 /** A resource that arrives from outside with an id (or with one just made for it). */
@@ -157,7 +180,10 @@ export interface Store {
    */
   commit(commit: Commit): Promise<Committed>;
 
-  /** A page in id order; an unknown collection is an empty one. */
+  /**
+   * A page; an unknown collection is an empty one. Throws QUERY_TOO_EXPENSIVE when it takes longer than the store was
+   * opened to allow, with advice.
+   */
   list(query: ListQuery): Promise<Page>;
 
   /** How many resources the collection has, exactly; 0 for an unknown collection. */

@@ -101,9 +101,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  async list({ collection, ...page }: ListQuery): Promise<Page> {
+  async list({ collection, limit, after }: ListQuery): Promise<Page> {
     const known = this.#known(collection);
-    return known === undefined ? emptyPage : this.#read(() => this.#reader.page(known, page));
+    const options = after === undefined ? { limit } : { limit, after: String(after.at(-1)) };
+    return known === undefined ? emptyPage : this.#read(() => this.#reader.page(known, options));
   }
 
   async count(collection: string): Promise<number> {

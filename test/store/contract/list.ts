@@ -29,7 +29,11 @@ export function listContract(open: OpenFixture): void {
       for (const id of [...textIds].reverse()) await commit(store, [created(topic(id))]);
       const seen: string[] = [];
       for (let after: string | undefined; ; after = seen.at(-1)) {
-        const page = await store.list({ collection: "topics", limit: 3, ...(after && { after }) });
+        const page = await store.list({
+          collection: "topics",
+          limit: 3,
+          ...(after === undefined ? {} : { after: [after] }),
+        });
         seen.push(...page.items.map(({ id }) => id));
         assert.deepEqual([page.total, page.sequence], [textIds.length, textIds.length]);
         assert.equal(page.more, seen.length < textIds.length);
@@ -51,7 +55,7 @@ export function listContract(open: OpenFixture): void {
       );
       for (const id of inOrder) assert.equal((await again.read(number(id)))?.id, id);
       assert.deepEqual(await scannedIds(again, "numbers"), inOrder);
-      const next = await again.list({ collection: "numbers", limit: 1, after: "9" });
+      const next = await again.list({ collection: "numbers", limit: 1, after: [9] });
       assert.equal(next.items[0]?.id, "10");
     }),
   );
@@ -65,7 +69,11 @@ export function listContract(open: OpenFixture): void {
       const sizes: number[] = [];
       const seen: string[] = [];
       for (let after: string | undefined; ; after = seen.at(-1)) {
-        const page = await store.list({ collection: "topics", limit: 1_000, ...(after && { after }) });
+        const page = await store.list({
+          collection: "topics",
+          limit: 1_000,
+          ...(after === undefined ? {} : { after: [after] }),
+        });
         seen.push(...page.items.map(({ id }) => id));
         sizes.push(page.items.length);
         if (!page.more) break;
@@ -82,7 +90,7 @@ export function listContract(open: OpenFixture): void {
       for (const id of ["a", "b", "c"]) await commit(store, [created(topic(id))]);
       await commit(store, [deleted(topic("b"), 1)]);
       const ids = async (after: string) =>
-        (await store.list({ collection: "topics", limit: 9, after })).items.map(({ id }) => id);
+        (await store.list({ collection: "topics", limit: 9, after: [after] })).items.map(({ id }) => id);
       assert.deepEqual(await ids("b"), ["c"]);
       assert.deepEqual(await ids("aa"), ["c"]);
       assert.deepEqual(await ids("c"), []);

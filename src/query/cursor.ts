@@ -6,45 +6,73 @@
  */
 import { createHash } from "node:crypto";
 import { Problem } from "../errors.ts";
+import type { ListRequest } from "./list.ts";
+import { type Position, sortValueOf } from "./sort.ts";
 
 const checksumBytes = 8;
+const advice = 'use the cursor of a "next" link of this very list, with the same filter and sort';
 
-/** Spells the id after which the next page begins. `list` names the list: its collection and, later, its filter and sort. */
-export function formatCursor(list: string, id: string): string {
-  const payload = Buffer.from(id);
+/** Names what a cursor belongs to: a list is another one with another filter, sort or words. */
+export function listName(
+  collection: string,
+  { filter, sort, words }: Pick<ListRequest, "filter" | "sort" | "words">,
+): string {
+  return JSON.stringify([collection, filter, sort, words]);
+}
+
+/** Spells the position after which the next page begins. `list` is what `listName` gave. */
+export function formatCursor(list: string, position: Position): string {
+  const payload = Buffer.from(JSON.stringify(position));
   return Buffer.concat([checksum(list, payload), payload]).toString("base64url");
 }
 
 /**
- * Reads a cursor that `formatCursor` made for the same list. Throws INVALID_CURSOR. Anybody can forge one, and gets no
- * more than a page that begins elsewhere.
+ * Reads a cursor that `formatCursor` made for the same list, with so many values. Throws INVALID_CURSOR. Anybody can
+ * forge one, and gets no more than a page that begins elsewhere.
  */
-export function parseCursor(list: string, cursor: string): string {
+export function parseCursor(list: string, cursor: string, values: number): Position {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(checksumBytes);
   // base64url's last character has spare bits, and Buffer skips characters that it does not know.
   const isWhole = bytes.toString("base64url") === cursor && bytes.length > checksumBytes;
   if (!isWhole || !checksum(list, payload).equals(bytes.subarray(0, checksumBytes))) throw invalidCursor();
-  return payload.toString();
+  const position = parsePosition(payload);
+  if (position?.length !== values) throw invalidCursor();
+  return position;
+}
+
+/** The problem of a cursor that is not one of this list. */
+export function invalidCursor(): Problem {
+  return new Problem(
+    "INVALID_CURSOR",
+    "The cursor is not one that this list gave out. Follow the list's own links.",
+    { violations: [{ in: "query", name: "cursor", code: "cursor", detail: advice }] },
+  );
 }
 
 function checksum(list: string, payload: Buffer): Buffer {
   return createHash("sha256").update(`${list}\0`).update(payload).digest().subarray(0, checksumBytes);
 }
 
-function invalidCursor(): Problem {
-  return new Problem(
-    "INVALID_CURSOR",
-    "The cursor is not one that this list gave out. Follow the list's own links.",
-    {
-      violations: [
-        {
-          in: "query",
-          name: "cursor",
-          code: "cursor",
-          detail: 'use the cursor of a "next" link of this very list',
-        },
-      ],
-    },
-  );
+/** The position that is spelled so and in no other way; its last value is an id. */
+function parsePosition(payload: Buffer): Position | undefined {
+  const value = parseJson(payload);
+  if (!Array.isArray(value) || !value.every(isWellFormed)) return undefined;
+  const position = value.map(sortValueOf);
+  const id = position.at(-1);
+  const isPosition = Buffer.from(JSON.stringify(position)).equals(payload);
+  return isPosition && (typeof id === "string" || typeof id === "number") ? position : undefined;
+}
+
+function parseJson(payload: Buffer): unknown {
+  try {
+    return JSON.parse(payload.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Texts of resources have neither lone surrogates nor null characters; a forged one might. */
+function isWellFormed(value: unknown): boolean {
+  return typeof value !== "string" || (value.isWellFormed() && !value.includes("\0"));
 }

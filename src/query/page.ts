@@ -31,7 +31,7 @@ export function parsePage(query: string, list: string, maxPageSize: number): Pag
   return {
     limit: Math.min(limit === null ? defaultPageSize : Number(limit), maxPageSize),
     hasLimit: limit !== null,
-    after: cursor === null ? undefined : parseCursor(list, cursor),
+    after: cursor === null ? undefined : String(parseCursor(list, cursor, 1)[0]),
   };
 }
 

@@ -1,0 +1,26 @@
+/** How texts are compared: alike in memory and in every store. */
+
+const firstSurrogate = 0xd800;
+const afterSurrogates = 0xe000;
+
+/** Compares texts by code point. `<` compares UTF-16 units, which puts 😀 before U+FFFD. */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const unitA = a.charCodeAt(i);
+    const unitB = b.charCodeAt(i);
+    if (unitA !== unitB) return codePointRank(unitA) - codePointRank(unitB);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all others. */
+function codePointRank(unit: number): number {
+  if (unit < firstSurrogate) return unit;
+  return unit < afterSurrogates ? unit + 0x2000 : unit - 0x800;
+}
+
+/** The text with ASCII letters in lower case, and nothing else changed. */
+export function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

@@ -1,0 +1,103 @@
+/**
+ * The public interface for react-admin: what its data providers for REST services lack here.
+ *
+ * `ra-data-simple-rest` and `ra-data-json-server` read the answer to a deletion, which has no content, and replace
+ * a whole resource by the attributes of a partial update. Nothing of react-admin is loaded; its types are matched
+ * by shape. This file runs in browsers and imports nothing.
+ */
+
+type Id = string | number;
+
+/** The methods of a data provider that are called through. */
+export interface DataProviderBase {
+  getMany(
+    resource: string,
+    params: { ids: Id[]; meta?: unknown; signal?: AbortSignal },
+  ): Promise<{ data: unknown[] }>;
+  delete(resource: string, params: { id: Id; meta?: unknown }): Promise<unknown>;
+}
+
+/** How the data provider reaches the service. */
+export interface HoldfastOptions {
+  /** The path that the collections live under, as the data provider has it: `http://localhost:3000/api/v1`. */
+  url: string;
+  /** What sends requests, as the data provider has it, such as react-admin's `fetchUtils.fetchJson`. */
+  httpClient(url: string, options: { method: string; body: string }): Promise<{ json?: unknown }>;
+}
+
+/** So many ids fit in the target of one request. */
+const idsPerRequest = 100;
+
+/**
+ * A data provider whose every method works, made of one from `ra-data-simple-rest` or `ra-data-json-server`:
+ * `update` and `updateMany` change the given attributes and no others, `delete` and `deleteMany` give what
+ * react-admin expects, and `getMany` takes any number of ids.
+ */
+export function holdfastDataProvider<Base extends DataProviderBase>(
+  base: Base,
+  { url, httpClient }: HoldfastOptions,
+): Base {
+  async function patch(resource: string, id: Id, changes: object): Promise<unknown> {
+    const target = `${url}/${resource}/${encodeURIComponent(id)}`;
+    const { json } = await httpClient(target, { method: "PATCH", body: JSON.stringify(changes) });
+    return json;
+  }
+
+  return {
+    ...base,
+    async getMany(resource: string, params: { ids: Id[] }) {
+      const answers = await Promise.all(
+        inParts(params.ids).map((ids) => base.getMany(resource, { ...params, ids })),
+      );
+      return { data: answers.flatMap(({ data }) => data) };
+    },
+    async update(resource: string, { id, data, previousData }: UpdateParams) {
+      return { data: await patch(resource, id, previousData ? changesBetween(previousData, data) : data) };
+    },
+    async updateMany(resource: string, { ids, data }: { ids: Id[]; data: object }) {
+      await Promise.all(ids.map((id) => patch(resource, id, data)));
+      return { data: ids };
+    },
+    async delete(resource: string, params: { id: Id; previousData?: object }) {
+      await base.delete(resource, params);
+      return { data: params.previousData ?? { id: params.id } };
+    },
+    async deleteMany(resource: string, { ids, ...rest }: { ids: Id[] }) {
+      await Promise.all(ids.map((id) => base.delete(resource, { ...rest, id })));
+      return { data: ids };
+    },
+  };
+}
+
+interface UpdateParams {
+  id: Id;
+  data: Attributes;
+  previousData?: Attributes;
+}
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+function inParts(ids: readonly Id[]): Id[][] {
+  const count = Math.ceil(ids.length / idsPerRequest);
+  return Array.from({ length: count }, (_, n) => ids.slice(n * idsPerRequest, (n + 1) * idsPerRequest));
+}
+
+/** A merge patch (RFC 7396). Attributes that `after` does not name stay, for it may be a part of them. */
+function changesBetween(before: Attributes, after: Attributes): Attributes {
+  const changes = Object.entries(after).flatMap(([name, value]) => {
+    const old = before[name];
+    if (JSON.stringify(old) === JSON.stringify(value)) return [];
+    return [[name, isObject(old) && isObject(value) ? replacement(old, value) : (value ?? null)]];
+  });
+  return Object.fromEntries(changes);
+}
+
+/** Objects within a resource are given whole: a member that is gone has been removed. */
+function replacement(before: Attributes, after: Attributes): Attributes {
+  const removed = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
+  return { ...Object.fromEntries(removed.map((name) => [name, null])), ...changesBetween(before, after) };
+}
+
+function isObject(value: unknown): value is Attributes {
+  return Object.prototype.toString.call(value) === "[object Object]";
+}

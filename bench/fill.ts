@@ -9,7 +9,7 @@ export async function fillStore(
   attributesOf: (n: number) => Record<string, unknown>,
 ): Promise<string[]> {
   const store = await openStore({ kind: "sqlite", path });
-  await store.migrate([{ name: "articles", idKind: "uuid", schema: undefined }]);
+  await store.migrate([{ name: "articles", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
   const newUuid = createUuidSource();
   const ids = Array.from({ length: resources }, () => newUuid());
   const articles = await store.load("articles");

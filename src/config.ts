@@ -125,6 +125,7 @@ function limitsOf(get: Get): Limits {
     jsonMembers: get("limits.jsonMembers"),
     patchOperations: get("limits.patchOperations"),
     page: get("limits.page"),
+    queryMs: get("limits.queryMs"),
     collections: get("limits.collections"),
     headersTimeoutMs: get("limits.headersTimeoutMs"),
     requestTimeoutMs: get("limits.requestTimeoutMs"),

@@ -6,6 +6,7 @@ import type { Collection } from "./collection/collection.ts";
 import { withoutId } from "./collection/resource.ts";
 import type { Config } from "./config.ts";
 import { StartError, type Violation } from "./errors.ts";
+import { recordOf } from "./store/record.ts";
 import type { CollectionRecord, Store } from "./store/store.ts";
 
 /** A resource that does not fit. */
@@ -54,11 +55,11 @@ export async function planStart(store: Store, config: Config): Promise<readonly 
   const known = store.collections();
   const plan: CollectionRecord[] = [];
   for (const collection of config.collections.values()) {
-    const { name, idKind, schema } = collection;
+    const { name, schema } = collection;
     const before = known.get(name);
     const mayMisfit = before !== undefined && schema !== undefined && before.schema !== schema;
     if (mayMisfit && !config.accept) await requireFit(store, collection);
-    plan.push({ name, idKind, schema });
+    plan.push(recordOf(collection));
   }
   return [...plan, ...unbound(known, config)];
 }

@@ -40,6 +40,8 @@ export interface HoldfastConfig {
     patchOperations?: number;
     /** Resources of one page. @default 1000 */
     page?: number;
+    /** Until a list that no index serves must be there. @default 2000 */
+    queryMs?: number;
     /** Collections that open mode may create. @default 1000 */
     collections?: number;
     /** Until a request's headers must be there. @default 10000 */

@@ -5,7 +5,7 @@ import { openStore } from "../../src/store/open.ts";
 
 const { store: path } = JSON.parse(process.argv[2] as string) as { store: string };
 const store = await openStore({ kind: "sqlite", path });
-await store.migrate([{ name: "articles", idKind: "uuid", schema: undefined }]);
+await store.migrate([{ name: "articles", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
 const newUuid = createUuidSource();
 
 const server = createServer((request, response) => {

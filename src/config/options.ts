@@ -191,6 +191,7 @@ export const options = {
     10_000,
     "resources of one page; a larger `limit` is lowered to it",
   ),
+  "limits.queryMs": timeout(defaultLimits.queryMs, "until a list that no index serves must be there"),
   "limits.collections": limit(defaultLimits.collections, 100_000, "collections that open mode may create"),
   "limits.headersTimeoutMs": timeout(
     defaultLimits.headersTimeoutMs,
@@ -224,12 +225,10 @@ export type OptionValue<Name extends OptionName> = ReturnType<(typeof options)[N
 
 /** Options that are known by name, and that this release does not have: ignoring `access` would open a door. */
 const laterOptions = {
-  top: ["auth", "tls", "trustProxy", "history", "limits.batch", "limits.queryMs", "limits.rate"],
+  top: ["auth", "tls", "trustProxy", "history", "limits.batch", "limits.rate"],
   collection: [
     "unique",
-    "indexes",
     "references",
-    "search",
     "access",
     "timestamps",
     "requirePreconditions",
@@ -241,7 +240,7 @@ const laterOptions = {
 
 const knownOptions = {
   top: [...Object.keys(options), "collections"],
-  collection: ["id", "schema"],
+  collection: ["id", "schema", "indexes", "search"],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof CollectionDeclaration)[] };
 
 /** Throws StartError for a member of the file that no option has, naming its place and the nearest known option. */

@@ -2,6 +2,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import type { PageRequest } from "../query/page.ts";
+import { recordOf } from "../store/record.ts";
 import type { Change, Page, Stored } from "../store/store.ts";
 import {
   judge,
@@ -143,14 +144,14 @@ async function requireCollection(service: Service, collection: Collection): Prom
   await service.writes.run("collections", () => makeCollection(service, collection));
 }
 
-async function makeCollection(service: Service, { name, idKind, schema }: Collection): Promise<void> {
+async function makeCollection(service: Service, collection: Collection): Promise<void> {
   const collections = service.store.collections();
-  if (collections.has(name)) return;
+  if (collections.has(collection.name)) return;
   const limit = service.settings.limits.collections;
   if (collections.size >= limit) {
     throw new Problem("TOO_MANY_COLLECTIONS", `The service holds ${limit} collections and takes no more.`);
   }
-  await inTime(service, service.store.migrate([{ name, idKind, schema }]));
+  await inTime(service, service.store.migrate([recordOf(collection)]));
 }
 
 async function newId(service: Service, { name, idKind }: Collection): Promise<string> {

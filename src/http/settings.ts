@@ -25,6 +25,8 @@ export interface Limits {
   patchOperations: number;
   /** Resources of one page; a larger `limit` is lowered to it. @default 1000 */
   page: number;
+  /** Until a list that no index serves must be there, in milliseconds. @default 2000 */
+  queryMs: number;
   /** Collections that open mode may create. @default 1000 */
   collections: number;
   /** Until the headers of a request must be there, in milliseconds. @default 10000 */
@@ -46,6 +48,7 @@ export const defaultLimits: Limits = {
   jsonMembers: 10_000,
   patchOperations: 1_000,
   page: 1_000,
+  queryMs: 2_000,
   collections: 1_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,

@@ -131,10 +131,10 @@ export interface CollectionRecord {
   idKind: IdKind;
   /** The schema that the resources were last known to fit, as JSON text; `undefined` = anything fits. */
   schema: string | undefined;
-  /** What lists are made quick by. @default [] */
-  indexes?: readonly Index[];
-  /** Attributes that `words` are looked for in. @default [] */
-  search?: readonly Path[];
+  /** What lists are made quick by. */
+  indexes: readonly Index[];
+  /** Attributes that `words` are looked for in. */
+  search: readonly Path[];
 }
 
 /** A resource that arrives from outside with an id (or with one just made for it). */

@@ -492,13 +492,11 @@ describe("the program does not start with", () => {
   }
 
   const later = ["auth", "tls", "trustProxy", "history"].map((name) => ({ [name]: {} }));
-  const laterLimits = ["batch", "queryMs", "rate"].map((name) => ({ limits: { [name]: 1 } }));
+  const laterLimits = ["batch", "rate"].map((name) => ({ limits: { [name]: 1 } }));
   const laterOfCollections = [
     ...[
       "unique",
-      "indexes",
       "references",
-      "search",
       "access",
       "timestamps",
       "requirePreconditions",

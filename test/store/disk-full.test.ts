@@ -66,7 +66,7 @@ test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writ
     await store.close();
     disk.remove();
   });
-  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined }]);
+  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
 
   const { ids, codes } = await writeUntilRefused(store, "first");
   assert.deepEqual([...codes], ["STORAGE_FULL"]);

@@ -11,7 +11,7 @@ test("receipts that have expired leave the file with a later one", async () => {
   const path = join(folder, "x.db");
   const store = await openStore({ kind: "sqlite", path });
   try {
-    await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined }]);
+    await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
     const commitAt = (at: number, id: string) =>
       store.commit({
         changes: [{ key: { collection: "topics", id }, expect: "absent", next: `{"id":"${id}"}` }],

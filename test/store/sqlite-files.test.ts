@@ -25,7 +25,7 @@ import { commit, created, rejectsWith, scannedIds, textOf, topic } from "./contr
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 
-const topics = { name: "topics", idKind: "uuid", schema: undefined } as const;
+const topics = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
 
 /** A store with some hundred pages of resources, closed. */
 async function makeStore(path: string, resources = 2_000): Promise<void> {
@@ -317,14 +317,17 @@ test("a write lock that another program does not let go of is UNAVAILABLE after 
 test("a resource with a number that no number of ours can be does not cost the others their list", async () => {
   const { path, store, cleanup } = await openSqliteFixture();
   try {
-    await store.migrate([topics, { name: "numbers", idKind: "integer", schema: undefined }]);
+    await store.migrate([
+      topics,
+      { name: "numbers", idKind: "integer", schema: undefined, indexes: [], search: [] },
+    ]);
     await commit(
       store,
       ["a", "b", "c"].map((id) => created(topic(id))),
     );
     const other = new DatabaseSync(path);
     other.exec("update resources_1 set version = 9223372036854775807 where id = 'b'");
-    other.exec("insert into resources_2 values (9223372036854775807, 1, 1, '{}'), (5, 1, 1, '{}')");
+    other.exec("insert into resources_2 (id, version, updated_at, doc) values (9223372036854775807, 1, 1, '{}'), (5, 1, 1, '{}')");
     other.close();
     const ids = async (collection: string) =>
       (await store.list({ collection, limit: 9 })).items.map(({ id }) => id);

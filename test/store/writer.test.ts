@@ -10,7 +10,7 @@ import { commit, created, rejectsWith, topic, updated } from "./contract/fixture
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 
-const topics = { name: "topics", idKind: "uuid", schema: undefined } as const;
+const topics = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
 
 test("when the writer thread dies, what was asked of it is rejected and the failure is told once", async (t) => {
   const { folder, remove } = makeFolder();
@@ -82,7 +82,8 @@ test("when too many commits wait they are refused with UNAVAILABLE, and those th
 test("a new collection, or a new schema for one, leaves what is known of the others as it is", async () => {
   const { store, reopen, cleanup } = await openSqliteFixture();
   try {
-    const named = (name: string) => ({ name, idKind: "uuid", schema: undefined }) as const;
+    const named = (name: string) =>
+      ({ name, idKind: "uuid", schema: undefined, indexes: [], search: [] }) as const;
     await store.migrate([named("first"), named("second")]);
     const known = [...store.collections().values()];
     await store.migrate([named("third")]);

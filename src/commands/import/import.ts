@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
 import type { JsonLimits } from "../../json/limits.ts";
+import { recordOf } from "../../store/record.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
 import { HeldBack } from "./held-back.ts";
@@ -64,7 +65,7 @@ export async function importInto(
   collection: Collection,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const transaction = await store.load(recordOf(collection, store.collections()));
+  const transaction = await store.load(recordFor(collection, store.collections()));
   try {
     const result = await new Import(store, transaction, collection, options).run();
     options.signal.throwIfAborted();
@@ -80,12 +81,13 @@ export async function importInto(
  * What arrives is held to the declared schema; where the catalogue has another one, nobody knows any more what the
  * resources fit, and the next start must check them.
  */
-function recordOf(
-  { name, idKind, schema }: Collection,
+function recordFor(
+  collection: Collection,
   catalogue: ReadonlyMap<string, CollectionRecord>,
 ): CollectionRecord {
-  const known = catalogue.get(name);
-  return { name, idKind, schema: known === undefined || known.schema === schema ? schema : undefined };
+  const record = recordOf(collection);
+  const known = catalogue.get(record.name);
+  return known === undefined || known.schema === record.schema ? record : { ...record, schema: undefined };
 }
 
 class Import {

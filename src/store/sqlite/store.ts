@@ -1,5 +1,6 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { DatabaseSync } from "node:sqlite";
+import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
 import type {
@@ -342,10 +343,8 @@ function textLength({ changes }: Commit): number {
   return length;
 }
 
-function isAsIn(
-  catalogue: ReadonlyMap<string, CollectionRecord>,
-  { name, idKind, schema }: CollectionRecord,
-): boolean {
-  const known = catalogue.get(name);
-  return known !== undefined && known.idKind === idKind && known.schema === schema;
+function isAsIn(catalogue: ReadonlyMap<string, CollectionRecord>, record: CollectionRecord): boolean {
+  const known = catalogue.get(record.name);
+  if (known === undefined || known.idKind !== record.idKind || known.schema !== record.schema) return false;
+  return isDeepStrictEqual([known.indexes, known.search], [record.indexes, record.search]);
 }

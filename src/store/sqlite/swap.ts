@@ -195,7 +195,9 @@ export class Swap {
     const resources = resourcesTable(number);
     const statements = {
       find: this.#database.prepare(`select version, doc from ${resources} where id = ?`),
-      insert: this.#database.prepare(`insert into ${resources} values (?, ?, ?, ?) on conflict do nothing`),
+      insert: this.#database.prepare(
+        `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?) on conflict do nothing`,
+      ),
       update: this.#database.prepare(
         `update ${resources} set version = ?, updated_at = ?, doc = ? where id = ?`,
       ),

@@ -6,6 +6,7 @@ import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { describeError, failureOf } from "./failures.ts";
 import { Heads } from "./heads.ts";
 import { IdBlocks } from "./id-blocks.ts";
+import { Mistake, migrateCollection } from "./migrate.ts";
 import {
   type Cell,
   decodeCommits,
@@ -17,7 +18,6 @@ import {
   type WriterSettings,
 } from "./protocol.ts";
 import { Swap } from "./swap.ts";
-import { collectionTables } from "./tables.ts";
 
 /** How long another process's short write transaction is waited for. */
 const busyTimeoutMs = 5_000;
@@ -157,37 +157,11 @@ export class Writer {
 
   /** Gives the collections of the plan alone: thousands may be made one by one. */
   #migrate(plan: readonly CollectionRecord[]): readonly NumberedCollection[] {
-    const migrated = this.#transact(() => plan.map((record) => this.#migrateOne(record)));
+    const migrated = this.#transact(() =>
+      plan.map((record) => migrateCollection(this.#database, this.#heads, record)),
+    );
     for (const collection of migrated) this.#collections.set(collection.number, collection);
     return migrated;
-  }
-
-  #migrateOne({ name, idKind, schema }: CollectionRecord): NumberedCollection {
-    const row = this.#database
-      .prepare("select number, id_kind as idKind from collections where name = ?")
-      .get(name);
-    if (row === undefined) return this.#createCollection({ name, idKind, schema });
-    const number = Number(row.number);
-    if (row.idKind !== idKind && this.#heads.of(number).count > 0) {
-      throw new Mistake(
-        `The ids of ${name} are of kind "${row.idKind}" and cannot become "${idKind}" while it has resources: ` +
-          `declare it as before, or import its resources into a collection of another name.`,
-      );
-    }
-    this.#database
-      .prepare("update collections set id_kind = ?, schema = ? where number = ?")
-      .run(idKind, schema ?? null, number);
-    return { number, name, idKind, schema };
-  }
-
-  #createCollection({ name, idKind, schema }: CollectionRecord): NumberedCollection {
-    const { lastInsertRowid } = this.#database
-      .prepare("insert into collections (name, id_kind, schema) values (?, ?, ?)")
-      .run(name, idKind, schema ?? null);
-    const number = Number(lastInsertRowid);
-    this.#database.prepare("insert into heads values (?, 0, 0, 0)").run(number);
-    this.#database.exec(collectionTables(number));
-    return { number, name, idKind, schema };
   }
 
   #readCollections(): void {
@@ -220,7 +194,7 @@ export class Writer {
   /** Makes a collection be as given, in the transaction under way. */
   #takeOver(record: CollectionRecord): NumberedCollection | undefined {
     this.#isCatalogueOpen = true;
-    this.#migrateOne(record);
+    migrateCollection(this.#database, this.#heads, record);
     this.#readCollections();
     return [...this.#collections.values()].find(({ name }) => name === record.name);
   }
@@ -335,9 +309,6 @@ export class Writer {
     }
   }
 }
-
-/** Something that cannot be done as things are; nothing was written. */
-class Mistake extends Error {}
 
 function isFaultOfOne(error: unknown): boolean {
   return failureOf(error) === "other" && !(error instanceof Mistake);

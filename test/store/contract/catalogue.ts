@@ -18,8 +18,8 @@ export function catalogueContract(open: OpenFixture): void {
     onStore(open, async (store, reopen) => {
       const schema = '{"type":"object"}';
       await store.migrate([
-        { name: "topics", idKind: "uuid", schema },
-        { name: "blog-posts_2", idKind: "integer", schema: undefined },
+        { name: "topics", idKind: "uuid", schema, indexes: [], search: [] },
+        { name: "blog-posts_2", idKind: "integer", schema: undefined, indexes: [], search: [] },
       ]);
       const expected = new Map([
         ["topics", "uuid"],
@@ -39,8 +39,8 @@ export function catalogueContract(open: OpenFixture): void {
     "migrating changes the schema only, and keeps resources and collections that the plan does not name",
     onStore(open, async (store) => {
       await commit(store, [created(topic("a"))]);
-      await store.migrate([{ name: "topics", idKind: "uuid", schema: "{}" }]);
-      await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined }]);
+      await store.migrate([{ name: "topics", idKind: "uuid", schema: "{}", indexes: [], search: [] }]);
+      await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
       await store.migrate([]);
       assert.equal(store.collections().get("topics")?.schema, undefined);
       assert.equal(store.collections().size, 3);
@@ -52,7 +52,11 @@ export function catalogueContract(open: OpenFixture): void {
     "names of collections that mean something elsewhere are only names, and case counts",
     onStore(open, async (store) => {
       const names = ["constructor", "toString", "Topics", "TOPICS", "select", "meta", "resources_1"];
-      await Promise.all(names.map((name) => store.migrate([{ name, idKind: "uuid", schema: undefined }])));
+      await Promise.all(
+        names.map((name) =>
+          store.migrate([{ name, idKind: "uuid", schema: undefined, indexes: [], search: [] }]),
+        ),
+      );
       for (const name of names) {
         await commit(store, [created({ collection: name, id: name }, { name })]);
         assert.equal(await store.count(name), 1);
@@ -67,8 +71,8 @@ export function catalogueContract(open: OpenFixture): void {
     onStore(open, async (store) => {
       await commit(store, [created(topic("a"))]);
       const plan = [
-        { name: "added", idKind: "uuid", schema: undefined },
-        { name: "topics", idKind: "integer", schema: undefined },
+        { name: "added", idKind: "uuid", schema: undefined, indexes: [], search: [] },
+        { name: "topics", idKind: "integer", schema: undefined, indexes: [], search: [] },
       ] as const;
       await assert.rejects(store.migrate(plan), StartError);
       assert.equal(store.collections().get("topics")?.idKind, "uuid");

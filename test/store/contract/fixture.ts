@@ -22,9 +22,9 @@ export function onStore(
     const { store, reopen, cleanup } = await open();
     try {
       await store.migrate([
-        { name: "topics", idKind: "uuid", schema: undefined },
-        { name: "users", idKind: "uuid", schema: undefined },
-        { name: "numbers", idKind: "integer", schema: undefined },
+        { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] },
+        { name: "users", idKind: "uuid", schema: undefined, indexes: [], search: [] },
+        { name: "numbers", idKind: "integer", schema: undefined, indexes: [], search: [] },
       ]);
       await run(store, reopen);
     } finally {

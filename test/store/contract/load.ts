@@ -120,7 +120,13 @@ export function loadContract(open: OpenFixture): void {
   test(
     "a load may make its collection, and nothing of it is left when that is cancelled or never ended",
     onStore(open, async (store, reopen) => {
-      const record = { name: "made", idKind: "integer", schema: '{"type":"object"}' } as const;
+      const record = {
+        name: "made",
+        idKind: "integer",
+        schema: '{"type":"object"}',
+        indexes: [],
+        search: [],
+      } as const;
       const cancelled = await store.load(record);
       assert.equal(await store.reserveIds("made", 3), 1);
       await cancelled.add([{ id: "1", text: '{"id":1}' }]);
@@ -130,7 +136,7 @@ export function loadContract(open: OpenFixture): void {
       await (await store.load(record)).add([{ id: "1", text: '{"id":1}' }]);
       const again = await reopen();
       assert.equal(again.collections().get("made"), undefined);
-      await again.migrate([{ name: "other", idKind: "uuid", schema: undefined }]); // takes the same place
+      await again.migrate([{ name: "other", idKind: "uuid", schema: undefined, indexes: [], search: [] }]); // takes the same place
       await commit(again, [created({ collection: "other", id: "o" })]);
       const load = await again.load(record);
       assert.equal(await again.reserveIds("made", 1), 1);
@@ -145,7 +151,13 @@ export function loadContract(open: OpenFixture): void {
   test(
     "a load may take a schema over, and one that cannot be as given is refused and leaves the store to others",
     onStore(open, async (store) => {
-      const record = { name: "topics", idKind: "uuid", schema: '{"type":"object"}' } as const;
+      const record = {
+        name: "topics",
+        idKind: "uuid",
+        schema: '{"type":"object"}',
+        indexes: [],
+        search: [],
+      } as const;
       await (await store.load(record)).cancel();
       assert.equal(store.collections().get("topics")?.schema, undefined);
       await (await store.load(record)).finish();

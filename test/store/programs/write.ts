@@ -18,7 +18,7 @@ const store = await openStore(
     groupCommit: mode !== "ONE BY ONE",
   },
 );
-await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined }]);
+await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
 
 const acknowledged: string[] = [];
 const problems: string[] = [];

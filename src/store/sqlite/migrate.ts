@@ -1,0 +1,69 @@
+/** Makes a collection in the file be as it is declared, inside a transaction that the caller holds open. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Index } from "../../collection/indexes.ts";
+import type { CollectionRecord } from "../store.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { columnDdl, indexDdl, indexName, quoteName } from "./columns.ts";
+import type { Heads } from "./heads.ts";
+import { collectionTables, resourcesTable } from "./tables.ts";
+
+/** Something that cannot be done as things are; nothing was written. */
+export class Mistake extends Error {}
+
+/** Makes or changes one collection. Nothing that resources hold is ever dropped. Throws Mistake. */
+export function migrateCollection(
+  database: DatabaseSync,
+  heads: Heads,
+  record: CollectionRecord,
+): NumberedCollection {
+  const row = database
+    .prepare("select number, id_kind as idKind from collections where name = ?")
+    .get(record.name);
+  const number = row === undefined ? create(database, record) : Number(row.number);
+  if (row !== undefined && row.idKind !== record.idKind && heads.of(number).count > 0) {
+    throw new Mistake(
+      `The ids of ${record.name} are of kind "${row.idKind}" and cannot become "${record.idKind}" while it has resources: ` +
+        `declare it as before, or import its resources into a collection of another name.`,
+    );
+  }
+  const { idKind, schema, indexes, search } = record;
+  database
+    .prepare("update collections set id_kind = ?, schema = ?, indexes = ?, search = ? where number = ?")
+    .run(idKind, schema ?? null, JSON.stringify(indexes), JSON.stringify(search), number);
+  fitIndexes(database, number, indexes);
+  return { number, ...record };
+}
+
+function create(database: DatabaseSync, { name, idKind }: CollectionRecord): number {
+  const { lastInsertRowid } = database
+    .prepare("insert into collections (name, id_kind, indexes, search) values (?, ?, '[]', '[]')")
+    .run(name, idKind);
+  const number = Number(lastInsertRowid);
+  database.prepare("insert into heads values (?, 0, 0, 0)").run(number);
+  database.exec(collectionTables(number));
+  return number;
+}
+
+/** Makes the indexes that are missing and drops those that nobody declares any more. Readers go on meanwhile. */
+function fitIndexes(database: DatabaseSync, number: number, indexes: readonly Index[]): void {
+  const wanted = new Map(indexes.map((index) => [indexName(number, index), index]));
+  const existing = indexesOf(database, number);
+  for (const name of existing) {
+    if (!wanted.has(name)) database.exec(`drop index ${quoteName(name)}`);
+  }
+  const missing = [...wanted].filter(([name]) => !existing.includes(name)).map(([, index]) => index);
+  for (const statement of columnDdl(number, missing, columnsOf(database, number))) database.exec(statement);
+  for (const index of missing) database.exec(indexDdl(number, index));
+}
+
+function indexesOf(database: DatabaseSync, number: number): string[] {
+  return database
+    .prepare("select name from sqlite_schema where type = 'index' and tbl_name = ? and sql is not null")
+    .all(resourcesTable(number))
+    .map(({ name }) => String(name));
+}
+
+function columnsOf(database: DatabaseSync, number: number): Set<string> {
+  const rows = database.prepare("select name from pragma_table_xinfo(?)").all(resourcesTable(number));
+  return new Set(rows.map(({ name }) => String(name)));
+}

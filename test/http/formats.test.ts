@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { formatList, formats, type ListFormat, withoutGuard } from "../../src/http/formats.ts";
+
+const csv = (resources: readonly unknown[], fields?: readonly string[]) =>
+  formatList(
+    "text/csv",
+    resources.map((resource) => JSON.stringify(resource)),
+    fields,
+  );
+
+test("NDJSON is every text in a line of its own", () => {
+  assert.equal(
+    formatList("application/x-ndjson", ['{"id":"a","t":"x\\ny"}', '{"id":"b"}'], undefined),
+    '{"id":"a","t":"x\\ny"}\n{"id":"b"}\n',
+  );
+  assert.equal(formatList("application/x-ndjson", [], undefined), "");
+});
+
+test("CSV begins with the id, then every attribute in the order of appearance; what is absent is an empty cell", () => {
+  assert.equal(
+    csv([
+      { id: "a", title: "A" },
+      { id: "b", stars: 5, title: "B" },
+    ]),
+    "id,title,stars\r\na,A,\r\nb,B,5\r\n",
+  );
+  assert.equal(csv([]), "id\r\n");
+});
+
+test("CSV has the fields that were asked for, the id among them once, and no others", () => {
+  const resources = [{ id: "a", title: "A", stars: 5 }];
+  assert.equal(csv(resources, ["stars", "missing"]), "id,stars,missing\r\na,5,\r\n");
+  assert.equal(csv(resources, ["title", "id"]), "id,title\r\na,A\r\n");
+});
+
+const cells: readonly [value: unknown, cell: string][] = [
+  [-5, "-5"],
+  [1e21, "1e+21"],
+  [true, "true"],
+  [null, "null"],
+  ["", '""'],
+  ["null", '"null"'],
+  ["true", '"true"'],
+  ["5", '"5"'],
+  [{ a: [1, "x"] }, '"{""a"":[1,""x""]}"'],
+  [[], "[]"],
+  ["a,b", '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ["two\nlines", '"two\nlines"'],
+  ["two\rlines", '"two\rlines"'],
+  ["  blanks ", "  blanks "],
+  ["=1+1", "'=1+1"],
+  ["+49 30", "'+49 30"],
+  ["-5", "'-5"],
+  ["@name", "'@name"],
+  ["\tx", "'\tx"],
+  ["\rx", `"'\rx"`],
+  ["＝1", "'＝1"],
+  ["'=1", "''=1"],
+  ["'tis", "'tis"],
+  ["a=b", "a=b"],
+];
+
+for (const [value, cell] of cells) {
+  test(`in CSV ${JSON.stringify(value)} is ${JSON.stringify(cell)}`, () => {
+    assert.equal(csv([{ id: "a", value }]), `id,value\r\na,${cell}\r\n`);
+  });
+}
+
+test("names of attributes are guarded and quoted as texts are, and __proto__ is one of them", () => {
+  assert.equal(
+    formatList("text/csv", ['{"id":"a","@type":1,"a,b":2,"__proto__":3,"a.b":4}'], undefined),
+    'id,\'@type,"a,b",__proto__,a.b\r\na,1,2,3,4\r\n',
+  );
+});
+
+test("every text comes back from CSV, and none begins as a formula does", () => {
+  const begin = fc.constantFrom("", "'", "''", "=", "'=", "''@", "-", "\t", "\r", "\n", '"', ",", "\uFEFF");
+  const text = fc.tuple(begin, fc.string({ unit: "binary" })).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, text), { minLength: 1 }), (values) => {
+      const [, ...rows] = parse(csv(values.map(([a, b]) => ({ id: "x", a, b }))));
+      assert.deepEqual(
+        rows.map(([, a = "", b = ""]) => [withoutGuard(a), withoutGuard(b)]),
+        values,
+      );
+      for (const cell of rows.flat()) assert.doesNotMatch(cell, /^[=+\-@\t\r]/);
+    }),
+  );
+});
+
+test("each format is sent with its own media type and its charset", () => {
+  for (const format of Object.keys(formats) as ListFormat[])
+    assert.match(formats[format].contentType, new RegExp(`^${format}; charset=utf-8`));
+});

@@ -10,6 +10,8 @@ type Id = string | number;
 
 /** The methods of a data provider that are called through. */
 export interface DataProviderBase {
+  getList(resource: string, params: ListParams): Promise<unknown>;
+  getManyReference(resource: string, params: ListParams): Promise<unknown>;
   getMany(
     resource: string,
     params: { ids: Id[]; meta?: unknown; signal?: AbortSignal },
@@ -31,7 +33,7 @@ const idsPerRequest = 100;
 /**
  * A data provider whose every method works, made of one from `ra-data-simple-rest` or `ra-data-json-server`:
  * `update` and `updateMany` change the given attributes and no others, `delete` and `deleteMany` give what
- * react-admin expects, and `getMany` takes any number of ids.
+ * react-admin expects, `getMany` takes any number of ids, and filters reach nested attributes.
  */
 export function holdfastDataProvider<Base extends DataProviderBase>(
   base: Base,
@@ -45,6 +47,9 @@ export function holdfastDataProvider<Base extends DataProviderBase>(
 
   return {
     ...base,
+    getList: (resource: string, params: ListParams) => base.getList(resource, withPaths(params)),
+    getManyReference: (resource: string, params: ListParams) =>
+      base.getManyReference(resource, withPaths(params)),
     async getMany(resource: string, params: { ids: Id[] }) {
       const answers = await Promise.all(
         inParts(params.ids).map((ids) => base.getMany(resource, { ...params, ids })),
@@ -69,6 +74,10 @@ export function holdfastDataProvider<Base extends DataProviderBase>(
   };
 }
 
+interface ListParams {
+  filter?: Attributes;
+}
+
 interface UpdateParams {
   id: Id;
   data: Attributes;
@@ -76,6 +85,23 @@ interface UpdateParams {
 }
 
 type Attributes = Readonly<Record<string, unknown>>;
+
+const operators: ReadonlySet<string> = new Set(
+  "eq ne gt gte lt lte in nin contains startsWith endsWith exists".split(" "),
+);
+
+/** An input for `author.name` gives `{ author: { name } }`, which `ra-data-simple-rest` sends as it is. */
+function withPaths<Params extends ListParams>(params: Params): Params {
+  return params.filter ? { ...params, filter: pathsOf(params.filter) } : params;
+}
+
+function pathsOf(filter: Attributes): Attributes {
+  const entries = Object.entries(filter).flatMap(([name, value]) => {
+    if (!isObject(value) || Object.keys(value).some((key) => operators.has(key))) return [[name, value]];
+    return Object.entries(pathsOf(value)).map(([path, inner]) => [`${name}.${path}`, inner]);
+  });
+  return Object.fromEntries(entries);
+}
 
 function inParts(ids: readonly Id[]): Id[][] {
   const count = Math.ceil(ids.length / idsPerRequest);

@@ -1,0 +1,293 @@
+/** react-admin's data providers for REST services, as they come from npm, and what `holdfast/react-admin` adds. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { holdfastDataProvider } from "holdfast/react-admin";
+import { type DataProvider, fetchUtils, HttpError } from "ra-core";
+import jsonServerProvider from "ra-data-json-server";
+import simpleRestProvider from "ra-data-simple-rest";
+import { kept, modes, ownTopic, type Topic, useFixture } from "./fixture.ts";
+
+const providers = {
+  "ra-data-simple-rest": simpleRestProvider,
+  "ra-data-json-server": jsonServerProvider,
+} as const;
+
+const httpClient = fetchUtils.fetchJson;
+
+type Make = (url: string) => DataProvider;
+
+const pagination = { page: 1, perPage: 25 };
+const sort = { field: "id", order: "ASC" } as const;
+
+const titles = (topics: readonly Topic[]) => topics.map(({ title }) => title.replace("Topic ", "")).join("");
+
+for (const [name, provider] of Object.entries(providers)) {
+  const plain: Make = (url) => provider(url, httpClient);
+  const completed: Make = (url) => holdfastDataProvider(provider(url, httpClient), { url, httpClient });
+  for (const mode of modes) {
+    describe(`${name}, ${mode} collections`, () => {
+      describe("as it comes", () => {
+        reads(plain, mode);
+        writesPlain(plain, mode);
+      });
+      describe("with holdfastDataProvider", () => {
+        reads(completed, mode);
+        readsMore(completed, mode);
+        writes(completed, mode);
+      });
+    });
+  }
+}
+
+function reads(make: Make, mode: (typeof modes)[number]): void {
+  const fixture = useFixture(mode);
+  const list = (params: object) =>
+    make(fixture.url).getList<Topic>("topics", { pagination, sort, filter: {}, ...params });
+
+  test("getList gives all with their total", async () => {
+    assert.deepEqual(await list({}), { data: fixture.topics, total: 12 });
+  });
+
+  test("getList gives a page, the last one, and an empty one behind it", async () => {
+    const page = async (n: number) => {
+      const { data, total } = await list({ pagination: { page: n, perPage: 5 } });
+      return [titles(data), total];
+    };
+    assert.deepEqual(await page(1), ["abcde", 12]);
+    assert.deepEqual(await page(3), ["kl", 12]);
+    assert.deepEqual(await page(4), ["", 12]);
+  });
+
+  test("getList takes as many as react-admin's export asks for", async () => {
+    const { data } = await list({ pagination: { page: 1, perPage: 1000 } });
+    assert.equal(data.length, 12);
+  });
+
+  for (const [field, order, expected] of [
+    ["title", "DESC", "lkjihgfedcba"],
+    ["views", "ASC", "abcdefghijkl"],
+    ["views", "DESC", "lkjihgfedcba"],
+    ["published", "ASC", "bdfhjlacegik"],
+    ["author.name", "ASC", "adgjbehkcfil"],
+  ] as const) {
+    test(`getList sorts by ${field}, ${order}`, async () => {
+      const { data } = await list({ sort: { field, order } });
+      assert.equal(titles(data), expected);
+    });
+  }
+
+  for (const [filter, expected] of [
+    [{ title: "Topic c" }, "c"],
+    [{ title: ["Topic c", "Topic e"] }, "ce"],
+    [{ views: 30 }, "d"],
+    [{ published: true }, "acegik"],
+    [{ published: false, views_gte: 70 }, "hjl"],
+    [{ views_gt: 30, views_lte: 60 }, "efg"],
+    [{ views_lt: 30, title_ne: "Topic a" }, "bc"],
+    [{ title_like: "TOPIC K" }, "k"],
+    [{ "author.name": "Author 1" }, "behk"],
+    [{ title: "Topic" }, ""],
+  ] as const) {
+    test(`getList filters by ${JSON.stringify(filter)}`, async () => {
+      const { data, total } = await list({ filter });
+      assert.equal(titles(data), expected);
+      assert.equal(total, expected.length);
+    });
+  }
+
+  test("getList filters, sorts and pages together", async () => {
+    const { data, total } = await list({
+      filter: { published: true },
+      sort: { field: "views", order: "DESC" },
+      pagination: { page: 2, perPage: 4 },
+    });
+    assert.deepEqual([titles(data), total], ["ca", 6]);
+  });
+
+  test("getOne gives the resource", async () => {
+    const [topic] = fixture.topics;
+    assert.deepEqual(await make(fixture.url).getOne("topics", { id: topic?.id }), { data: topic });
+  });
+
+  test("getOne of nothing fails with status 404", async () => {
+    await assert.rejects(
+      make(fixture.url).getOne("topics", { id: "0197f0a0-0000-7000-8000-000000000000" }),
+      (error) => error instanceof HttpError && error.status === 404 && error.message === "Not Found",
+    );
+  });
+
+  test("getMany gives those with the ids", async () => {
+    const wanted = fixture.topics.filter((_, n) => n % 4 === 0);
+    const { data } = await make(fixture.url).getMany("topics", { ids: wanted.map(({ id }) => id) });
+    assert.deepEqual(data, wanted);
+  });
+
+  test("getMany leaves out ids that are not there", async () => {
+    const [topic] = fixture.topics;
+    const ids = ["0197f0a0-0000-7000-8000-000000000000", topic?.id];
+    assert.deepEqual(await make(fixture.url).getMany("topics", { ids }), { data: [topic] });
+  });
+
+  test("getManyReference gives those that refer to the id, by pages", async () => {
+    const comments = (params: object) =>
+      make(fixture.url).getManyReference("comments", {
+        target: "topic_id",
+        id: fixture.topics[0]?.id ?? "",
+        pagination,
+        sort,
+        filter: {},
+        ...params,
+      });
+    assert.deepEqual(await comments({}), { data: fixture.comments, total: 3 });
+    const descending = { field: "text", order: "DESC" };
+    assert.deepEqual(await comments({ sort: descending, pagination: { page: 2, perPage: 1 } }), {
+      data: [fixture.comments[1]],
+      total: 3,
+    });
+    assert.deepEqual(await comments({ filter: { text: "first" } }), {
+      data: [fixture.comments[0]],
+      total: 1,
+    });
+  });
+}
+
+/** What works without anything added, and why something is added. */
+function writesPlain(make: Make, mode: (typeof modes)[number]): void {
+  const fixture = useFixture(mode);
+
+  test("create gives the resource with its id", async () => {
+    const { data } = await make(fixture.url).create<Topic>("topics", { data: { title: "New" } });
+    assert.equal(data.title, "New");
+    assert.deepEqual(await kept(fixture, data.id), data);
+  });
+
+  test("update with the whole resource replaces it", async () => {
+    const topic = await ownTopic(fixture);
+    const data = { id: topic.id, title: "Changed" };
+    const update = make(fixture.url).update("topics", { id: topic.id, data, previousData: topic });
+    assert.deepEqual(await update, { data });
+    assert.deepEqual(await kept(fixture, topic.id), data);
+  });
+
+  test("delete removes it", async () => {
+    const { id } = await ownTopic(fixture);
+    assert.deepEqual(await make(fixture.url).delete("topics", { id }), { data: undefined });
+    assert.equal(await kept(fixture, id), undefined);
+  });
+
+  test("deleteMany fails at an answer without content", async () => {
+    const { id } = await ownTopic(fixture);
+    await assert.rejects(make(fixture.url).deleteMany("topics", { ids: [id] }), TypeError);
+  });
+
+  test("updateMany is refused, since it replaces a resource by a part of one", async () => {
+    const topic = await ownTopic(fixture);
+    const change = make(fixture.url).updateMany("topics", { ids: [topic.id], data: { views: 1 } });
+    await assert.rejects(change, { name: "HttpError", status: 400 });
+    assert.deepEqual(await kept(fixture, topic.id), topic);
+  });
+}
+
+function readsMore(make: Make, mode: (typeof modes)[number]): void {
+  const fixture = useFixture(mode);
+
+  test("a filter as a form gives it reaches nested attributes", async () => {
+    const filter = { author: { name: "Author 1" }, published: true };
+    const { data } = await make(fixture.url).getList<Topic>("topics", { pagination, sort, filter });
+    assert.equal(titles(data), "ek");
+  });
+
+  test("getMany takes more ids than fit in one request", async () => {
+    const others = Array.from(
+      { length: 290 },
+      (_, n) => `0197f0a0-0000-7000-8000-${String(n).padStart(12, "0")}`,
+    );
+    const ids = [...others, ...fixture.topics.map(({ id }) => id)];
+    assert.deepEqual(await make(fixture.url).getMany("topics", { ids }), { data: fixture.topics });
+  });
+
+  test("getMany of no ids gives none", async () => {
+    assert.deepEqual(await make(fixture.url).getMany("topics", { ids: [] }), { data: [] });
+  });
+}
+
+function writes(make: Make, mode: (typeof modes)[number]): void {
+  const fixture = useFixture(mode);
+
+  test("create gives the resource with its id", async () => {
+    const { data } = await make(fixture.url).create<Topic>("topics", { data: { title: "New" } });
+    assert.equal(data.title, "New");
+    assert.deepEqual(await kept(fixture, data.id), data);
+  });
+
+  test("update changes what differs from before, and leaves what another client changed", async () => {
+    const previousData = await ownTopic(fixture);
+    const { id } = previousData;
+    await make(fixture.url).update("topics", { id, data: { views: 5 }, previousData });
+    const data = { ...previousData, title: "Changed" };
+    const { data: updated } = await make(fixture.url).update("topics", { id, data, previousData });
+    assert.deepEqual(updated, { ...previousData, title: "Changed", views: 5 });
+    assert.deepEqual(await kept(fixture, id), updated);
+  });
+
+  test("update removes what the form has cleared, at the top and further in", async () => {
+    const previousData = await ownTopic(fixture);
+    const { id, title } = previousData;
+    const data = { ...previousData, views: null, published: undefined, author: { name: "Me" } };
+    await make(fixture.url).update("topics", { id, data, previousData });
+    assert.deepEqual(await kept(fixture, id), { id, title, author: { name: "Me" } });
+  });
+
+  test("update without what was before changes the given attributes", async () => {
+    const topic = await ownTopic(fixture);
+    const params = { id: topic.id, data: { views: 6 }, previousData: undefined };
+    assert.deepEqual(await make(fixture.url).update("topics", params), { data: { ...topic, views: 6 } });
+  });
+
+  test("updateMany changes the given attributes of each", async () => {
+    const topics = [await ownTopic(fixture), await ownTopic(fixture, { title: "Own too" })];
+    const ids = topics.map(({ id }) => id);
+    const changed = await make(fixture.url).updateMany("topics", { ids, data: { published: true } });
+    assert.deepEqual(changed, { data: ids });
+    for (const topic of topics)
+      assert.deepEqual(await kept(fixture, topic.id), { ...topic, published: true });
+  });
+
+  test("delete gives what was deleted, or its id", async () => {
+    const previousData = await ownTopic(fixture);
+    const { id } = previousData;
+    assert.deepEqual(await make(fixture.url).delete("topics", { id, previousData }), { data: previousData });
+    assert.equal(await kept(fixture, id), undefined);
+    const { id: other } = await ownTopic(fixture);
+    assert.deepEqual(await make(fixture.url).delete("topics", { id: other }), { data: { id: other } });
+  });
+
+  test("deleteMany gives the ids", async () => {
+    const ids = [(await ownTopic(fixture)).id, (await ownTopic(fixture)).id];
+    assert.deepEqual(await make(fixture.url).deleteMany("topics", { ids }), { data: ids });
+    for (const id of ids) assert.equal(await kept(fixture, id), undefined);
+  });
+
+  test("deleteMany of something that is gone fails with status 404", async () => {
+    const { id } = await ownTopic(fixture);
+    const ids = ["0197f0a0-0000-7000-8000-000000000000", id];
+    await assert.rejects(make(fixture.url).deleteMany("topics", { ids }), { name: "HttpError", status: 404 });
+  });
+
+  if (mode === "declared") {
+    test("what the schema refuses is told beside the fields of a form", async () => {
+      const previousData = await ownTopic(fixture);
+      const { id } = previousData;
+      for (const attempt of [
+        make(fixture.url).create("topics", { data: { title: "x", views: "many" } }),
+        make(fixture.url).update("topics", { id, data: { views: "many" }, previousData }),
+      ])
+        await assert.rejects(attempt, (error) => {
+          assert.ok(error instanceof HttpError);
+          assert.equal(error.status, 400);
+          assert.deepEqual(Object.keys(error.body.errors), ["views"]);
+          return true;
+        });
+    });
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The words of a text, for full-text search.
+ *
+ * The texts that are searched and the words that are looked for go through the same function, and stores keep what it
+ * gives: a store compares code points and knows nothing of languages, so every store finds the same.
+ */
+import anyAscii from "any-ascii";
+
+/** Raise it with every change to what `wordsOf` gives: what stores keep is then made anew. */
+export const wordsVersion = 1;
+
+/** Code points of a word that count. */
+export const maxWordLength = 64;
+
+/** Scripts without blanks between words: each of their letters is a word. */
+const word =
+  /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]&&[\p{L}\p{N}]]\p{M}*|[[\p{L}\p{M}\p{N}]--[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]&&[\p{L}\p{N}]]]+/gv;
+
+/**
+ * Accents, points of vowels, and characters that cannot be seen. Vowel signs of Indic scripts are letters to a reader,
+ * the two voicing marks of kana make other letters, and the Greek iota below becomes one beside in upper case. A
+ * zero-width space ends a word.
+ */
+const ignored =
+  /[[\p{sc=Inherited}--[\u0345\u3099\u309a]][\p{sc=Hebrew}&&\p{Mn}][\p{Cf}--\u200b]\u00b7\u02bc\u0640]/gv;
+
+/** No language piles up so many marks, and sorting them takes `normalize` quadratic time: minutes for a mebibyte. */
+const tooManyMarks = /(\p{M}{30})\p{M}+/gu;
+
+const latinBeyondAscii = /[\p{sc=Latin}--[a-z]]/gv;
+
+/**
+ * Gives the words of a text in their order: runs of letters, digits and the marks that belong to them, in lower case,
+ * Latin ones without accents and in ASCII (`Łódź` is `lodz`), other scripts as themselves. Chinese characters and kana
+ * are words one by one. The words of words are the words themselves.
+ */
+export function wordsOf(text: string): string[] {
+  // The usual text, at a tenth of the cost.
+  if (/^[\0-\x7f]*$/.test(text)) return (text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map(cut);
+  return (fold(text).match(word) ?? []).map(cut);
+}
+
+function fold(text: string): string {
+  const short = withoutIgnored(text).normalize("NFKD");
+  // Through upper case, which writes ß as SS and has one sigma for the two.
+  const letters = short.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKD");
+  return withoutIgnored(letters).replace(latinBeyondAscii, toAscii).normalize("NFC");
+}
+
+function withoutIgnored(text: string): string {
+  return text.replace(ignored, "").replace(tooManyMarks, "$1");
+}
+
+/** A letter of which no letter remains in ASCII stays as it is. */
+function toAscii(letter: string): string {
+  return (
+    anyAscii(letter)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, "") || letter
+  );
+}
+
+function cut(found: string): string {
+  if (found.length <= maxWordLength) return found;
+  return [...found.slice(0, 2 * maxWordLength)].slice(0, maxWordLength).join("");
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { maxWordLength, wordsOf } from "../../src/query/words.ts";
+
+const cases: [string, string][] = [
+  ["don-quixote", "don quixote"],
+  ["OR and NOT near", "or and not near"],
+  ["o'neil O’Neil", "o neil o neil"],
+  ['a"b*c (d:e) ^f -g', "a b c d e f g"],
+  ["snake_case 3.14 2nd", "snake case 3 14 2nd"],
+  ["Łódź Straße STRASSE ẞ", "lodz strasse strasse ss"],
+  ["Ærøskøbing Þór ðaz đak œuvre", "aeroskobing thor daz dak oeuvre"],
+  ["İstanbul ısı ISI", "istanbul isi isi"],
+  ["café cafe\u0301 CAFÉ", "cafe cafe cafe"],
+  ["ＦＵＬＬ１２ ﬁne x² ①", "full12 fine x2 1"],
+  ["col·lega Ŀ", "collega l"],
+  ["zu\u00adsammen a\u200bb", "zusammen a b"],
+  ["ɓ ɖ ƙ ʔ", "b d k ʔ"],
+  ["Привет Ёлка", "привет елка"],
+  ["ΟΔΥΣΣΕΎΣ οδός", "οδυσσευσ οδοσ"],
+  ["مُحَمَّد كتـاب أحمد", "محمد كتاب احمد"],
+  ["می‌خواهم", "میخواهم"],
+  ["שָׁלוֹם", "שלום"],
+  ["हिन्दी में", "हिन्दी में"],
+  ["தமிழ் ไทยภาษา", "தமிழ் ไทยภาษา"],
+  ["한국어 각", "한국어 각"],
+  ["東京タワー ﾀﾜｰ", "東 京 タ ワ ー タ ワ ー"],
+  ["がか か\u3099", "が か が"],
+  ["日本2020年", "日 本 2020 年"],
+  ["👍 !? … \u0000\ud800", ""],
+  ["", ""],
+];
+
+for (const [text, words] of cases) {
+  test(`the words of ${JSON.stringify(text)} are ${JSON.stringify(words)}`, () => {
+    assert.equal(wordsOf(text).join(" "), words);
+  });
+}
+
+test("the words of every letter are their own words, in either case and however the letter is composed", () => {
+  for (let point = 1; point < 0x110000; point++) {
+    const letter = String.fromCodePoint(point);
+    if (!/[\p{L}\p{M}\p{N}]/u.test(letter)) continue;
+    const words = wordsOf(letter);
+    const same = [words.join(" "), letter.toUpperCase(), letter.toLowerCase(), letter.normalize("NFD")];
+    for (const other of same) {
+      assert.deepEqual(wordsOf(other), words, `U+${point.toString(16)}`);
+    }
+  }
+});
+
+const texts = fc.string({ unit: fc.constantFrom(..."aZ9 é-ßŁİςΣ\u0301\u0323ा़\u200d東か\u3099각한ﷺ'\"*👍") });
+
+test("words have no blanks or ASCII but a-z and 0-9, and the words of words are the words themselves", () => {
+  const property = (text: string) => {
+    const words = wordsOf(text);
+    for (const word of words) assert.match(word, /^(?:[a-z0-9]|[[\p{L}\p{M}\p{N}]--\p{ASCII}])+$/v);
+    assert.deepEqual(wordsOf(words.join(" ")), words);
+    for (const word of words) assert.deepEqual(wordsOf(word), [word]);
+  };
+  fc.assert(fc.property(fc.string({ unit: "binary" }), property), { numRuns: 2_000 });
+  fc.assert(fc.property(texts, property), { numRuns: 2_000 });
+});
+
+test("case and composition do not matter in whole texts", () => {
+  const property = (text: string) => {
+    const words = wordsOf(text);
+    for (const form of ["NFC", "NFD", "NFKC", "NFKD"]) assert.deepEqual(wordsOf(text.normalize(form)), words);
+    assert.deepEqual(wordsOf(text.toUpperCase()), words);
+  };
+  fc.assert(fc.property(texts, property), { numRuns: 2_000 });
+});
+
+test("of a long word only the first code points count", () => {
+  assert.deepEqual(wordsOf("x".repeat(1_000)), ["x".repeat(maxWordLength)]);
+  assert.deepEqual(wordsOf("𐐨".repeat(1_000)), ["𐐨".repeat(maxWordLength)]);
+  assert.deepEqual(wordsOf("ab".repeat(maxWordLength / 2)), ["ab".repeat(maxWordLength / 2)]);
+});
+
+test("a mebibyte of marks in disorder, or of anything else, takes no time", { timeout: 20_000 }, () => {
+  for (const part of [
+    "\u0301\u0327",
+    "e\u094d\u093c",
+    "\u094d\u093c",
+    "\u05b0\u094d\u200d\u093c",
+    "ﷺ",
+    "東",
+    " é",
+  ]) {
+    wordsOf(part.repeat(2 ** 20 / part.length));
+  }
+});

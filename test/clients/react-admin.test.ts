@@ -5,6 +5,7 @@ import { holdfastDataProvider } from "holdfast/react-admin";
 import { type DataProvider, fetchUtils, HttpError } from "ra-core";
 import jsonServerProvider from "ra-data-json-server";
 import simpleRestProvider from "ra-data-simple-rest";
+import { startService } from "../http/service.ts";
 import { kept, modes, ownTopic, type Topic, useFixture } from "./fixture.ts";
 
 const providers = {
@@ -37,6 +38,33 @@ for (const [name, provider] of Object.entries(providers)) {
       });
     });
   }
+}
+
+for (const [name, provider] of Object.entries(providers)) {
+  test(`${name} works with ids that are integers`, async (t) => {
+    const service = await startService({ collections: { numbers: { id: "integer" } } });
+    t.after(() => service.stop());
+    const url = `${service.origin}/api/v1`;
+    const numbers = holdfastDataProvider(provider(url, httpClient), { url, httpClient });
+    const created = [];
+    for (const n of [3, 2, 1]) created.push((await numbers.create("numbers", { data: { n } })).data);
+    assert.deepEqual(created[0], { id: 1, n: 3 });
+    assert.deepEqual((await numbers.getMany("numbers", { ids: [1, "3"] })).data, [created[0], created[2]]);
+    assert.deepEqual(await numbers.getList("numbers", { pagination, sort, filter: { id: 2 } }), {
+      data: [created[1]],
+      total: 1,
+    });
+    const descending = { field: "id", order: "DESC" } as const;
+    const { data } = await numbers.getList("numbers", { pagination, sort: descending, filter: {} });
+    assert.deepEqual(data, created.toReversed());
+    const update = { id: "2", data: { id: 2, n: 5 }, previousData: created[1] };
+    assert.deepEqual((await numbers.update("numbers", update)).data, { id: 2, n: 5 });
+    assert.deepEqual((await numbers.getOne("numbers", { id: 2 })).data, { id: 2, n: 5 });
+    await numbers.updateMany("numbers", { ids: [1, 3], data: { n: 0 } });
+    await numbers.deleteMany("numbers", { ids: [2, 3] });
+    const rest = await numbers.getList("numbers", { pagination, sort, filter: {} });
+    assert.deepEqual(rest, { data: [{ id: 1, n: 0 }], total: 1 });
+  });
 }
 
 function reads(make: Make, mode: (typeof modes)[number]): void {

@@ -1,0 +1,97 @@
+/** The examples of the guides for clients, as they stand there; only the address of the service is another. */
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { before, describe, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { DataProvider } from "ra-core";
+import { type Fixture, ownTopic, type Topic, useFixture } from "./fixture.ts";
+
+interface Loaded {
+  dataProvider: DataProvider;
+  holdfast: Refine;
+  withErrors: Refine;
+  filters: Parameters<Refine["getList"]>[0]["filters"];
+  pagination: Parameters<Refine["getList"]>[0]["pagination"];
+}
+
+type Refine = ReturnType<typeof import("@refinedev/simple-rest").default>;
+
+const packages = ["ra-data-simple-rest", "ra-data-json-server", "@refinedev/simple-rest", "axios"];
+
+/** Writes the blocks of a guide as one module where the packages are installed, and loads it. */
+async function load(t: TestContext, text: string, { url }: Fixture): Promise<Loaded> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-guide-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const link = async (name: string, target: string) => {
+    const path = join(folder, "node_modules", name);
+    await mkdir(dirname(path), { recursive: true });
+    await symlink(resolve(target), path, "junction");
+  };
+  for (const name of packages) await link(name, join("node_modules", name));
+  await link("holdfast", ".");
+  // ra-core is the part of react-admin that shows nothing; react-admin exports all of it.
+  await link("react-admin", "node_modules/ra-core");
+  const file = join(folder, "dataProvider.mjs");
+  await writeFile(file, text.replaceAll("http://localhost:3000/api/v1", url));
+  return (await import(pathToFileURL(file).href)) as Loaded;
+}
+
+/** The JavaScript of a guide; what it only declares is exported too. */
+async function codeOf(guide: string): Promise<string> {
+  const text = await readFile(`docs/how-to/${guide}.md`, "utf8");
+  const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? "");
+  assert.ok(blocks.length > 0);
+  return blocks.join("").replaceAll(/^const (filters|pagination) /gm, "export const $1 ");
+}
+
+describe("the guide for react-admin", () => {
+  const fixture = useFixture("declared");
+  const list = { pagination: { page: 1, perPage: 5 }, sort: { field: "views", order: "DESC" as const } };
+
+  let guide: string;
+  before(async () => {
+    guide = await codeOf("react-admin");
+  });
+
+  for (const name of ["ra-data-simple-rest", "ra-data-json-server"])
+    test(`works with ${name}`, async (t) => {
+      const { dataProvider } = await load(t, guide.replaceAll("ra-data-simple-rest", name), fixture);
+      const { id } = await ownTopic(fixture, { views: 2000 });
+      const filter = { views_gte: 100, title_like: "o" };
+      const { data, total } = await dataProvider.getList<Topic>("topics", { ...list, filter });
+      assert.deepEqual([data.map(({ views }) => views), total], [[2000, 110, 100], 3]);
+      assert.deepEqual(await dataProvider.deleteMany("topics", { ids: [id] }), { data: [id] });
+    });
+});
+
+describe("the guide for refine", () => {
+  const fixture = useFixture("declared");
+  const resource = "topics";
+
+  test("works, with the filters and the page that it shows", async (t) => {
+    const { holdfast, filters, pagination } = await load(t, await codeOf("refine"), fixture);
+    assert.equal((await holdfast.getList({ resource, pagination: pagination ?? {} })).data.length, 12);
+    const topic = await ownTopic(fixture, { title: "Topic with a city" });
+    assert.deepEqual(await holdfast.getList({ resource, filters: filters ?? [] }), {
+      data: [topic],
+      total: 1,
+    });
+  });
+
+  test("tells what is wrong with each field", async (t) => {
+    const { axiosInstance } = await load(t, await codeOf("refine"), fixture);
+    const { default: dataProvider } = await import("@refinedev/simple-rest");
+    const create = dataProvider(fixture.url, axiosInstance).create({
+      resource,
+      variables: { views: "many" },
+    });
+    await assert.rejects(create, ({ statusCode, message, errors }) => {
+      assert.equal(statusCode, 400);
+      assert.ok(message);
+      assert.ok("views" in errors);
+      return true;
+    });
+  });
+});

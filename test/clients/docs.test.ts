@@ -81,12 +81,8 @@ describe("the guide for refine", () => {
   });
 
   test("tells what is wrong with each field", async (t) => {
-    const { axiosInstance } = await load(t, await codeOf("refine"), fixture);
-    const { default: dataProvider } = await import("@refinedev/simple-rest");
-    const create = dataProvider(fixture.url, axiosInstance).create({
-      resource,
-      variables: { views: "many" },
-    });
+    const { withErrors } = await load(t, await codeOf("refine"), fixture);
+    const create = withErrors.create({ resource, variables: { views: "many" } });
     await assert.rejects(create, ({ statusCode, message, errors }) => {
       assert.equal(statusCode, 400);
       assert.ok(message);

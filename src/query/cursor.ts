@@ -6,11 +6,12 @@
  */
 import { createHash } from "node:crypto";
 import { Problem } from "../errors.ts";
+import { inQuery, type Place, violationAt } from "./faults.ts";
 import type { ListRequest } from "./list.ts";
 import { type Position, sortValueOf } from "./sort.ts";
 
 const checksumBytes = 8;
-const advice = 'use the cursor of a "next" link of this very list, with the same filter and sort';
+const advice = 'must be that of a "next" link of this very list, with the same filter and sort';
 
 /** Names what a cursor belongs to: a list is another one with another filter, sort or words. */
 export function listName(
@@ -27,26 +28,32 @@ export function formatCursor(list: string, position: Position): string {
 }
 
 /**
- * Reads a cursor that `formatCursor` made for the same list, with so many values. Throws INVALID_CURSOR. Anybody can
- * forge one, and gets no more than a page that begins elsewhere.
+ * Reads a cursor that `formatCursor` made for the same list, with a position of so many values. Throws INVALID_CURSOR.
+ * Anybody can forge one, and gets no more than a page that begins elsewhere.
  */
-export function parseCursor(list: string, cursor: string, values: number): Position {
+export function parseCursor(
+  list: string,
+  cursor: string,
+  values: number,
+  place: Place = inQuery("cursor"),
+): Position {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(checksumBytes);
   // base64url's last character has spare bits, and Buffer skips characters that it does not know.
   const isWhole = bytes.toString("base64url") === cursor && bytes.length > checksumBytes;
-  if (!isWhole || !checksum(list, payload).equals(bytes.subarray(0, checksumBytes))) throw invalidCursor();
+  if (!isWhole || !checksum(list, payload).equals(bytes.subarray(0, checksumBytes)))
+    throw invalidCursor(place);
   const position = parsePosition(payload);
-  if (position?.length !== values) throw invalidCursor();
+  if (position?.length !== values) throw invalidCursor(place);
   return position;
 }
 
 /** The problem of a cursor that is not one of this list. */
-export function invalidCursor(): Problem {
+export function invalidCursor(place: Place): Problem {
   return new Problem(
     "INVALID_CURSOR",
     "The cursor is not one that this list gave out. Follow the list's own links.",
-    { violations: [{ in: "query", name: "cursor", code: "cursor", detail: advice }] },
+    { violations: [violationAt(place, "cursor", advice)] },
   );
 }
 

@@ -1,0 +1,187 @@
+/** From what a client wrote about an attribute to a condition: values become what the attribute can be. */
+import { type AttributeType, attributeFacts, typeOf } from "../collection/attributes.ts";
+import type { Collection } from "../collection/collection.ts";
+import { fitId, type IdKind } from "../collection/ids.ts";
+import { didYouMean } from "../collection/nearest.ts";
+import { formatPath, type Path, parsePath } from "../collection/paths.ts";
+import { shown } from "../collection/shown.ts";
+import type { Faults, Place } from "./faults.ts";
+import type { Condition, Filter, Scalar } from "./filter.ts";
+import { legacySuffixes, type OperatorName, operators } from "./operators.ts";
+import { listParameters } from "./parameters.ts";
+
+/** Bounds of one filter: what it costs a store grows with each. */
+export const filterLimits = { conditions: 100, depth: 10, values: 1_000, pathNames: 64 } as const;
+
+/** The reading of one request. */
+export interface Reading {
+  collection: Collection;
+  faults: Faults;
+  /** Conditions and values so far. */
+  used: { conditions: number; values: number };
+}
+
+/** An attribute that is asked about. */
+export interface Attribute {
+  path: Path;
+  /** The types that it can have; `undefined`: any. */
+  types: ReadonlySet<AttributeType> | undefined;
+  /** The kind of id, where it is the id. */
+  idKind: IdKind | undefined;
+}
+
+/** The attribute of this name; when there cannot be one, that goes to the faults. */
+export function readAttribute(name: string, place: Place, reading: Reading): Attribute | undefined {
+  const { collection, faults } = reading;
+  const path = parsePath(name);
+  if (path === undefined || path.length > filterLimits.pathNames) {
+    faults.add(
+      place,
+      "attribute",
+      `${naming(name, place)}must name an attribute, such as "title" or "author.name"`,
+    );
+    return undefined;
+  }
+  const { types, insteadOf } = attributeFacts(collection, path);
+  if (insteadOf === undefined) {
+    const isId = path.length === 1 && path[0] === "id";
+    return { path, types, idKind: isId ? collection.idKind : undefined };
+  }
+  faults.add(place, "unknownAttribute", unknownAttribute(name, place, { collection, path, insteadOf }));
+  return undefined;
+}
+
+/** An attribute's name and what its legacy suffix asks; no suffix where the schema lists an attribute of the whole name. */
+export function splitSuffix(name: string, collection: Collection): { name: string; operator: OperatorName } {
+  const suffix = (Object.keys(legacySuffixes) as (keyof typeof legacySuffixes)[]).find(
+    (each) => name.endsWith(each) && name.length > each.length,
+  );
+  const path = parsePath(name);
+  if (suffix === undefined || path === undefined || attributeFacts(collection, path).isDeclared)
+    return { name, operator: "eq" };
+  return { name: name.slice(0, -suffix.length), operator: legacySuffixes[suffix] };
+}
+
+/** What a text from a query string may stand for, as far as the attribute can be it. */
+export function candidatesOf(text: string, operator: OperatorName, attribute: Attribute): Scalar[] {
+  const { kind } = operators[operator];
+  if (kind === "startsWith" || kind === "endsWith") return [text];
+  const all: Scalar[] = [text, ...numberOf(text, kind === "in" || kind === "contains")];
+  if (Object.hasOwn(literals, text)) all.push(literals[text as keyof typeof literals]);
+  if (attribute.idKind !== undefined) return idsOf([text], operator, attribute.idKind);
+  const { types } = attribute;
+  if (types === undefined || (kind === "contains" && types.has("array"))) return all;
+  return all.filter((each) => types.has(typeOf(each)));
+}
+
+/** Values of a JSON filter; ids take the spelling that the collection keeps. */
+export function valuesOf(values: readonly Scalar[], operator: OperatorName, attribute: Attribute): Scalar[] {
+  if (attribute.idKind !== undefined) return idsOf(values, operator, attribute.idKind);
+  return values.map((value) => (value === 0 ? 0 : value)); // -0 is 0
+}
+
+/** The condition, counted; without a value it is true of nothing, or of everything when the operator negates. */
+export function toCondition(operator: OperatorName, path: Path, values: readonly Scalar[]): Filter {
+  const { kind, negated } = operators[operator];
+  const condition = conditionOf(kind, path, [...new Set(values)]);
+  return negated ? { kind: "not", filter: condition } : condition;
+}
+
+/** Counts a condition; one too many goes to the faults, once. */
+export function countCondition(values: number, place: Place, { faults, used }: Reading): void {
+  const before = isWithin(used);
+  used.conditions++;
+  used.values += values;
+  if (!before || isWithin(used)) return;
+  const { conditions, values: most } = filterLimits;
+  faults.add(
+    place,
+    "filterTooLarge",
+    `is one too many: a filter has at most ${conditions} conditions with ${most.toLocaleString("en")} values in all`,
+  );
+}
+
+function isWithin(used: Reading["used"]): boolean {
+  return used.conditions <= filterLimits.conditions && used.values <= filterLimits.values;
+}
+
+function conditionOf(kind: Condition["kind"], path: Path, values: readonly Scalar[]): Filter {
+  if (kind === "exists") return { kind, path, value: values[0] === true };
+  if (values.length === 0) return { kind: "or", filters: [] };
+  switch (kind) {
+    case "in":
+    case "contains":
+      return { kind, path, values };
+    case "startsWith":
+    case "endsWith":
+      return { kind, path, values: values.filter((each) => typeof each === "string") };
+    default:
+      return {
+        kind,
+        path,
+        values: values.filter((each) => typeof each === "string" || typeof each === "number"),
+      };
+  }
+}
+
+const literals = { true: true, false: false, null: null } as const;
+
+const numberShape = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/** The number that a text is; none that no resource can have when it must be equal. */
+function numberOf(text: string, exact: boolean): number[] {
+  if (!numberShape.test(text)) return [];
+  const number = Number(text);
+  const isRounded = /^-?[0-9]+$/.test(text) && !Number.isSafeInteger(number);
+  if (!Number.isFinite(number) || (exact && isRounded)) return [];
+  return [number === 0 ? 0 : number]; // -0 is 0
+}
+
+/** Ids as the resources have them: numbers in a collection of integers, else strings. */
+function idsOf(values: readonly Scalar[], operator: OperatorName, kind: IdKind): Scalar[] {
+  const isEquality = operators[operator].kind === "in";
+  return values.flatMap((value): Scalar[] => {
+    if (typeof value !== "string" && typeof value !== "number") return [];
+    if (kind === "integer" && !isEquality)
+      return typeof value === "number" ? [value] : numberOf(value, false);
+    const id = isEquality ? fitId(kind, value) : String(value);
+    if (id === undefined) return [];
+    return [kind === "integer" ? Number(id) : id];
+  });
+}
+
+function unknownAttribute(
+  name: string,
+  place: Place,
+  { collection, path, insteadOf }: { collection: Collection; path: Path; insteadOf: readonly string[] },
+): string {
+  const what = `${naming(name, place)}is not an attribute of "${collection.name}".`;
+  const depth = knownDepth(collection, path);
+  const start = path
+    .slice(0, depth)
+    .map((each) => `${each}.`)
+    .join("");
+  if (insteadOf.length === 0) return `${what} There is nothing in ${shown(start.slice(0, -1))}`;
+  const known = insteadOf.map((each) => start + each);
+  const candidates = place.in === "query" && place.path.length === 0 ? [...known, ...listParameters] : known;
+  const wrong = formatPath(path.slice(0, depth + 1) as unknown as Path);
+  const nearest = didYouMean(wrong, candidates);
+  if (nearest !== "") return what + nearest;
+  return known.length > maxListed ? what : `${what} Known are ${known.join(", ")}`;
+}
+
+const maxListed = 30;
+
+/** How many names of a path can be there. */
+function knownDepth(collection: Collection, path: Path): number {
+  for (let depth = 1; depth < path.length; depth++) {
+    const [first, ...rest] = path.slice(0, depth) as unknown as Path;
+    if (attributeFacts(collection, [first, ...rest]).insteadOf !== undefined) return depth - 1;
+  }
+  return path.length - 1;
+}
+
+/** Names what is meant where the place does not. */
+function naming(name: string, place: Place): string {
+  return (place.path.at(-1) ?? place.name) === name ? "" : `names ${shown(name)}, which `;
+}

@@ -1,0 +1,130 @@
+/** The content of a QUERY (RFC 10008): the same request as a query string makes, as JSON. */
+import type { Collection } from "../collection/collection.ts";
+import { didYouMean } from "../collection/nearest.ts";
+import { shown } from "../collection/shown.ts";
+import { Problem } from "../errors.ts";
+import { isObject } from "../json/gate.ts";
+import type { Reading } from "./conditions.ts";
+import { Faults, inBody } from "./faults.ts";
+import { readFieldNames } from "./fields.ts";
+import { allOf, readFilter } from "./filter-json.ts";
+import type { ListRequest } from "./list.ts";
+import type { PageDraft } from "./paging.ts";
+import { toRequest } from "./request.ts";
+import { readSortList } from "./sort-keys.ts";
+
+/** The members that the content may have. */
+export const contentMembers = [
+  "filter",
+  "sort",
+  "limit",
+  "cursor",
+  "offset",
+  "fields",
+  "q",
+  "envelope",
+  "count",
+] as const;
+
+type Content = { [Name in (typeof contentMembers)[number]]?: unknown };
+
+/** Reads a list's request from content. Throws BODY_NOT_OBJECT, INVALID_PARAMETER and INVALID_CURSOR. */
+export function parseListContent(value: unknown, collection: Collection, maxPageSize: number): ListRequest {
+  const content: Content = requireContent(value);
+  const faults = new Faults();
+  const reading = { collection, faults, used: { conditions: 0, values: 0 } };
+  requireKnown(content, faults);
+  const { filter, sort, fields } = content;
+  const draft = {
+    filter: filter === undefined ? allOf([]) : readFilter(filter, inBody("filter"), reading),
+    sort: sort === undefined ? [] : readSortList(sort, inBody("sort"), reading),
+    q: readText("q", content, faults),
+    fields: fields === undefined ? undefined : readFields(fields, reading),
+    envelope: readWord("envelope", content, { words: [true, false], faults }) ?? false,
+    count: readWord("count", content, { words: ["exact", "none"], faults }),
+    page: readPage(content, faults),
+    placeOf: inBody,
+  };
+  return toRequest(draft, reading, maxPageSize);
+}
+
+/**
+ * The query string that asks for the same as content that `parseListContent` took; `undefined` where none does,
+ * since a name in it has a comma.
+ */
+export function formatContent(value: unknown): string | undefined {
+  const { filter, sort, fields, ...others } = requireContent(value) as Content;
+  const names = [sort, fields].flatMap((each) => (each === undefined ? [] : (each as string[])));
+  if (names.some((name) => name.includes(","))) return undefined;
+  const query = new URLSearchParams();
+  if (filter !== undefined) query.set("filter", JSON.stringify(filter));
+  if (sort !== undefined && names.length > 0) query.set("sort", (sort as string[]).join(","));
+  if (fields !== undefined) query.set("fields", (fields as string[]).join(","));
+  for (const [name, each] of Object.entries(others)) query.set(name, String(each));
+  return query.toString();
+}
+
+function requireContent(value: unknown): Record<string, unknown> {
+  if (isObject(value)) return value;
+  throw new Problem(
+    "BODY_NOT_OBJECT",
+    `The content must be a JSON object such as {"filter":{"status":"open"},"sort":["-id"]}, and is ${shown(value)}.`,
+  );
+}
+
+function requireKnown(content: Content, faults: Faults): void {
+  const known: readonly string[] = contentMembers;
+  for (const name of Object.keys(content)) {
+    if (known.includes(name)) continue;
+    const advice = didYouMean(name, known) || ` Known are ${known.join(", ")}`;
+    faults.add(inBody(name), "unknownParameter", `is not understood.${advice}`);
+  }
+}
+
+function readFields(value: unknown, reading: Reading): readonly string[] {
+  if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"))
+    return readFieldNames(value, inBody("fields"), reading);
+  const detail = `must be an array of attributes such as ["title"], and is ${shown(value)}`;
+  reading.faults.add(inBody("fields"), "fields", detail);
+  return [];
+}
+
+function readPage(content: Content, faults: Faults): PageDraft {
+  const limit = readNumber("limit", content, { least: 1, faults });
+  const offset = readNumber("offset", content, { least: 0, faults });
+  const cursor = readText("cursor", content, faults);
+  if (offset === undefined) return { kind: "cursor", limit, cursor };
+  if (cursor !== undefined) faults.add(inBody("offset"), "paging", 'cannot be given together with "cursor"');
+  return { kind: "offset", limit, offset, name: "offset" };
+}
+
+function readNumber(
+  name: "limit" | "offset",
+  content: Content,
+  { least, faults }: { least: number; faults: Faults },
+): number | undefined {
+  const value = content[name];
+  if (value === undefined) return undefined;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
+  faults.add(inBody(name), name, `must be a whole number of at least ${least}, and is ${shown(value)}`);
+  return undefined;
+}
+
+function readText(name: "q" | "cursor", content: Content, faults: Faults): string | undefined {
+  const value = content[name];
+  if (value === undefined || typeof value === "string") return value;
+  faults.add(inBody(name), "value", `must be a string, and is ${shown(value)}`);
+  return undefined;
+}
+
+function readWord<Word extends string | boolean>(
+  name: "envelope" | "count",
+  content: Content,
+  { words, faults }: { words: readonly Word[]; faults: Faults },
+): Word | undefined {
+  const value = content[name];
+  const word = words.find((each) => each === value);
+  if (value !== undefined && word === undefined)
+    faults.add(inBody(name), "value", `must be ${words.join(" or ")}, and is ${shown(value)}`);
+  return word;
+}

@@ -1,0 +1,64 @@
+/** What is wrong with what a list is asked for: gathered, so that a client learns of everything at once. */
+import { shown } from "../collection/shown.ts";
+import { Problem, toSentence, type Violation } from "../errors.ts";
+import { formatPointer, toFragment } from "../json/pointer.ts";
+
+/** A part of the request that can be wrong. */
+export interface Place {
+  in: "query" | "body";
+  /** The parameter, or the member of the content. */
+  name: string;
+  /** The way on into its JSON. */
+  path: readonly (string | number)[];
+}
+
+const maxViolations = 50;
+
+/** A parameter. */
+export function inQuery(name: string): Place {
+  return { in: "query", name, path: [] };
+}
+
+/** A member of the content. */
+export function inBody(name: string): Place {
+  return { in: "body", name, path: [] };
+}
+
+/** What is at a place, one step further. */
+export function inside(place: Place, step: string | number): Place {
+  return { ...place, path: [...place.path, step] };
+}
+
+/** The violations found so far. */
+export class Faults {
+  readonly #violations: Violation[] = [];
+
+  /** Adds one. `what` completes a sentence that begins with the place: “must be true or false”. */
+  add(place: Place, code: string, what: string): void {
+    if (this.#violations.length < maxViolations) this.#violations.push(violationAt(place, code, what));
+  }
+
+  /** Throws INVALID_PARAMETER when there is any. */
+  throwIfAny(): void {
+    refuse(this.#violations);
+  }
+}
+
+/** A violation at a place; `what` completes a sentence that begins with it. */
+export function violationAt(place: Place, code: string, what: string): Violation {
+  const detail = `${subjectOf(place)} ${what}`;
+  if (place.in === "query") return { in: "query", name: place.name, code, detail };
+  return { in: "body", pointer: toFragment([place.name, ...place.path]), code, detail };
+}
+
+/** Throws INVALID_PARAMETER when there are violations. */
+export function refuse(violations: readonly Violation[]): void {
+  const [first] = violations;
+  if (first === undefined) return;
+  const part = first.in === "query" ? "query parameter" : "content's member";
+  throw new Problem("INVALID_PARAMETER", `The ${part} ${toSentence(first.detail)}`, { violations });
+}
+
+function subjectOf({ name, path }: Place): string {
+  return path.length === 0 ? shown(name) : `${shown(name)}, at ${shown(formatPointer(path))},`;
+}

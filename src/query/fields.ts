@@ -1,0 +1,32 @@
+/** Cuts resources down to some of their attributes. */
+import { shown } from "../collection/shown.ts";
+import { type Reading, readAttribute } from "./conditions.ts";
+import type { Place } from "./faults.ts";
+
+/** The names of attributes to keep, `id` among them; what is wrong goes to the faults. */
+export function readFieldNames(names: readonly string[], place: Place, reading: Reading): readonly string[] {
+  const fields = new Set(["id"]);
+  for (const name of names) {
+    const attribute = readAttribute(name, place, reading);
+    if (attribute === undefined) continue;
+    const [top] = attribute.path;
+    if (attribute.path.length === 1) fields.add(top);
+    else
+      reading.faults.add(
+        place,
+        "fields",
+        `names ${shown(name)}: it takes whole attributes, such as ${shown(top)}`,
+      );
+  }
+  return [...fields];
+}
+
+/** A resource's JSON text with nothing in it but `id` and these attributes, in the resource's own order. */
+export function pickFields(text: string, fields: readonly string[]): string {
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  let picked = `{"id":${JSON.stringify(resource.id)}`;
+  for (const [name, value] of Object.entries(resource)) {
+    if (name !== "id" && fields.includes(name)) picked += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  }
+  return `${picked}}`;
+}

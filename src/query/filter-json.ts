@@ -1,0 +1,145 @@
+/** Filters that are JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
+import { shown } from "../collection/shown.ts";
+import { isObject } from "../json/gate.ts";
+import {
+  countCondition,
+  filterLimits,
+  type Reading,
+  readAttribute,
+  splitSuffix,
+  toCondition,
+  valuesOf,
+} from "./conditions.ts";
+import { inside, type Place } from "./faults.ts";
+import type { Filter, Scalar } from "./filter.ts";
+import { unknownOperator } from "./filter-parameters.ts";
+import { isOperator, type OperatorName, operators } from "./operators.ts";
+
+/** The filter that a JSON value is; what is wrong goes to the faults. */
+export function readFilter(value: unknown, place: Place, reading: Reading): Filter {
+  return readGroup(value, place, { reading, depth: 1 });
+}
+
+/** Joins conditions of which all must hold. */
+export function allOf(filters: readonly Filter[]): Filter {
+  const needed = filters.filter((each) => each.kind !== "and" || each.filters.length > 0);
+  const [first, ...others] = needed;
+  return first !== undefined && others.length === 0 ? first : { kind: "and", filters: needed };
+}
+
+/** Stands where a fault was found: the request will be refused. */
+const refused: Filter = { kind: "or", filters: [] };
+
+interface At {
+  reading: Reading;
+  depth: number;
+}
+
+function readGroup(value: unknown, place: Place, at: At): Filter {
+  const { faults } = at.reading;
+  if (!isObject(value)) {
+    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, and is ${shown(value)}`);
+    return refused;
+  }
+  if (at.depth > filterLimits.depth) {
+    faults.add(place, "filterTooDeep", `is nested more than ${filterLimits.depth} levels deep`);
+    return refused;
+  }
+  return allOf(
+    Object.entries(value).map(([name, inner]) =>
+      readMember(name, inner, { ...at, place: inside(place, name) }),
+    ),
+  );
+}
+
+function readMember(name: string, value: unknown, at: At & { place: Place }): Filter {
+  const { place, reading } = at;
+  const deeper = { reading, depth: at.depth + 1 };
+  switch (name) {
+    case "and":
+    case "or": {
+      if (!Array.isArray(value)) {
+        const detail = `must be an array of filters, and is ${shown(value)}`;
+        reading.faults.add(place, "filter", detail);
+        return refused;
+      }
+      // An empty list must not let everything through, and counts as a condition so that there cannot be many.
+      countCondition(0, place, reading);
+      const filters = value.map((each, n) => readGroup(each, inside(place, n), deeper));
+      return name === "and" ? allOf(filters) : { kind: "or", filters };
+    }
+    case "not":
+      countCondition(0, place, reading);
+      return { kind: "not", filter: readGroup(value, place, deeper) };
+    default:
+      return readAttributeMember(name, value, place, reading);
+  }
+}
+
+function readAttributeMember(name: string, value: unknown, place: Place, reading: Reading): Filter {
+  if (!isObject(value)) {
+    const asked = splitSuffix(name, reading.collection);
+    const operator = Array.isArray(value) ? (lists[asked.operator] ?? asked.operator) : asked.operator;
+    return readCondition(operator, value, { name: asked.name, place, reading });
+  }
+  const operations = Object.entries(value);
+  if (operations.length === 0) {
+    reading.faults.add(place, "filter", 'must name an operator, such as {"gte":10}, and is {}');
+    return refused;
+  }
+  return allOf(
+    operations.map(([operator, operand]) => readOperation(operator, operand, { name, place, reading })),
+  );
+}
+
+/** What an array means where one value would stand. */
+const lists: Partial<Record<OperatorName, OperatorName>> = { eq: "in", ne: "nin" };
+
+interface About {
+  name: string;
+  place: Place;
+  reading: Reading;
+}
+
+function readOperation(operator: string, operand: unknown, about: About): Filter {
+  const place = inside(about.place, operator);
+  if (isOperator(operator)) return readCondition(operator, operand, { ...about, place });
+  const detail = `is not right: ${unknownOperator(operator)}. A nested attribute is named with a dot: ${shown(`${about.name}.${operator}`)}`;
+  about.reading.faults.add(place, "unknownOperator", detail.replace("?.", "?"));
+  return refused;
+}
+
+function readCondition(operator: OperatorName, operand: unknown, { name, place, reading }: About): Filter {
+  const attribute = readAttribute(name, place, reading);
+  const { takes } = operators[operator];
+  if (!operands[takes].fits(operand)) {
+    reading.faults.add(place, "value", `must be ${operands[takes].asks}, and is ${shown(operand)}`);
+    return refused;
+  }
+  const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];
+  countCondition(values.length, place, reading);
+  if (attribute === undefined) return refused;
+  if (takes === "boolean") return toCondition(operator, attribute.path, values);
+  return toCondition(operator, attribute.path, valuesOf(values, operator, attribute));
+}
+
+const operands: Record<
+  (typeof operators)[OperatorName]["takes"],
+  { asks: string; fits: (operand: unknown) => boolean }
+> = {
+  scalar: { asks: "a string, a number, true, false or null", fits: isScalar },
+  list: {
+    asks: "an array of strings, numbers, true, false and null",
+    fits: (operand) => Array.isArray(operand) && operand.every(isScalar),
+  },
+  comparable: {
+    asks: "a number or a string",
+    fits: (operand) => typeof operand === "number" || typeof operand === "string",
+  },
+  string: { asks: "a string", fits: (operand) => typeof operand === "string" },
+  boolean: { asks: "true or false", fits: (operand) => typeof operand === "boolean" },
+};
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}

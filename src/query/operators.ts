@@ -1,0 +1,89 @@
+/** The operators of a filter: one table, whoever reads or explains them. */
+import type { ConditionKind } from "./filter.ts";
+
+/** What an operator does. */
+interface Operator {
+  /** The condition that it becomes. */
+  kind: ConditionKind;
+  /** Whether it is true where the condition is not. */
+  negated: boolean;
+  /** What it is given. `list` is several scalars; `comparable` a number or a string. */
+  takes: "scalar" | "list" | "comparable" | "string" | "boolean";
+  /** Whether a repeated parameter adds to its values. */
+  collects: boolean;
+  /** What it asks of the attribute. */
+  meaning: string;
+}
+
+/** Every operator, by the name that stands behind the colon or in the JSON of a filter. */
+export const operators = {
+  eq: { kind: "in", negated: false, takes: "scalar", collects: true, meaning: "is the value" },
+  ne: {
+    kind: "in",
+    negated: true,
+    takes: "scalar",
+    collects: true,
+    meaning: "is not the value, or is not there",
+  },
+  gt: { kind: "gt", negated: false, takes: "comparable", collects: false, meaning: "is greater" },
+  gte: { kind: "gte", negated: false, takes: "comparable", collects: false, meaning: "is greater or equal" },
+  lt: { kind: "lt", negated: false, takes: "comparable", collects: false, meaning: "is less" },
+  lte: { kind: "lte", negated: false, takes: "comparable", collects: false, meaning: "is less or equal" },
+  in: { kind: "in", negated: false, takes: "list", collects: true, meaning: "is one of the values" },
+  nin: {
+    kind: "in",
+    negated: true,
+    takes: "list",
+    collects: true,
+    meaning: "is none of the values, or is not there",
+  },
+  contains: {
+    kind: "contains",
+    negated: false,
+    takes: "scalar",
+    collects: false,
+    meaning: "is a string with the value in it, or an array that has the value",
+  },
+  startsWith: {
+    kind: "startsWith",
+    negated: false,
+    takes: "string",
+    collects: false,
+    meaning: "is a string that begins with the value",
+  },
+  endsWith: {
+    kind: "endsWith",
+    negated: false,
+    takes: "string",
+    collects: false,
+    meaning: "is a string that ends with the value",
+  },
+  exists: {
+    kind: "exists",
+    negated: false,
+    takes: "boolean",
+    collects: false,
+    meaning: "is there (true) or not (false); null is there",
+  },
+} as const satisfies Record<string, Operator>;
+
+/** The name of an operator. */
+export type OperatorName = keyof typeof operators;
+
+/** The names of all operators. */
+export const operatorNames = Object.keys(operators) as readonly OperatorName[];
+
+/** How clients of json-server end an attribute's name to say what they ask of it. */
+export const legacySuffixes = {
+  _ne: "ne",
+  _gt: "gt",
+  _gte: "gte",
+  _lt: "lt",
+  _lte: "lte",
+  _like: "contains",
+} as const satisfies Record<string, OperatorName>;
+
+/** Whether there is an operator of this name. */
+export function isOperator(name: string): name is OperatorName {
+  return Object.hasOwn(operators, name);
+}

@@ -1,0 +1,108 @@
+/** The parameters of a list by name, and what is wrong with those that are not. */
+import { didYouMean } from "../collection/nearest.ts";
+import type { Violation } from "../errors.ts";
+import { isBadString } from "../json/explain.ts";
+import { type Faults, inQuery, refuse } from "./faults.ts";
+
+/** Parameters that ask for a page, in the spellings of several clients. */
+export const pagingParameters = [
+  "limit",
+  "cursor",
+  "offset",
+  "range",
+  "_start",
+  "_end",
+  "_page",
+  "_limit",
+  "_per_page",
+] as const;
+
+/** Every parameter that means something to a list, beside the filters by attribute. */
+export const listParameters = [
+  ...pagingParameters,
+  ...(["sort", "_sort", "_order", "filter", "q", "fields", "envelope", "count"] as const),
+] as const;
+
+/** The name of a parameter of lists. */
+export type ListParameter = (typeof listParameters)[number];
+
+/** Words that will mean something one day; nothing may rest on their being filters until then. */
+const reserved = "version at since wait embed expand include aggregate group distinct dryRun".split(" ");
+
+/** The query string of a list, sorted out. */
+export interface Parameters {
+  /** Parameters of the table, each given once. */
+  known: ReadonlyMap<ListParameter, string>;
+  /** All others: filters by attribute, with every value that each was given. */
+  filters: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Reads a query string. What cannot be decoded, is reserved, or is there twice goes to `faults`. */
+export function readParameters(query: string, faults: Faults): Parameters {
+  const known = new Map<ListParameter, string>();
+  const filters = new Map<string, string[]>();
+  const repeated = new Set<string>();
+  for (const [name, value] of pairsOf(query, faults)) {
+    if (!isListParameter(name)) filters.set(name, [...(filters.get(name) ?? []), value]);
+    else if (known.has(name)) repeated.add(name);
+    else known.set(name, value);
+  }
+  for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "may be given once");
+  for (const name of filters.keys()) {
+    const problem = reservedDetail(name);
+    if (problem === undefined) continue;
+    faults.add(inQuery(name), "unknownParameter", problem);
+    filters.delete(name);
+  }
+  return { known, filters };
+}
+
+/** Refuses every query parameter: for methods and paths that take none. Throws INVALID_PARAMETER. */
+export function requireNoParameters(query: string): void {
+  if (query === "") return;
+  const violations = [...new Set(new URLSearchParams(query).keys())].map(
+    (name): Violation => ({
+      in: "query",
+      name,
+      code: "unknownParameter",
+      detail: `"${name}" is not understood: this method takes no query parameters here`,
+    }),
+  );
+  refuse(violations);
+}
+
+function isListParameter(name: string): name is ListParameter {
+  return (listParameters as readonly string[]).includes(name);
+}
+
+function reservedDetail(name: string): string | undefined {
+  if (reserved.includes(name)) return `is a reserved word, and means nothing yet.${asAttribute(name)}`;
+  if (!name.startsWith("_") || name.includes(":")) return undefined;
+  return `is not understood.${didYouMean(name, listParameters)}${asAttribute(name)}`;
+}
+
+function asAttribute(name: string): string {
+  return ` An attribute of this name is asked for as "${name}:eq"`;
+}
+
+function* pairsOf(query: string, faults: Faults): Generator<[name: string, value: string]> {
+  for (const pair of query.split("&")) {
+    if (pair === "") continue;
+    const cut = pair.includes("=") ? pair.indexOf("=") : pair.length;
+    const name = decode(pair.slice(0, cut));
+    const value = decode(pair.slice(cut + 1));
+    if (name !== undefined && value !== undefined) yield [name, value];
+    else faults.add(inQuery(name ?? pair.slice(0, cut)), "encoding", encodingDetail);
+  }
+}
+
+const encodingDetail = 'must be percent-encoded UTF-8 without null characters; a "%" itself is written "%25"';
+
+function decode(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text.replaceAll("+", " "));
+    return isBadString(decoded) ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The query string of a list becomes a request. What is not understood is refused, never ignored: nobody who asked
+ * for some resources is answered with all of them.
+ */
+import type { Collection } from "../collection/collection.ts";
+import { shown } from "../collection/shown.ts";
+import { Problem } from "../errors.ts";
+import { parseJson } from "../json/gate.ts";
+import type { Reading } from "./conditions.ts";
+import { Faults, inQuery } from "./faults.ts";
+import { readFieldNames } from "./fields.ts";
+import type { Filter } from "./filter.ts";
+import { allOf, readFilter } from "./filter-json.ts";
+import { readFilterParameter } from "./filter-parameters.ts";
+import type { ListRequest } from "./list.ts";
+import { readPaging } from "./paging.ts";
+import { type ListParameter, readParameters } from "./parameters.ts";
+import { toRequest } from "./request.ts";
+import { readSortParameters } from "./sort-keys.ts";
+
+/** Reads a list's query string, without its question mark. Throws INVALID_PARAMETER and INVALID_CURSOR. */
+export function parseList(query: string, collection: Collection, maxPageSize: number): ListRequest {
+  const faults = new Faults();
+  const { known, filters } = readParameters(query, faults);
+  const reading = { collection, faults, used: { conditions: 0, values: 0 } };
+  const byAttribute = [...filters].flatMap(
+    ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
+  );
+  const draft = {
+    filter: allOf([...readFilterText(known.get("filter"), reading), ...byAttribute]),
+    sort: readSortParameters(known, reading),
+    q: known.get("q"),
+    fields: readFieldsText(known.get("fields"), reading),
+    envelope: readWord("envelope", known, { words: ["true", "false"], faults }) === "true",
+    count: readWord("count", known, { words: ["exact", "none"], faults }),
+    page: readPaging(known, faults),
+    placeOf: inQuery,
+  };
+  return toRequest(draft, reading, maxPageSize);
+}
+
+/** Reads the query string of one resource: `fields` alone. Throws INVALID_PARAMETER. */
+export function parseFields(query: string, collection: Collection): readonly string[] | undefined {
+  if (query === "") return undefined;
+  const faults = new Faults();
+  const { known, filters } = readParameters(query, faults);
+  for (const name of [...known.keys(), ...filters.keys()]) {
+    if (name !== "fields")
+      faults.add(inQuery(name), "unknownParameter", 'is not understood here: the only parameter is "fields"');
+  }
+  const fields = readFieldsText(known.get("fields"), {
+    collection,
+    faults,
+    used: { conditions: 0, values: 0 },
+  });
+  faults.throwIfAny();
+  return fields;
+}
+
+const jsonLimits = { depth: 64, members: 10_000 };
+
+function readFilterText(text: string | undefined, reading: Reading): Filter[] {
+  if (text === undefined) return [];
+  const place = inQuery("filter");
+  try {
+    return [readFilter(parseJson(Buffer.from(text), jsonLimits), place, reading)];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    reading.faults.add(place, "filter", `must be a JSON object such as {"status":"open"}. ${error.message}`);
+    return [];
+  }
+}
+
+function readFieldsText(text: string | undefined, reading: Reading): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  return readFieldNames(
+    text.split(",").map((name) => name.trim()),
+    inQuery("fields"),
+    reading,
+  );
+}
+
+function readWord<Word extends string>(
+  name: ListParameter,
+  known: ReadonlyMap<ListParameter, string>,
+  { words, faults }: { words: readonly Word[]; faults: Faults },
+): Word | undefined {
+  const text = known.get(name);
+  const word = words.find((each) => each === text);
+  if (text !== undefined && word === undefined)
+    faults.add(inQuery(name), "value", `must be ${words.join(" or ")}, and is ${shown(text)}`);
+  return word;
+}

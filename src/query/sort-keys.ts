@@ -1,0 +1,114 @@
+/** The spellings of a sort: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
+import type { SortKey } from "../collection/indexes.ts";
+import { formatPath } from "../collection/paths.ts";
+import { shown } from "../collection/shown.ts";
+import { type Reading, readAttribute } from "./conditions.ts";
+import { inQuery, inside, type Place } from "./faults.ts";
+import type { ListParameter } from "./parameters.ts";
+import { isId } from "./sort.ts";
+
+const maxKeys = 5;
+
+/** A key as it was written. */
+interface Spelled {
+  name: string;
+  descending: boolean;
+}
+
+/** The sort that a query string asks for. What is wrong goes to the faults. */
+export function readSortParameters(
+  known: ReadonlyMap<ListParameter, string>,
+  reading: Reading,
+): readonly SortKey[] {
+  const sort = known.get("sort");
+  const legacy = known.get("_sort");
+  const order = known.get("_order");
+  if (sort !== undefined && (legacy !== undefined || order !== undefined)) {
+    const other = legacy === undefined ? "_order" : "_sort";
+    reading.faults.add(inQuery(other), "sort", 'cannot be given together with "sort"');
+    return [];
+  }
+  if (sort !== undefined) return readSortText(sort, reading);
+  if (legacy !== undefined) return readLegacy(legacy, order, reading);
+  if (order !== undefined)
+    reading.faults.add(inQuery("_order"), "sort", 'needs "_sort", which names the attributes');
+  return [];
+}
+
+/** The sort that the content of a QUERY asks for: `["-a", "b"]`. What is wrong goes to the faults. */
+export function readSortList(value: unknown, place: Place, reading: Reading): readonly SortKey[] {
+  if (!Array.isArray(value)) {
+    reading.faults.add(place, "sort", `must be an array such as ["-a","b"], and is ${shown(value)}`);
+    return [];
+  }
+  const wrong = value.findIndex((each) => typeof each !== "string");
+  if (wrong === -1) return toSort(value.map(readKey), place, reading);
+  const detail = `must name an attribute, and is ${shown(value[wrong])}`;
+  reading.faults.add(inside(place, wrong), "sort", detail);
+  return [];
+}
+
+function readSortText(text: string, reading: Reading): readonly SortKey[] {
+  const place = inQuery("sort");
+  if (!text.startsWith("[")) return toSort(text.split(",").map(readKey), place, reading);
+  const pair = parseJson(text);
+  const [name, order, ...rest] = Array.isArray(pair) ? pair : [];
+  const descending = typeof order === "string" ? isDescending(order) : undefined;
+  if (typeof name === "string" && descending !== undefined && rest.length === 0)
+    return toSort([{ name, descending }], place, reading);
+  reading.faults.add(place, "sort", `must be like -a,b or ["a","ASC"], and is ${shown(text)}`);
+  return [];
+}
+
+function readLegacy(names: string, orders: string | undefined, reading: Reading): readonly SortKey[] {
+  const place = inQuery("_sort");
+  if (orders === undefined) return toSort(names.split(",").map(readKey), place, reading);
+  const directions = orders.split(",").map(isDescending);
+  const keys = names.split(",").map((name, n) => ({ name: name.trim(), descending: directions[n] ?? false }));
+  if (directions.includes(undefined)) {
+    reading.faults.add(
+      inQuery("_order"),
+      "sort",
+      `must be asc or desc for each key, and is ${shown(orders)}`,
+    );
+  } else if (directions.length > keys.length) {
+    reading.faults.add(inQuery("_order"), "sort", 'must not have more directions than "_sort" has keys');
+  } else return toSort(keys, place, reading);
+  return [];
+}
+
+/** `+` for ascending has become a blank where nobody encoded it. */
+function readKey(text: string): Spelled {
+  const key = text.trim();
+  return { name: /^[+-]/.test(key) ? key.slice(1) : key, descending: key.startsWith("-") };
+}
+
+function isDescending(text: string): boolean | undefined {
+  const order = text.trim().toLowerCase();
+  return order === "desc" || order === "asc" ? order === "desc" : undefined;
+}
+
+function toSort(spelled: readonly Spelled[], place: Place, reading: Reading): readonly SortKey[] {
+  if (spelled.length > maxKeys) {
+    reading.faults.add(place, "sort", `may name at most ${maxKeys} attributes, and names ${spelled.length}`);
+    return [];
+  }
+  const keys = spelled.flatMap(({ name, descending }): SortKey[] => {
+    const attribute = readAttribute(name, place, reading);
+    return attribute === undefined ? [] : [{ path: attribute.path, descending }];
+  });
+  const names = keys.map(({ path }) => formatPath(path));
+  const repeated = names.find((name, n) => names.indexOf(name) < n);
+  if (repeated !== undefined) reading.faults.add(place, "sort", `names ${shown(repeated)} twice`);
+  // No two resources have the same id: whatever comes after it decides nothing.
+  const id = keys.findIndex(isId);
+  return id === -1 ? keys : keys.slice(0, id + 1);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

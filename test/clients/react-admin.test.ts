@@ -261,9 +261,9 @@ function writes(make: Make, mode: (typeof modes)[number]): void {
   test("update removes what the form has cleared, at the top and further in", async () => {
     const previousData = await ownTopic(fixture);
     const { id, title } = previousData;
-    const data = { ...previousData, views: null, published: undefined, author: { name: "Me" } };
+    const data = { ...previousData, views: null, published: undefined, author: { name: "Us" } };
     await make(fixture.url).update("topics", { id, data, previousData });
-    assert.deepEqual(await kept(fixture, id), { id, title, author: { name: "Me" } });
+    assert.deepEqual(await kept(fixture, id), { id, title, author: { name: "Us" } });
   });
 
   test("update without what was before changes the given attributes", async () => {

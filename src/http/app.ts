@@ -114,7 +114,7 @@ function serveWith(wire: Wire): Serve {
 }
 
 function isRead({ method }: IncomingMessage): boolean {
-  return method === "GET" || method === "HEAD";
+  return method === "GET" || method === "HEAD" || method === "QUERY";
 }
 
 /**
@@ -138,7 +138,11 @@ async function answer(wire: Wire, { raw, id }: FastifyRequest, reply: FastifyRep
 
 /** The answer itself, unless it is a large one to a read and too much is held already. */
 function withinRoom({ service, budget }: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
-  if (request.method !== "GET" || !isBeyond(budget, response.body?.length ?? 0)) return response;
+  if (
+    (request.method !== "GET" && request.method !== "QUERY") ||
+    !isBeyond(budget, response.body?.length ?? 0)
+  )
+    return response;
   const refusal = problemResponse(request, noRoomForAnswer(), service.log);
   addCommonHeaders(service, request, refusal);
   return refusal;

@@ -38,13 +38,20 @@ export function judge(
   return "proceed";
 }
 
+/** Whether a read is to be answered 304. Throws PRECONDITION_FAILED, with the current entity tag. */
+export function isUnmodified(headers: IncomingHttpHeaders, current: Validators, now: number): boolean {
+  const verdict = judge(headers, current, now);
+  if (verdict === "failed") throw preconditionFailed(current);
+  return verdict === "unmodified";
+}
+
 /** Throws PRECONDITION_FAILED, with the current entity tag, unless the preconditions let a write proceed. */
 export function requirePreconditions(headers: IncomingHttpHeaders, current: Validators): void {
   if (judge(headers, current, undefined) === "failed") throw preconditionFailed(current);
 }
 
 /** The problem of a false precondition; it tells the current entity tag. */
-export function preconditionFailed(current: Validators): Problem {
+function preconditionFailed(current: Validators): Problem {
   return new Problem(
     "PRECONDITION_FAILED",
     `A precondition is false: the current ETag is ${current.etag}. Read the resource again and decide anew.`,

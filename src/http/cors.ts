@@ -3,7 +3,7 @@ import { isLoopback } from "./hosts.ts";
 import type { HttpRequest } from "./message.ts";
 import type { HttpSettings } from "./settings.ts";
 
-const allowMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
+const allowMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, QUERY";
 const allowHeaders =
   "Authorization, Content-Type, Accept, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Idempotency-Key, Prefer, Range, Last-Event-ID, X-Request-Id, traceparent, tracestate";
 const exposeHeaders =

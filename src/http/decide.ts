@@ -6,7 +6,7 @@ import { Problem, toSentence } from "../errors.ts";
 import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
-import type { PatchFormat } from "./operation.ts";
+import type { PatchFormat } from "./content-types.ts";
 import type { Limits } from "./settings.ts";
 
 /** A patch, read and checked as JSON: the same on every try. */
@@ -20,6 +20,11 @@ export interface Current {
   text: string;
   value: unknown;
   limits: Limits;
+}
+
+/** Reads content that may be any JSON. Throws the problems of the JSON gate. */
+export function parseContent(bytes: Buffer, limits: Limits): unknown {
+  return parseJson(bytes, jsonLimits(limits));
 }
 
 /** Reads the content of a create or replace. Throws the problems of the JSON gate and BODY_NOT_OBJECT. */

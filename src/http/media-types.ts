@@ -25,9 +25,38 @@ export function parseMediaType(value: string): MediaType | undefined {
 
 /** Whether JSON can satisfy an Accept value. An absent or empty one takes anything. */
 export function acceptsJson(accept: string | undefined): boolean {
-  if (accept === undefined || accept === "*/*" || accept === "application/json" || accept.trim() === "")
-    return true;
-  return acceptRanges(accept).some(({ range, quality }) => quality > 0 && coversJson(range));
+  return preferredType(accept, jsonOnly) !== undefined;
+}
+
+const jsonOnly = ["application/json"] as const;
+
+/**
+ * The media type that an Accept value likes best, the first of those that it likes alike; `undefined` if it rules all of
+ * them out. An absent or empty value likes every type.
+ */
+export function preferredType<Type extends string>(
+  accept: string | undefined,
+  types: readonly Type[],
+): Type | undefined {
+  if (accept === undefined || accept === "*/*" || accept === types[0] || accept.trim() === "")
+    return types[0];
+  const ranges = acceptRanges(accept);
+  let best: { type: Type; quality: number } | undefined;
+  for (const type of types) {
+    const quality = qualityOf(type, ranges);
+    if (quality > (best?.quality ?? 0)) best = { type, quality };
+  }
+  return best?.type;
+}
+
+/** The most specific range decides (RFC 9110 §12.5.1). JSON has many names, of which the kindest does. */
+function qualityOf(type: string, ranges: readonly AcceptRange[]): number {
+  if (type === "application/json") {
+    return Math.max(0, ...ranges.filter(({ range }) => coversJson(range)).map(({ quality }) => quality));
+  }
+  const covering = [type, `${type.split("/")[0]}/*`, "*/*"];
+  const found = covering.map((each) => ranges.find(({ range }) => range === each));
+  return found.find((each) => each !== undefined)?.quality ?? 0;
 }
 
 /** Whether an Accept value names `application/problem+json`, which problems are then sent as. */
@@ -48,10 +77,15 @@ function coversJson(range: string): boolean {
   );
 }
 
-function acceptRanges(accept: string): { range: string; quality: number }[] {
+interface AcceptRange {
+  range: string;
+  quality: number;
+}
+
+function acceptRanges(accept: string): AcceptRange[] {
   return accept.split(",").map((item) => {
     const [range = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
     const q = parameters.find((each) => each.startsWith("q="));
-    return { range, quality: q === undefined ? 1 : Number(q.slice(2)) };
+    return { range, quality: q === undefined ? 1 : Number(q.slice(2)) || 0 };
   });
 }

@@ -1,5 +1,6 @@
 /** The wire without a framework: what `handle` takes and what it gives. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { Budget } from "./budget.ts";
 
@@ -15,8 +16,8 @@ export interface HttpRequest {
   rawHeaders: readonly string[];
   /** The service's own id of this request: a UUID. */
   id: string;
-  /** The content, unread. */
-  content: Readable;
+  /** The content, unread, and the connection that it comes along. */
+  content: Readable & { readonly socket: Socket };
   /** What all requests and answers may hold, and what of it this one's content takes until it is answered. */
   budget: Budget;
   heldBytes: number;
@@ -41,3 +42,16 @@ export const safetyHeaders = {
 
 /** The media type of every resource and list, and of problems unless asked otherwise. */
 export const jsonType = "application/json; charset=utf-8";
+
+/** A client may use what it kept after asking whether it still holds. */
+export const revalidate = "no-cache";
+
+/** HEAD has the headers of GET, its length included (RFC 9110 §8.6), and no content. */
+export function withBody(
+  request: HttpRequest,
+  body: string,
+  { status, headers }: { status: number; headers: Record<string, string> },
+): HttpResponse {
+  headers["content-length"] = String(Buffer.byteLength(body));
+  return { status, headers, body: request.method === "HEAD" ? undefined : body };
+}

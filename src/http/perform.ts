@@ -1,16 +1,10 @@
 /** Carries an operation out: looks the target up, judges preconditions, reads the content, decides, commits. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
-import type { PageRequest } from "../query/page.ts";
+import { pickFields } from "../query/fields.ts";
 import { recordOf } from "../store/record.ts";
-import type { Change, Page, Stored } from "../store/store.ts";
-import {
-  judge,
-  lastModifiedMs,
-  preconditionFailed,
-  requirePreconditions,
-  type Validators,
-} from "./conditional.ts";
+import type { Change, Stored } from "../store/store.ts";
+import { isUnmodified, lastModifiedMs, requirePreconditions, type Validators } from "./conditional.ts";
 import { readContent } from "./content.ts";
 import {
   decideCreate,
@@ -21,6 +15,8 @@ import {
   parseResource,
   patchProblem,
 } from "./decide.ts";
+import { readListing } from "./list-by-content.ts";
+import { type ListResult, listValidators, performList } from "./lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import { type Document, documentOf } from "./routes/documents.ts";
@@ -33,8 +29,7 @@ export type Result =
   | { kind: "absent" }
   | { kind: "options"; operation: OperationOf<"options"> }
   | { kind: "document"; document: Document }
-  | { kind: "unmodified"; validators: Validators }
-  | { kind: "page"; page: Page; operation: OperationOf<"list">; validators: Validators }
+  | ListResult
   /** `path` is the collection's. */
   | { kind: "found" | "created" | "updated"; stored: Stored; path: string; validators: Validators }
   | { kind: "deleted" };
@@ -66,7 +61,9 @@ export function perform(
       return document === undefined ? absent : { kind: "document", document };
     }
     case "list":
-      return list(service, operation, request);
+      return performList(service, operation, request);
+    case "query":
+      return performQuery(service, operation, request);
     case "read":
       return read(service, operation, request);
     case "create":
@@ -78,32 +75,26 @@ export function perform(
 
 async function read(service: Service, operation: OperationOf<"read">, request: HttpRequest): Promise<Result> {
   const { collection, id } = operation;
-  const stored = await service.store.read({ collection: collection.name, id });
+  let stored = await service.store.read({ collection: collection.name, id });
   if (stored === undefined) return absent;
   const validators = validatorsOf(stored);
-  return verdict(service, request, validators) ?? { kind: "found", stored, path: operation.path, validators };
-}
-
-async function list(service: Service, operation: OperationOf<"list">, request: HttpRequest): Promise<Result> {
-  const page = await service.store.list(listQuery(operation.collection, operation.page));
-  const validators = listValidators(service, page);
-  return verdict(service, request, validators) ?? { kind: "page", page, operation, validators };
-}
-
-function listQuery(collection: Collection, { limit, after }: PageRequest) {
-  return { collection: collection.name, limit, ...(after === undefined ? {} : { after: [after] }) };
-}
-
-/** A read's 304 or 412; `undefined` to go on. */
-function verdict(service: Service, request: HttpRequest, validators: Validators): Result | undefined {
-  switch (judge(request.headers, validators, service.now())) {
-    case "unmodified":
-      return { kind: "unmodified", validators };
-    case "failed":
-      throw preconditionFailed(validators);
-    case "proceed":
-      return undefined;
+  if (isUnmodified(request.headers, validators, service.now())) {
+    return { kind: "unmodified", validators, location: undefined };
   }
+  if (operation.fields !== undefined) stored = cut(stored, operation.fields);
+  return { kind: "found", stored, path: operation.path, validators };
+}
+
+function cut(stored: Stored, fields: readonly string[]): Stored {
+  return { ...stored, text: pickFields(stored.text, fields) };
+}
+
+async function performQuery(
+  service: Service,
+  operation: OperationOf<"query">,
+  request: HttpRequest,
+): Promise<Result> {
+  return performList(service, await readListing(service, operation, request), request);
 }
 
 async function create(
@@ -303,9 +294,4 @@ function withinDeadline<T>(service: Service, work: Promise<T>, problemWhenLate: 
 
 function validatorsOf({ version, updatedAt }: Stored): Validators {
   return { etag: `"${version}"`, lastModifiedMs: lastModifiedMs(updatedAt) };
-}
-
-/** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */
-function listValidators(service: Service, { sequence }: Page): Validators {
-  return { etag: `W/"${sequence}-${service.configurationHash}"`, lastModifiedMs: undefined };
 }

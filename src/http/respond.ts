@@ -1,16 +1,19 @@
 /** From a result to the answer: status, headers, body. */
-import { formatCursor } from "../query/cursor.ts";
-import type { Page } from "../store/store.ts";
 import { httpDate, isPublic, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
-import { type HttpRequest, type HttpResponse, jsonType, safetyHeaders } from "./message.ts";
+import { listResponse } from "./list-response.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  jsonType,
+  revalidate,
+  safetyHeaders,
+  withBody,
+} from "./message.ts";
 import type { OperationOf, Result } from "./perform.ts";
 import { resourcePath } from "./route.ts";
 import type { Document } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
-
-/** A client may use what it kept after asking whether it still holds. */
-const revalidate = "no-cache";
 
 const noStore = "no-store";
 
@@ -26,9 +29,9 @@ export function respond(service: Service, result: Result, request: HttpRequest):
     case "document":
       return documentResponse(result.document, request);
     case "unmodified":
-      return unmodified(service, result.validators);
+      return unmodified(service, result);
     case "page":
-      return pageResponse(result, request);
+      return listResponse(result, request);
     default:
       return resourceResponse(service, result, request);
   }
@@ -66,8 +69,12 @@ function optionsResponse(
   return { status: 204, headers, body: undefined };
 }
 
-function unmodified(service: Service, validators: Validators): HttpResponse {
+function unmodified(
+  service: Service,
+  { validators, location }: Result & { kind: "unmodified" },
+): HttpResponse {
   const headers: Record<string, string> = { etag: validators.etag, "cache-control": revalidate };
+  if (location !== undefined) headers.location = location;
   addLastModified(headers, validators, service.now());
   return { status: 304, headers, body: undefined };
 }
@@ -92,55 +99,6 @@ function resourceResponse(
   return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
 }
 
-function pageResponse(
-  { page, operation, validators }: Result & { kind: "page" },
-  request: HttpRequest,
-): HttpResponse {
-  const headers: Record<string, string> = {
-    "content-type": jsonType,
-    "cache-control": revalidate,
-    etag: validators.etag,
-    link: linksOf(operation, page),
-    "x-total-count": String(page.total),
-  };
-  const range = contentRange(operation, page);
-  if (range !== undefined) headers["content-range"] = range;
-  return withBody(request, `[${page.items.map(({ text }) => text).join(",")}]`, { status: 200, headers });
-}
-
-/** RFC 8288; the next page first, then the first page. */
-function linksOf({ path, page: asked, collection }: OperationOf<"list">, page: Page): string {
-  const limit = asked.hasLimit ? [`limit=${asked.limit}`] : [];
-  const links = [link(path, limit, "first")];
-  const last = page.items.at(-1);
-  if (page.more && last !== undefined) {
-    links.unshift(link(path, [...limit, `cursor=${formatCursor(collection.name, last.id)}`], "next"));
-  }
-  return links.join(", ");
-}
-
-function link(path: string, parameters: string[], relation: string): string {
-  const query = parameters.length === 0 ? "" : `?${parameters.join("&")}`;
-  return `<${path}${query}>; rel="${relation}"`;
-}
-
-/** Only where the offset is known: on a first page. */
-function contentRange({ page: asked, collection }: OperationOf<"list">, page: Page): string | undefined {
-  if (asked.after !== undefined) return undefined;
-  if (page.items.length === 0) return `${collection.name} */${page.total}`;
-  return `${collection.name} 0-${page.items.length - 1}/${page.total}`;
-}
-
 function addLastModified(headers: Record<string, string>, validators: Validators, now: number): void {
   if (isPublic(validators, now)) headers["last-modified"] = httpDate(validators.lastModifiedMs as number);
-}
-
-/** HEAD has the headers of GET, its length included (RFC 9110 §8.6), and no content. */
-function withBody(
-  request: HttpRequest,
-  body: string,
-  { status, headers }: { status: number; headers: Record<string, string> },
-): HttpResponse {
-  headers["content-length"] = String(Buffer.byteLength(body));
-  return { status, headers, body: request.method === "HEAD" ? undefined : body };
 }

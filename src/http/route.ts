@@ -17,7 +17,7 @@ export type Route =
 
 /** The methods of each kind of route, as `Allow` lists them. */
 export const methodsOf = {
-  collection: "GET, HEAD, POST, OPTIONS",
+  collection: "GET, HEAD, POST, QUERY, OPTIONS",
   resource: "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
   document: "GET, HEAD, OPTIONS",
 } as const;

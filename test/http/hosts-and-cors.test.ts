@@ -123,7 +123,7 @@ describe("a preflight", () => {
           status: 204,
           headers: {
             "Access-Control-Allow-Origin": origin,
-            "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+            "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, QUERY",
             "Access-Control-Allow-Headers": allowedHeaders,
             "Access-Control-Max-Age": "7200",
             "Access-Control-Allow-Credentials": undefined,

@@ -1,0 +1,65 @@
+/** QUERY (RFC 10008): a list that is asked for by content rather than by the query string of a URL. */
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../json/gate.ts";
+import { parseListContent } from "../query/content.ts";
+import type { ListRequest } from "../query/list.ts";
+import { parseList } from "../query/parse.ts";
+import { readContent } from "./content.ts";
+import { parseContent } from "./decide.ts";
+import type { Listing } from "./lists.ts";
+import type { HttpRequest } from "./message.ts";
+import { listTypeFor } from "./negotiate.ts";
+import type { OperationOf } from "./perform.ts";
+import type { Service } from "./service.ts";
+import { pauseAfter } from "./turns.ts";
+
+/** The list that the content asks for. Throws the problems of content, of its parameters, and NOT_ACCEPTABLE. */
+export async function readListing(
+  service: Service,
+  operation: OperationOf<"query">,
+  request: HttpRequest,
+): Promise<Listing> {
+  const { collection, path } = operation;
+  const { limits } = service.settings;
+  const bytes = await readContent(request, limits.bodyBytes);
+  const content = parseContent(bytes, limits);
+  await pauseAfter(bytes.length);
+  const asked = parseListContent(content, collection, limits.page);
+  return {
+    collection,
+    path,
+    asked,
+    query: equivalentQuery(service, operation, { content, asked }),
+    type: listTypeFor(request, asked),
+    contentHash: createHash("sha256").update(bytes).digest("base64url").slice(0, 8),
+  };
+}
+
+/** Only what is read back as the very same list: a URL that gives another would be worse than none. */
+function equivalentQuery(
+  { settings: { limits } }: Service,
+  { collection, path }: OperationOf<"query">,
+  { content, asked }: { content: unknown; asked: ListRequest },
+): string | undefined {
+  const query = toQueryString(content);
+  if (path.length + 1 + query.length > limits.targetBytes) return undefined;
+  try {
+    return isDeepStrictEqual(parseList(query, collection, limits.page), asked) ? query : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toQueryString(content: unknown): string {
+  if (!isObject(content)) return "";
+  return Object.entries(content)
+    .map(([name, value]) => `${name}=${encodeURIComponent(parameterText(name, value))}`)
+    .join("&")
+    .replaceAll("%2C", ",");
+}
+
+function parameterText(name: string, value: unknown): string {
+  if (name === "filter") return JSON.stringify(value);
+  return Array.isArray(value) ? value.join(",") : String(value);
+}

@@ -1,0 +1,55 @@
+/** From a page to the answer: links and totals in the headers, or in an envelope too. */
+
+import { typesOf } from "./content-types.ts";
+import { formatList } from "./formats.ts";
+import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
+import type { ListResult } from "./lists.ts";
+import { type HttpRequest, type HttpResponse, revalidate, withBody } from "./message.ts";
+import { contentTypeOf } from "./negotiate.ts";
+
+/** The answer to a list that has a page. */
+export function listResponse(result: ListResult & { kind: "page" }, request: HttpRequest): HttpResponse {
+  const { listing, page, validators } = result;
+  const total = listing.asked.count === "none" ? undefined : page.total;
+  const links = linksOf(listing, page, total);
+  const headers: Record<string, string> = {
+    "content-type": contentTypeOf(listing.type),
+    "cache-control": revalidate,
+    etag: validators.etag,
+    "accept-query": typesOf("QUERY"),
+  };
+  const link = formatLinks(links);
+  if (link !== "") headers.link = link;
+  addTotals(headers, result, total);
+  const location = locationOf(listing, request);
+  if (location !== undefined) headers.location = location;
+  return withBody(request, bodyOf(result, links, total), { status: 200, headers });
+}
+
+/** Content-Range only where it is known how many resources come before the page. */
+function addTotals(
+  headers: Record<string, string>,
+  { listing, texts }: ListResult & { kind: "page" },
+  total: number | undefined,
+): void {
+  if (total === undefined) return;
+  headers["x-total-count"] = String(total);
+  const { paging } = listing.asked;
+  if (paging.kind === "cursor" && paging.after !== undefined) return;
+  const first = paging.kind === "offset" ? paging.offset : 0;
+  const range = texts.length === 0 ? "*" : `${first}-${first + texts.length - 1}`;
+  headers["content-range"] = `${listing.collection.name} ${range}/${total}`;
+}
+
+function bodyOf(
+  { listing, texts }: ListResult & { kind: "page" },
+  links: Links,
+  total: number | undefined,
+): string {
+  if (listing.type !== "application/json") return formatList(listing.type, texts, listing.asked.fields);
+  const items = `[${texts.join(",")}]`;
+  if (!listing.asked.envelope) return items;
+  const { first, prev, next, last } = links;
+  const rest = JSON.stringify({ total, self: urlOf(listing), first, prev, next, last });
+  return rest === "{}" ? `{"items":${items}}` : `{"items":${items},${rest.slice(1)}`;
+}

@@ -1,0 +1,123 @@
+/** Carries out a list, whether GET or QUERY asked for it: gets the page, and cuts its resources down. */
+import type { Collection } from "../collection/collection.ts";
+import { Problem } from "../errors.ts";
+import { pickFields } from "../query/fields.ts";
+import type { ListRequest } from "../query/list.ts";
+import type { ListQuery, Page } from "../store/store.ts";
+import { isUnmodified, type Validators } from "./conditional.ts";
+import { locationOf } from "./links.ts";
+import type { HttpRequest } from "./message.ts";
+import type { ListType } from "./negotiate.ts";
+import type { Service } from "./service.ts";
+import { pauseAfter } from "./turns.ts";
+
+/** A list that is asked for. */
+export interface Listing {
+  collection: Collection;
+  path: string;
+  asked: ListRequest;
+  /** The query string with which GET gives this very list; `undefined` where its URL would be too long. */
+  query: string | undefined;
+  /** The media type of the answer. */
+  type: ListType;
+  /** Tells lists apart that QUERY asks for at one URL. */
+  contentHash: string | undefined;
+}
+
+/** What came of a list. */
+export type ListResult =
+  /** `location` is the URL at which GET gives what a QUERY asked for. */
+  | { kind: "unmodified"; validators: Validators; location: string | undefined }
+  /** `texts` are the page's resources as they go out. */
+  | { kind: "page"; page: Page; texts: readonly string[]; listing: Listing; validators: Validators };
+
+/** Gets the page. Throws PRECONDITION_FAILED and what the store throws. */
+export async function performList(
+  service: Service,
+  listing: Listing,
+  request: HttpRequest,
+): Promise<ListResult> {
+  const page = await getPage(service, toListQuery(listing), request);
+  const validators = listValidators(service, page, tagOf(listing));
+  if (isUnmodified(request.headers, validators, service.now())) {
+    return { kind: "unmodified", validators, location: locationOf(listing, request) };
+  }
+  const texts = page.items.map(({ text }) => text);
+  const { fields } = listing.asked;
+  return {
+    kind: "page",
+    page,
+    texts: fields === undefined ? texts : await cutAll(texts, fields),
+    listing,
+    validators,
+  };
+}
+
+/** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */
+export function listValidators(service: Service, { sequence }: Page, tag = ""): Validators {
+  return { etag: `W/"${sequence}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
+}
+
+/** Lists of one URL have entity tags of their own where they are of other content, or in another format. */
+function tagOf({ type, contentHash }: Listing): string {
+  const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
+  return contentHash === undefined ? format : `${format}-${contentHash}`;
+}
+
+/** Whether the best matches come first; such a list has no cursors. */
+export function isRanked({ words, sort }: ListRequest): boolean {
+  return words !== undefined && sort.length === 0;
+}
+
+function toListQuery({ collection, asked }: Listing): ListQuery {
+  const { filter, sort, words, paging } = asked;
+  const query: ListQuery = { collection: collection.name, limit: paging.limit };
+  if (filter !== undefined) query.filter = filter;
+  if (sort.length > 0) query.sort = sort;
+  if (words !== undefined) query.words = words;
+  if (paging.kind === "offset") query.offset = paging.offset;
+  else if (paging.after !== undefined) query.after = paging.after;
+  // Clients that page by offset show how many pages there are.
+  if (asked.count === "exact" || (paging.kind === "offset" && asked.count === undefined)) query.count = true;
+  return query;
+}
+
+/** A page in order of ids is there at once; any other may take long, and ends when the client goes away. */
+function getPage({ store }: Service, query: ListQuery, request: HttpRequest): Promise<Page> {
+  const { filter, sort, words, offset = 0 } = query;
+  const isQuick = filter === undefined && sort === undefined && words === undefined && offset === 0;
+  return isQuick ? store.list(query) : whileThere(request, (signal) => store.list({ ...query, signal }));
+}
+
+async function whileThere<T>(
+  { content: { socket } }: HttpRequest,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const gone = new AbortController();
+  const onClose = () => gone.abort(clientWentAway());
+  if (socket.destroyed) onClose();
+  socket.once("close", onClose);
+  try {
+    return await work(gone.signal);
+  } finally {
+    socket.off("close", onClose);
+  }
+}
+
+function clientWentAway(): Problem {
+  return new Problem("INVALID_REQUEST", "The connection ended before the list was there.");
+}
+
+async function cutAll(texts: readonly string[], fields: readonly string[]): Promise<string[]> {
+  const cut: string[] = [];
+  let bytes = 0;
+  for (const text of texts) {
+    cut.push(pickFields(text, fields));
+    bytes += text.length;
+    const pause = pauseAfter(bytes);
+    if (pause === undefined) continue;
+    await pause;
+    bytes = 0;
+  }
+  return cut;
+}

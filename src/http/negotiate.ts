@@ -1,0 +1,47 @@
+/** Which format an answer has: the one place where Accept is judged. */
+import { Problem } from "../errors.ts";
+import type { ListRequest } from "../query/list.ts";
+import { formats, type ListFormat } from "./formats.ts";
+import { acceptsJson, preferredType } from "./media-types.ts";
+import { type HttpRequest, jsonType } from "./message.ts";
+
+/** A format that a list can have. */
+export type ListType = "application/json" | ListFormat;
+
+/** The first one where a client likes two alike. */
+const listTypes: readonly ListType[] = ["application/json", ...(Object.keys(formats) as ListFormat[])];
+
+const jsonOnly = ["application/json"] as const;
+
+/** Throws NOT_ACCEPTABLE where Accept rules out JSON, the only format of a resource. */
+export function requireJsonAcceptable({ headers }: HttpRequest): void {
+  if (!acceptsJson(headers.accept)) throw notAcceptable(headers.accept, jsonOnly);
+}
+
+/** Throws NOT_ACCEPTABLE where Accept rules out every format of a list. */
+export function requireListAcceptable({ headers }: HttpRequest): void {
+  requireType(headers.accept, listTypes);
+}
+
+/** The format that the client likes best; an envelope is JSON. Throws NOT_ACCEPTABLE where it takes none. */
+export function listTypeFor({ headers }: HttpRequest, { envelope }: ListRequest): ListType {
+  return requireType(headers.accept, envelope ? jsonOnly : listTypes);
+}
+
+/** The Content-Type of a list. */
+export function contentTypeOf(type: ListType): string {
+  return type === "application/json" ? jsonType : formats[type].contentType;
+}
+
+function requireType(accept: string | undefined, types: readonly ListType[]): ListType {
+  const type = preferredType(accept, types);
+  if (type === undefined) throw notAcceptable(accept, types);
+  return type;
+}
+
+function notAcceptable(accept: string | undefined, types: readonly string[]): Problem {
+  return new Problem(
+    "NOT_ACCEPTABLE",
+    `Accept "${accept}" rules out ${types.join(", ")}: there is no other.`,
+  );
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { check, unknownId } from "./check.ts";
+import { type Made, type Service, startService } from "./service.ts";
+
+let service: Service;
+let made: Made;
+before(async () => {
+  service = await startService();
+  made = await service.create("topics", { title: "One", body: { text: "…" }, n: 1 });
+  await service.create("topics", { n: 2, other: true });
+});
+after(() => service.stop());
+
+const list = "/api/v1/topics";
+
+describe("fields of a list", () => {
+  test("cut every resource down, and keep the id and the order of its attributes", async () => {
+    const plain = await service.send({ path: list });
+    const answer = await service.send({ path: `${list}?fields=n,title` });
+    check(answer, {
+      status: 200,
+      headers: { ETag: plain.headers.etag, "X-Total-Count": "2", "Content-Range": "topics 0-1/2" },
+    });
+    const [, second] = plain.json as { id: string }[];
+    assert.equal(answer.text, `[{"id":"${made.id}","title":"One","n":1},{"id":"${second?.id}","n":2}]`);
+  });
+
+  test("leave the id alone where no resource has them", async () => {
+    const answer = await service.send({ path: `${list}?fields=missing&n=1` });
+    check(answer, { status: 200, json: [{ id: made.id }] });
+  });
+
+  test("stay in the links and cut an envelope's items", async () => {
+    const answer = await service.send({ path: `${list}?fields=n&envelope=true&n=1` });
+    const self = `${list}?fields=n&envelope=true&n=1`;
+    check(answer, { status: 200, json: { items: [{ id: made.id, n: 1 }], self, first: self } });
+  });
+
+  test("cut pages of large resources too", async () => {
+    for (let n = 0; n < 5; n++) await service.create("large", { n, body: "é".repeat(60_000) });
+    const answer = await service.send({ path: "/api/v1/large?fields=n" });
+    const resources = answer.json as Record<string, unknown>[];
+    assert.deepEqual(
+      resources.map((each) => Object.keys(each)),
+      Array(5).fill(["id", "n"]),
+    );
+    assert.deepEqual(
+      resources.map(({ n }) => n),
+      [0, 1, 2, 3, 4],
+    );
+  });
+});
+
+describe("fields of a resource", () => {
+  test("cut it down under its own ETag", async () => {
+    const { headers } = await service.send({ path: made.path });
+    const answer = await service.send({ path: `${made.path}?fields=n,title` });
+    check(answer, { status: 200, headers: { ETag: '"1"', "Last-Modified": headers["last-modified"] } });
+    assert.equal(answer.text, `{"id":"${made.id}","title":"One","n":1}`);
+    check(await service.send({ path: made.path }), { status: 200, json: made.body });
+  });
+
+  test("work by HEAD and with preconditions", async () => {
+    const path = `${made.path}?fields=n`;
+    const { text } = await service.send({ path });
+    const head = await service.send({ method: "HEAD", path });
+    check(head, { status: 200, headers: { ETag: '"1"', "Content-Length": String(text.length) } });
+    check(await service.send({ path, headers: { "If-None-Match": '"1"' } }), {
+      status: 304,
+      headers: { ETag: '"1"', Location: undefined },
+    });
+    check(await service.send({ path, headers: { "If-Match": '"2"' } }), {
+      status: 412,
+      problem: "PRECONDITION_FAILED",
+    });
+  });
+
+  test("of one that is not there are an empty 404", async () => {
+    check(await service.send({ path: `${list}/${unknownId}?fields=n` }), { status: 404 });
+  });
+
+  for (const query of ["field=n", "limit=1", "n=1", "sort=n", "fields=n&envelope=true"])
+    test(`are the only parameter: ?${query} is a 400`, async () => {
+      const name = query.startsWith("fields=n&") ? "envelope" : query.slice(0, query.indexOf("="));
+      check(await service.send({ path: `${made.path}?${query}` }), {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+        violations: [{ in: "query", name, code: "unknownParameter" }],
+      });
+    });
+
+  for (const query of ["fields=", "fields", "fields=a,,b"])
+    test(`need names: ?${query} is a 400`, async () => {
+      check(await service.send({ path: `${made.path}?${query}` }), {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+      });
+    });
+
+  test("are a 400 on everything that writes", async () => {
+    const content = made.body;
+    for (const method of ["PUT", "PATCH", "DELETE"])
+      check(await service.send({ method, path: `${made.path}?fields=n`, content }), {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+      });
+    check(await service.send({ method: "POST", path: `${list}?fields=n`, content: {} }), {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+    });
+  });
+});

@@ -42,6 +42,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const pace = createPace();
   const opening = openStore(config.store, {
     answersPerTurn: pace.perTurn,
+    queryMs: config.http.limits.queryMs,
     ...options.storeOptions,
     onFailure: options.onFailure ?? (() => {}),
   });

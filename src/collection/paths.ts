@@ -16,3 +16,8 @@ export function parsePath(text: string): Path | undefined {
 export function formatPath(path: Path): string {
   return path.join(".");
 }
+
+/** Whether a path leads to the resource's id. */
+export function isIdPath(path: Path): boolean {
+  return path.length === 1 && path[0] === "id";
+}

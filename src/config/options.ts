@@ -291,7 +291,7 @@ const variables = [
 ];
 
 /** Variables that our own tests read. */
-const testVariables = ["HOLDFAST_SUITES", "HOLDFAST_KILLS"];
+const testVariables = ["HOLDFAST_SUITES", "HOLDFAST_KILLS", "HOLDFAST_SEED", "HOLDFAST_QUERY_RUNS"];
 
 /** Throws StartError for a variable of the environment that is meant for Holdfast and that it does not know. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {

@@ -21,6 +21,8 @@ export interface StoreOptions {
   answersPerTurn?: () => number;
   /** Whether commits that arrive together are written together; `false` is for measurements. @default true */
   groupCommit?: boolean;
+  /** How long a list that no index serves may take, in milliseconds. @default 2000 */
+  queryMs?: number;
   /** `NORMAL` may lose acknowledged commits when the power fails; it is there to prove that tests see it. @default "FULL" */
   synchronous?: "FULL" | "NORMAL";
 }
@@ -28,8 +30,14 @@ export interface StoreOptions {
 /** Opens a store for reading and writing; nobody else may write to it meanwhile. Throws StartError. */
 export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
   const all = () => Number.POSITIVE_INFINITY;
-  const { onFailure = () => {}, answersPerTurn = all, groupCommit = true, synchronous = "FULL" } = options;
-  return openSqliteStore(realPath(address), { onFailure, answersPerTurn, groupCommit, synchronous });
+  return openSqliteStore(realPath(address), {
+    onFailure: () => {},
+    answersPerTurn: all,
+    groupCommit: true,
+    queryMs: 2_000,
+    synchronous: "FULL",
+    ...options,
+  });
 }
 
 /** Opens a store for reading beside whoever writes to it. Throws StartError. */

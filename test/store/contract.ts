@@ -7,6 +7,7 @@ import type { OpenFixture } from "./contract/fixture.ts";
 import { listContract } from "./contract/list.ts";
 import { loadContract } from "./contract/load.ts";
 import { propertyContract } from "./contract/properties.ts";
+import { queriesContract } from "./contract/queries.ts";
 import { requirementContract } from "./contract/requirements.ts";
 
 /** Runs the whole suite on stores that `open` makes, empty each time. */
@@ -15,6 +16,7 @@ export function storeContract(name: string, open: OpenFixture): void {
     commitContract(open);
     requirementContract(open);
     listContract(open);
+    queriesContract(open);
     changeLogContract(open);
     catalogueContract(open);
     loadContract(open);

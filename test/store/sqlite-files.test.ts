@@ -327,7 +327,9 @@ test("a resource with a number that no number of ours can be does not cost the o
     );
     const other = new DatabaseSync(path);
     other.exec("update resources_1 set version = 9223372036854775807 where id = 'b'");
-    other.exec("insert into resources_2 (id, version, updated_at, doc) values (9223372036854775807, 1, 1, '{}'), (5, 1, 1, '{}')");
+    other.exec(
+      "insert into resources_2 (id, version, updated_at, doc) values (9223372036854775807, 1, 1, '{}'), (5, 1, 1, '{}')",
+    );
     other.close();
     const ids = async (collection: string) =>
       (await store.list({ collection, limit: 9 })).items.map(({ id }) => id);

@@ -10,6 +10,7 @@ export interface SqliteOptions {
   onFailure: (reason: string) => void;
   answersPerTurn: () => number;
   groupCommit: boolean;
+  queryMs: number;
   synchronous: "FULL" | "NORMAL";
 }
 
@@ -20,7 +21,7 @@ const mappedBytes = 128 * 1024 * 1024;
 
 /** Opens the store at `path`, which this process alone may write to until it is closed. Throws StartError. */
 export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
-  const { answersPerTurn, groupCommit, synchronous, onFailure } = options;
+  const { answersPerTurn, groupCommit, queryMs, synchronous, onFailure } = options;
   requireSoundSqlite();
   requireWritablePlace(path);
   const lock = takeLock(path);
@@ -35,7 +36,10 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
     const writer = await WriterClient.start({ path, synchronous, groupCommit }, fail);
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-    store = new SqliteStore({ path, lock, database, answersPerTurn, groupCommit, onFailure }, writer);
+    store = new SqliteStore(
+      { path, lock, database, answersPerTurn, groupCommit, queryMs, onFailure },
+      writer,
+    );
     if (failure !== undefined) store.fail(failure);
     return store;
   } catch (error) {

@@ -20,6 +20,7 @@ export type WriterRequest =
   | { kind: "add"; cells: readonly string[] }
   | { kind: "finish" }
   | { kind: "cancel" }
+  | { kind: "gather" }
   | { kind: "probe" }
   | { kind: "close" };
 
@@ -31,6 +32,7 @@ export type WriterAnswer =
   | { kind: "reserved"; first: number }
   | { kind: "loading"; collection: number }
   | { kind: "added"; taken: readonly number[] }
+  | { kind: "gathered"; more: boolean }
   | { kind: "mistake"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };
 

@@ -3,31 +3,28 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { LoggedChange, Page, Receipt, Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { toSqliteId } from "./ids.ts";
+import { type PageQuery, selectCount, selectPage } from "./select.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
 
 /** Text on one page, in characters: a thousand resources of a mebibyte would stall everybody, and fill the memory. */
 const maxPageText = 2 * 1024 * 1024;
-
-/** Where a page begins and how long it may be. */
-export interface PageOptions {
-  limit: number;
-  after?: string;
-}
 
 type Row = readonly unknown[];
 
 /** The prepared statements of one collection. */
 interface Statements {
   one: StatementSync;
-  first: StatementSync;
-  after: StatementSync;
   changes: StatementSync;
 }
+
+/** Statements of lists that are kept; clients ask for the same ones again and again. */
+const maxListStatements = 500;
 
 /** The read side of one connection. Statements are prepared once, a collection's at its first use. */
 export class Reader {
   readonly #database: DatabaseSync;
   readonly #collections = new Map<number, Statements>();
+  readonly #lists = new Map<string, StatementSync>();
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #head: StatementSync;
@@ -62,27 +59,32 @@ export class Reader {
     return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
   }
 
-  /** A page with the state of its collection, both from one snapshot. */
-  page(collection: NumberedCollection, options: PageOptions): Page {
+  /** A page with the state of its collection, both from one snapshot. `isWatched`: see `watchFunction`. */
+  page(collection: NumberedCollection, query: PageQuery, isWatched = false): Page {
     return this.inSnapshot(() => {
       const { sequence, count } = this.head(collection);
       // One more than asked for tells whether there is a next page.
-      const { items, isCut } = this.resources(collection, { ...options, limit: options.limit + 1 });
-      const more = isCut || items.length > options.limit;
-      if (items.length > options.limit) items.pop();
-      return { items, more, total: count, sequence };
+      const { items, isCut } = this.resources(collection, { ...query, limit: query.limit + 1 }, isWatched);
+      const more = isCut || items.length > query.limit;
+      if (items.length > query.limit) items.pop();
+      const isNarrowed = query.filter !== undefined || query.words !== undefined;
+      return { items, more, total: isNarrowed ? this.#count(collection, query, isWatched) : count, sequence };
     });
   }
 
-  /** Resources in id order: fewer than the limit where their text would be too much, and `isCut` says so. */
+  /** Resources in the order of the list: fewer than the limit where their text would be too much, and `isCut` says so. */
   resources(
-    { number, idKind }: NumberedCollection,
-    { limit, after }: PageOptions,
+    collection: NumberedCollection,
+    query: PageQuery,
+    isWatched = false,
   ): { items: Stored[]; isCut: boolean } {
-    const statements = this.#of(number);
-    return after === undefined
-      ? take(statements.first, limit)
-      : take(statements.after, toSqliteId(idKind, after), limit);
+    const { statements, offset } = selectPage(collection, query, isWatched);
+    const taken: Taken = { items: [], length: 0, isCut: false };
+    for (const { sql, values } of statements) {
+      if (taken.isCut || taken.items.length >= query.limit) break;
+      take(this.#list(sql), [...values, query.limit - taken.items.length, offset], taken);
+    }
+    return taken;
   }
 
   /** The collection's sequence, and how many resources it has. */
@@ -112,15 +114,28 @@ export class Reader {
     return { key, fingerprint: String(row[0]), answer: String(row[1]), expiresAt: Number(row[2]) };
   }
 
+  /** How many resources the list has, where somebody asked. */
+  #count(collection: NumberedCollection, query: PageQuery, isWatched: boolean): number | undefined {
+    if (query.count !== true) return undefined;
+    const { sql, values } = selectCount(collection, query, isWatched);
+    return Number(get(this.#list(sql), ...values)?.[0]);
+  }
+
+  #list(sql: string): StatementSync {
+    const known = this.#lists.get(sql);
+    if (known !== undefined) return known;
+    if (this.#lists.size >= maxListStatements) this.#lists.clear();
+    const statement = this.#prepare(sql);
+    this.#lists.set(sql, statement);
+    return statement;
+  }
+
   #of(number: number): Statements {
     const known = this.#collections.get(number);
     if (known !== undefined) return known;
     const resources = resourcesTable(number);
-    const columns = "id, version, updated_at, doc";
     const statements = {
       one: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
-      first: this.#prepare(`select ${columns} from ${resources} order by id limit ?`),
-      after: this.#prepare(`select ${columns} from ${resources} where id > ? order by id limit ?`),
       changes: this.#prepare(
         `select sequence, id, version, kind, at, principal, "group", superseded
          from ${changesTable(number)} where sequence > ? order by sequence limit ?`,
@@ -149,18 +164,26 @@ function all(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
   return tolerantly(statement, () => statement.all(...values) as unknown as Row[]);
 }
 
+/** Resources of a page so far. */
+interface Taken {
+  items: Stored[];
+  /** Of their text, in characters. */
+  length: number;
+  isCut: boolean;
+}
+
 /** Takes resources until their text is as much as one page may hold, but at least one. */
-function take(statement: StatementSync, ...values: SQLInputValue[]): { items: Stored[]; isCut: boolean } {
-  return tolerantly(statement, () => {
-    const items: Stored[] = [];
-    let length = 0;
+function take(statement: StatementSync, values: readonly SQLInputValue[], taken: Taken): void {
+  const { length } = taken.items;
+  tolerantly(statement, () => {
+    taken.items.length = length;
     for (const row of statement.iterate(...values)) {
       const stored = toStored(row as unknown as Row);
-      length += stored.text.length;
-      if (items.length > 0 && length > maxPageText) return { items, isCut: true };
-      items.push(stored);
+      taken.length += stored.text.length;
+      taken.isCut = taken.items.length > 0 && taken.length > maxPageText;
+      if (taken.isCut) return;
+      taken.items.push(stored);
     }
-    return { items, isCut: false };
   });
 }
 

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
 import type { Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
+import { integerOf } from "./ids.ts";
 import { openForReading } from "./open-file.ts";
 import { Reader } from "./reader.ts";
 
@@ -28,7 +29,7 @@ export class Scans {
       const reader = new Reader(database);
       let last: Stored | undefined;
       do {
-        const after = last === undefined ? {} : { after: last.id };
+        const after = last === undefined ? {} : { after: [positionedId(collection, last.id)] };
         const { items } = reader.resources(collection, { limit: chunk, ...after });
         for (const resource of items) {
           yield resource;
@@ -47,4 +48,9 @@ export class Scans {
     for (const database of this.#open) database.close();
     this.#open.clear();
   }
+}
+
+/** The id as it stands in a resource, and so in a position. */
+function positionedId({ idKind }: NumberedCollection, id: string): string | number {
+  return integerOf(idKind, id) ?? id;
 }

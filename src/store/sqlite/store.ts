@@ -19,7 +19,7 @@ import type {
 } from "../store.ts";
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
-import { describeError, failureOf } from "./failures.ts";
+import { describeError, type Failure, failureOf } from "./failures.ts";
 import { HotResources } from "./hot-resources.ts";
 import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
@@ -31,8 +31,11 @@ import {
   type WriterAnswer,
   type WriterRequest,
 } from "./protocol.ts";
+import { QueryThreads } from "./query-threads.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
+import type { PageQuery } from "./select.ts";
+import { servingOf } from "./serving.ts";
 import { watchFiles } from "./watch.ts";
 import type { WriterClient } from "./writer-client.ts";
 
@@ -43,6 +46,7 @@ export interface SqliteStoreParts {
   database: DatabaseSync;
   answersPerTurn: () => number;
   groupCommit: boolean;
+  queryMs: number;
   onFailure: (reason: string) => void;
 }
 
@@ -58,6 +62,7 @@ export class SqliteStore implements Store {
   readonly #parts: SqliteStoreParts;
   readonly #reader: Reader;
   readonly #scans: Scans;
+  readonly #threads: QueryThreads;
   readonly #hot = new HotResources();
   readonly #reads: Batch<() => unknown, unknown>;
   readonly #commits: Batch<Commit, Committed>;
@@ -73,6 +78,11 @@ export class SqliteStore implements Store {
     this.#parts = parts;
     this.#reader = new Reader(parts.database);
     this.#scans = new Scans(parts.path);
+    this.#threads = new QueryThreads({
+      path: parts.path,
+      maxMs: parts.queryMs,
+      toError: ({ failure, reason }) => this.#readFailure(failure, reason) ?? new Error(reason),
+    });
     this.#catalogue = readCatalogue(parts.database);
     this.#writer = writer;
     this.#reads = createBatch({ perform: (reads) => this.#readTogether(reads) });
@@ -102,10 +112,11 @@ export class SqliteStore implements Store {
     }
   }
 
-  async list({ collection, limit, after }: ListQuery): Promise<Page> {
+  async list({ collection, signal, ...query }: ListQuery): Promise<Page> {
     const known = this.#known(collection);
-    const options = after === undefined ? { limit } : { limit, after: String(after.at(-1)) };
-    return known === undefined ? emptyPage : this.#read(() => this.#reader.page(known, options));
+    if (known === undefined) return emptyPage;
+    if (isQuick(query, known)) return this.#read(() => this.#reader.page(known, query));
+    return this.#threads.page(known, query, signal);
   }
 
   async count(collection: string): Promise<number> {
@@ -207,6 +218,7 @@ export class SqliteStore implements Store {
     this.#stopWatching();
     await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#endCheck()]);
     this.#scans.close();
+    await this.#threads.close();
     this.#parts.database.close(); // before the writer, so that the last to leave tidies up
     try {
       await this.#writer.close();
@@ -262,15 +274,20 @@ export class SqliteStore implements Store {
   }
 
   #readError(error: unknown): unknown {
-    switch (failureOf(error)) {
+    return this.#readFailure(failureOf(error), describeError(error)) ?? error;
+  }
+
+  /** What a failed read is answered with; `undefined` when it is a fault of ours. */
+  #readFailure(failure: Failure, reason: string): Problem | undefined {
+    switch (failure) {
       case "broken":
-        this.fail(describeError(error));
+        this.fail(reason);
         return new Problem("UNAVAILABLE", "The store has failed.");
       case "busy":
       case "full":
         return new Problem("UNAVAILABLE", "The store cannot be read now. Try again.");
       case "other":
-        return error;
+        return undefined;
     }
   }
 
@@ -335,6 +352,17 @@ function requireSense({ changes }: Commit): void {
   if (changes.length === 1) return;
   const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
   if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
+}
+
+/** Resources that may be passed over on the thread that answers requests. */
+const maxQuickOffset = 1_000;
+
+/** Whether a list costs no more than the page itself, so that reading it holds nobody up. */
+function isQuick(query: PageQuery, { indexes }: NumberedCollection): boolean {
+  if ((query.offset ?? 0) > maxQuickOffset) return false;
+  const mustCount = query.count === true && query.filter !== undefined;
+  const serving = servingOf(query, indexes);
+  return serving?.kind === "ids" || (serving !== undefined && !mustCount);
 }
 
 function textLength({ changes }: Commit): number {

@@ -6,10 +6,12 @@ import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { integerOf, toSqliteId } from "./ids.ts";
 import type { Fate, WireChange, WireCommit, WireRequirement } from "./protocol.ts";
+import type { SearchTables } from "./search-tables.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
 
 /** A resource as it was before a change. */
 interface Before {
+  key: number;
   version: number;
   text: string;
 }
@@ -31,6 +33,7 @@ export interface SwapParts {
   collections: ReadonlyMap<number, NumberedCollection>;
   heads: Heads;
   ids: IdBlocks;
+  search: SearchTables;
 }
 
 const expiredReceiptsAtOnce = 100;
@@ -41,15 +44,17 @@ export class Swap {
   readonly #collections: ReadonlyMap<number, NumberedCollection>;
   readonly #heads: Heads;
   readonly #ids: IdBlocks;
+  readonly #search: SearchTables;
   readonly #statements = new Map<number, Statements>();
   readonly #receipts: { find: StatementSync; keep: StatementSync; purge: StatementSync };
   readonly #nextGroup: StatementSync;
 
-  constructor({ database, collections, heads, ids }: SwapParts) {
+  constructor({ database, collections, heads, ids, search }: SwapParts) {
     this.#database = database;
     this.#collections = collections;
     this.#heads = heads;
     this.#ids = ids;
+    this.#search = search;
     this.#receipts = {
       find: database.prepare("select 1 from receipts where key = ? and expires_at > ?"),
       keep: database.prepare("insert or replace into receipts values (?, ?, ?, ?)"),
@@ -86,7 +91,9 @@ export class Swap {
     const { insert, log } = this.#statementsOf(collection.number);
     const head = this.#heads.of(collection.number);
     const version = head.sequence + 1;
-    if (insert.run(toSqliteId(collection.idKind, id), version, at, text).changes === 0) return false;
+    const { changes, lastInsertRowid } = insert.run(toSqliteId(collection.idKind, id), version, at, text);
+    if (changes === 0) return false;
+    this.#search.follow(collection.number, Number(lastInsertRowid), { next: text });
     head.sequence++;
     head.count++;
     this.#noteId(collection, id);
@@ -121,7 +128,8 @@ export class Swap {
   #find({ collection, id }: { collection: number; id: string }): Before | undefined {
     const { idKind } = this.#collection(collection);
     const row = this.#statementsOf(collection).find.get(toSqliteId(idKind, id));
-    return row === undefined ? undefined : { version: Number(row.version), text: String(row.doc) };
+    if (row === undefined) return undefined;
+    return { key: Number(row.key), version: Number(row.version), text: String(row.doc) };
   }
 
   #write(
@@ -135,18 +143,20 @@ export class Swap {
     const head = this.#heads.of(collection);
     const { at, principal, group } = origin;
     const version = (before?.version ?? 0) + 1;
-    const key = toSqliteId(described.idKind, id);
+    const sqliteId = toSqliteId(described.idKind, id);
+    let key = before?.key;
     head.sequence++;
     if (next === null) {
-      statements.remove.run(key);
+      statements.remove.run(sqliteId);
       head.count--;
     } else if (before === undefined) {
-      statements.insert.run(key, version, at, next);
+      key = Number(statements.insert.run(sqliteId, version, at, next).lastInsertRowid);
       head.count++;
       this.#noteId(described, id);
     } else {
-      statements.update.run(version, at, next, key);
+      statements.update.run(version, at, next, sqliteId);
     }
+    if (key !== undefined) this.#search.follow(collection, key, { before: before?.text, next });
     const kind = next === null ? "deleted" : before === undefined ? "created" : "updated";
     statements.log.run(head.sequence, id, version, kind, at, principal, group, before?.text ?? null);
     return head.sequence;
@@ -194,7 +204,7 @@ export class Swap {
     if (known !== undefined) return known;
     const resources = resourcesTable(number);
     const statements = {
-      find: this.#database.prepare(`select version, doc from ${resources} where id = ?`),
+      find: this.#database.prepare(`select key, version, doc from ${resources} where id = ?`),
       insert: this.#database.prepare(
         `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?) on conflict do nothing`,
       ),

@@ -2,7 +2,8 @@
  * The tables of a store's file.
  *
  * A collection has two, named by its number: its resources, and the log of their changes. A change holds the
- * text that it superseded, so that a create stores its text once.
+ * text that it superseded, so that a create stores its text once. Where a collection is searched, it has a third for
+ * the words (`search.ts`), and `searches` says of which attributes they are and up to which key they are there.
  */
 
 /** Marks a file as a store of this program: "Hold" in ASCII. */
@@ -28,6 +29,12 @@ export const storeTables = `
     sequence integer not null,
     count integer not null,
     last_id integer not null
+  ) strict;
+  create table searches (
+    number integer primary key,
+    paths text not null,
+    words_version text not null,
+    indexed_to integer
   ) strict;
   create table receipts (
     key text primary key not null,

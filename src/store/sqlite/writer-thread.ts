@@ -1,7 +1,7 @@
 /** The writer: a thread of its own, so that a slow disk holds up writes and nothing else. */
-import { setPriority } from "node:os";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { describeError } from "./failures.ts";
+import { giveWay } from "./give-way.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
 import { Writer } from "./writer.ts";
 
@@ -77,19 +77,6 @@ function start(port: MessagePort): WriterMessage {
     return { kind: "ready" };
   } catch (error) {
     return { kind: "unopened", reason: describeError(error) };
-  }
-}
-
-/**
- * Where processors are scarce, whoever answers requests goes before whoever writes: reads wait for the first only. On
- * Linux this concerns the calling thread alone; elsewhere it would be the whole process (setpriority(2)).
- */
-function giveWay(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(10);
-  } catch {
-    // A sandbox may forbid it; then reads wait a little longer.
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type WriterRequest,
   type WriterSettings,
 } from "./protocol.ts";
+import { SearchTables } from "./search-tables.ts";
 import { Swap } from "./swap.ts";
 
 /** How long another process's short write transaction is waited for. */
@@ -41,6 +42,7 @@ export class Writer {
   readonly #collections = new Map<number, NumberedCollection>();
   readonly #heads: Heads;
   readonly #ids = new IdBlocks();
+  readonly #search: SearchTables;
   readonly #swap: Swap;
   readonly #logState: StatementSync;
   #load: LoadUnderWay | undefined;
@@ -61,11 +63,13 @@ export class Writer {
     `);
     this.#database = database;
     this.#heads = new Heads(database);
+    this.#search = new SearchTables(database);
     this.#swap = new Swap({
       database,
       collections: this.#collections,
       heads: this.#heads,
       ids: this.#ids,
+      search: this.#search,
     });
     this.#logState = database.prepare("pragma wal_checkpoint(noop)");
     this.#readCollections();
@@ -127,6 +131,8 @@ export class Writer {
       case "cancel":
         this.#rollBack();
         return { kind: "done" };
+      case "gather":
+        return { kind: "gathered", more: this.#gather() };
       case "probe":
         this.#probe();
         return { kind: "done" };
@@ -157,11 +163,21 @@ export class Writer {
 
   /** Gives the collections of the plan alone: thousands may be made one by one. */
   #migrate(plan: readonly CollectionRecord[]): readonly NumberedCollection[] {
-    const migrated = this.#transact(() =>
-      plan.map((record) => migrateCollection(this.#database, this.#heads, record)),
-    );
+    const migrated = this.#transact(() => plan.map((record) => this.#migrateOne(record)));
     for (const collection of migrated) this.#collections.set(collection.number, collection);
     return migrated;
+  }
+
+  #migrateOne(record: CollectionRecord): NumberedCollection {
+    const collection = migrateCollection(this.#database, this.#heads, record);
+    this.#search.fit(collection);
+    return collection;
+  }
+
+  /** Gives whether words are left to be gathered. */
+  #gather(): boolean {
+    if (this.#load !== undefined) throw new Mistake("An import is under way.");
+    return this.#transact(() => this.#search.gather());
   }
 
   #readCollections(): void {
@@ -194,7 +210,7 @@ export class Writer {
   /** Makes a collection be as given, in the transaction under way. */
   #takeOver(record: CollectionRecord): NumberedCollection | undefined {
     this.#isCatalogueOpen = true;
-    migrateCollection(this.#database, this.#heads, record);
+    this.#migrateOne(record);
     this.#readCollections();
     return [...this.#collections.values()].find(({ name }) => name === record.name);
   }
@@ -270,6 +286,7 @@ export class Writer {
     this.#isCommitting = false;
     this.#isCatalogueOpen = false;
     this.#heads.forget();
+    this.#search.settle();
   }
 
   /** Takes back what the transaction under way did, if there is one. */
@@ -277,6 +294,7 @@ export class Writer {
     this.#isCommitting = false;
     this.#heads.forget();
     if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec("rollback");
+    if (this.#database.isOpen) this.#search.takeBack();
     if (this.#isCatalogueOpen && this.#database.isOpen) this.#readCollections();
     this.#isCatalogueOpen = false;
     if (this.#load === undefined) return;

@@ -1,0 +1,51 @@
+/**
+ * Lists that no index serves, in a thread of their own. A statement that runs cannot be interrupted from outside, so it
+ * calls a function for each resource that it looks at, and that one ends it.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import type { NumberedCollection } from "./catalogue.ts";
+import { describeError, failureOf } from "./failures.ts";
+import { giveWay } from "./give-way.ts";
+import { openForReading } from "./open-file.ts";
+import type { QueryAnswer, QueryRequest } from "./query-threads.ts";
+import { Reader } from "./reader.ts";
+import { type PageQuery, watchFunction } from "./select.ts";
+
+const cacheKibibytes = 32 * 1024;
+const mappedBytes = 256 * 1024 * 1024;
+
+/** Thrown by the watch. */
+class Ended extends Error {}
+
+/** When the work under way has to end. */
+let deadline = Number.POSITIVE_INFINITY;
+let cancelled: Int32Array = new Int32Array(1);
+
+function goesOn(): 1 {
+  if (Atomics.load(cancelled, 0) !== 0 || Date.now() > deadline) throw new Ended();
+  return 1;
+}
+
+function openReader(path: string): Reader {
+  const database = openForReading(path);
+  database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
+  database.function(watchFunction, { deterministic: false }, goesOn);
+  return new Reader(database);
+}
+
+function answer(reader: Reader, collection: NumberedCollection, query: PageQuery): QueryAnswer {
+  try {
+    return { kind: "page", page: reader.page(collection, query, true) };
+  } catch (error) {
+    if (error instanceof Ended) return { kind: "ended" };
+    return { kind: "failed", failure: failureOf(error), reason: describeError(error) };
+  }
+}
+
+giveWay();
+const reader = openReader(workerData as string);
+parentPort?.on("message", (request: QueryRequest) => {
+  deadline = request.deadline;
+  cancelled = new Int32Array(request.cancelled);
+  parentPort?.postMessage(answer(reader, request.collection, request.query));
+});

@@ -1,0 +1,160 @@
+/** The threads for lists that no index serves: a few, started when the first such list is asked for. */
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { Problem } from "../../errors.ts";
+import type { Page } from "../store.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import type { failureOf } from "./failures.ts";
+import type { PageQuery } from "./select.ts";
+import { adviceFor } from "./serving.ts";
+
+/** What a thread is asked. */
+export interface QueryRequest {
+  collection: NumberedCollection;
+  query: PageQuery;
+  /** Unix time in milliseconds. */
+  deadline: number;
+  /** One Int32; anything but 0 ends the work. */
+  cancelled: SharedArrayBuffer;
+}
+
+/** What a thread answers. */
+export type QueryAnswer =
+  | { kind: "page"; page: Page }
+  | { kind: "ended" }
+  | { kind: "failed"; failure: ReturnType<typeof failureOf>; reason: string };
+
+/** How the threads are run. */
+export interface QueryThreadsOptions {
+  path: string;
+  /** How long a list may take, its wait for a thread included. */
+  maxMs: number;
+  /** Gives the error for one that SQLite had. */
+  toError(answer: QueryAnswer & { kind: "failed" }): unknown;
+}
+
+const maxThreads = 2;
+const maxWaiting = 1_000;
+
+interface Job extends QueryRequest {
+  signal: AbortSignal | undefined;
+  timer: NodeJS.Timeout;
+  resolve(page: Page): void;
+  reject(error: unknown): void;
+}
+
+interface Thread {
+  worker: Worker;
+  job: Job | undefined;
+}
+
+/** Carries out lists in threads. */
+export class QueryThreads {
+  readonly #options: QueryThreadsOptions;
+  readonly #threads = new Set<Thread>();
+  #waiting: Job[] = [];
+  #isClosed = false;
+
+  constructor(options: QueryThreadsOptions) {
+    this.#options = options;
+  }
+
+  /** A page. Throws QUERY_TOO_EXPENSIVE when time is over, UNAVAILABLE when too many wait, and the signal's reason. */
+  page(collection: NumberedCollection, query: PageQuery, signal: AbortSignal | undefined): Promise<Page> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    if (this.#waiting.length >= maxWaiting) {
+      return Promise.reject(
+        new Problem("UNAVAILABLE", "Too many lists are waiting for a thread. Try again."),
+      );
+    }
+    return new Promise((resolve, reject) => {
+      const { maxMs } = this.#options;
+      const job: Job = {
+        collection,
+        query,
+        deadline: Date.now() + maxMs,
+        cancelled: new SharedArrayBuffer(4),
+        signal,
+        timer: setTimeout(() => this.#end(job, tooExpensive(query, maxMs)), maxMs),
+        resolve,
+        reject,
+      };
+      signal?.addEventListener("abort", () => this.#end(job, signal.reason), { once: true });
+      this.#waiting.push(job);
+      this.#next();
+    });
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const closed = new Problem("UNAVAILABLE", "The store was closed.");
+    for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(closed));
+    for (const { job } of this.#threads) if (job !== undefined) this.#end(job, closed);
+    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+  }
+
+  #next(): void {
+    if (this.#waiting.length === 0 || this.#isClosed) return;
+    const idle = [...this.#threads].find(({ job }) => job === undefined);
+    const thread = idle ?? (this.#threads.size < maxThreads ? this.#start() : undefined);
+    if (thread === undefined) return;
+    const job = this.#waiting.shift() as Job;
+    thread.job = job;
+    const { collection, query, deadline, cancelled } = job;
+    thread.worker.postMessage({ collection, query, deadline, cancelled } satisfies QueryRequest);
+  }
+
+  #start(): Thread {
+    const worker = new Worker(new URL(`./query-thread${extname(import.meta.url)}`, import.meta.url), {
+      workerData: this.#options.path,
+      name: "holdfast-query",
+    });
+    worker.unref();
+    const thread: Thread = { worker, job: undefined };
+    this.#threads.add(thread);
+    worker.on("message", (answer: QueryAnswer) => this.#finish(thread, answer));
+    worker.once("error", (error) => this.#lose(thread, error));
+    return thread;
+  }
+
+  #finish(thread: Thread, answer: QueryAnswer): void {
+    const { job } = thread;
+    thread.job = undefined;
+    if (job !== undefined) {
+      settle(job, () => {
+        if (answer.kind === "page") job.resolve(answer.page);
+        else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
+        else job.reject(tooExpensive(job.query, this.#options.maxMs));
+      });
+    }
+    this.#next();
+  }
+
+  #lose(thread: Thread, error: unknown): void {
+    this.#threads.delete(thread);
+    const { job } = thread;
+    if (job !== undefined) settle(job, () => job.reject(error));
+    this.#next();
+  }
+
+  /** Answers a job at once; the thread, if it has one, notices soon that nobody waits any more. */
+  #end(job: Job, reason: unknown): void {
+    Atomics.store(new Int32Array(job.cancelled), 0, 1);
+    this.#waiting = this.#waiting.filter((each) => each !== job);
+    settle(job, () => job.reject(reason));
+  }
+}
+
+/** Promises settle once; only the timer has to be let go of. */
+function settle(job: Job, answer: () => void): void {
+  clearTimeout(job.timer);
+  answer();
+}
+
+function tooExpensive(query: PageQuery, maxMs: number): Problem {
+  return new Problem(
+    "QUERY_TOO_EXPENSIVE",
+    `The list takes longer than the ${maxMs} ms that one may take. ${adviceFor(query)}`,
+  );
+}

@@ -1,0 +1,99 @@
+/** From a list that is asked for to the statements that give it. */
+import type { SQLInputValue } from "node:sqlite";
+import type { ListQuery } from "../store.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { indexName, quoteName } from "./columns.ts";
+import { filterSql } from "./conditions.ts";
+import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
+import { servingOf } from "./serving.ts";
+import { resourcesTable } from "./tables.ts";
+
+/** A list of a collection that is known. */
+export type PageQuery = Omit<ListQuery, "collection" | "signal">;
+
+/** A statement and its values. */
+export interface Statement {
+  sql: string;
+  values: readonly SQLInputValue[];
+}
+
+/** The statements that give a page, one after the other; to the values of each belongs a limit, and then an offset. */
+export interface Selection {
+  statements: readonly Statement[];
+  offset: number;
+}
+
+/** The function that a reading thread calls for each resource that it looks at, so that it can end the work. */
+export const watchFunction = "holdfast_goes_on";
+
+/** What gives the page. With `isWatched`, every resource that is looked at passes the watch function first. */
+export function selectPage(collection: NumberedCollection, query: PageQuery, isWatched: boolean): Selection {
+  const { after, sort = [], offset = 0 } = query;
+  const { indexes } = collection;
+  const serving = servingOf(query, indexes);
+  if (after === undefined) {
+    const order = orderColumns(sort, indexes);
+    return { statements: [selectResources(collection, query, { isWatched, order })], offset };
+  }
+  const ranges = rangesAfter(after, sort, indexes);
+  // Where an index gives each range in order, they are read one by one until the page is full: an OR would be a scan.
+  const parts =
+    serving === undefined
+      ? [
+          {
+            where: either(ranges),
+            values: ranges.flatMap(({ values }) => values),
+            order: orderColumns(sort, indexes),
+          },
+        ]
+      : ranges;
+  return {
+    statements: parts.map((part) => selectResources(collection, query, { isWatched, ...part })),
+    offset: 0,
+  };
+}
+
+/** What counts all resources of the list. */
+export function selectCount(collection: NumberedCollection, query: PageQuery, isWatched: boolean): Statement {
+  const { from, where, values } = source(collection, query, { isWatched });
+  return { sql: `select count(*) from ${from} where ${where}`, values };
+}
+
+interface Part {
+  isWatched: boolean;
+  where?: string;
+  values?: readonly SQLInputValue[];
+}
+
+function selectResources(
+  collection: NumberedCollection,
+  query: PageQuery,
+  part: Part & { order: readonly OrderColumn[] },
+): Statement {
+  const { from, where, values } = source(collection, query, part);
+  const sql = `select id, version, updated_at, doc from ${from} where ${where}
+    order by ${orderSql(part.order)} limit ? offset ?`;
+  return { sql, values };
+}
+
+/** The table and what must be true of a resource. */
+function source(
+  collection: NumberedCollection,
+  query: PageQuery,
+  part: Part,
+): { from: string; where: string; values: readonly SQLInputValue[] } {
+  const { number, indexes } = collection;
+  const serving = servingOf(query, indexes);
+  const hint = serving?.kind === "index" ? ` indexed by ${quoteName(indexName(number, serving.index))}` : "";
+  const values: SQLInputValue[] = [];
+  // The watch comes first, or SQLite may never call it.
+  const terms = part.isWatched ? [`${watchFunction}()`] : [];
+  if (query.filter !== undefined) terms.push(filterSql(query.filter, { indexes, values }));
+  if (part.where !== undefined) terms.push(part.where);
+  const where = terms.length === 0 ? "1" : terms.join(" and ");
+  return { from: `${resourcesTable(number)}${hint}`, where, values: [...values, ...(part.values ?? [])] };
+}
+
+function either(ranges: readonly { where: string }[]): string {
+  return ranges.length === 0 ? "0" : `(${ranges.map(({ where }) => `(${where})`).join(" or ")})`;
+}

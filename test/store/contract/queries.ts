@@ -1,0 +1,199 @@
+/** Lists with filters, sorts and pages: the store says what a reading of everything in memory says. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Index, SortKey } from "../../../src/collection/indexes.ts";
+import type { Path } from "../../../src/collection/paths.ts";
+import type { Condition, Filter, Scalar } from "../../../src/query/filter.ts";
+import { matches } from "../../../src/query/matches.ts";
+import { compareBy, positionOf } from "../../../src/query/sort.ts";
+import type { ListQuery, Store } from "../../../src/store/store.ts";
+import type { OpenFixture } from "./fixture.ts";
+import { onStore } from "./fixture.ts";
+
+type Resource = Record<string, unknown>;
+
+/** Lists of the generator: many share names and values, or nothing would ever match. */
+const names = ["a", "a", "a", "b", 'a"b', "c\\d", "ä", "%", "x y", "__proto__"] as const;
+const name = fc.constantFrom(...names);
+const path: fc.Arbitrary<Path> = fc.oneof(
+  { weight: 8, arbitrary: name.map((first): Path => [first]) },
+  { weight: 3, arbitrary: fc.tuple(name, name).map(([first, second]): Path => [first, second]) },
+  { weight: 1, arbitrary: fc.constant<Path>(["id"]) },
+);
+
+const long = "long ".repeat(25);
+const texts = [
+  "",
+  "a",
+  "A",
+  "ab",
+  "aB%",
+  "a_b",
+  "b",
+  "5",
+  "true",
+  "null",
+  "Ä",
+  "ä",
+  "\u{10000}",
+  "\uffff",
+  "[1]",
+  '"',
+];
+const text = fc
+  .oneof(
+    { weight: 5, arbitrary: fc.constantFrom(...texts) },
+    { weight: 2, arbitrary: fc.constantFrom(`${long}123`, `${long}1234`, `${long}124`) },
+    { weight: 3, arbitrary: fc.string({ maxLength: 4, unit: "grapheme" }) },
+  )
+  .map((each) => each.replaceAll("\0", ""));
+const number = fc.oneof(
+  fc.constantFrom(0, 1, 5, -1, 0.1, 0.1 + 0.2, 1e300, 5e-324, 2 ** 53 - 1, -(2 ** 53) + 1),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => Math.abs(n) < 2 ** 53),
+);
+const scalar: fc.Arbitrary<Scalar> = fc.oneof(
+  text,
+  number.map((n) => (n === 0 ? 0 : n)),
+  fc.boolean(),
+  fc.constant(null),
+);
+const object = <T>(value: fc.Arbitrary<T>) =>
+  fc.array(fc.tuple(name, value), { maxLength: 3 }).map((members) => {
+    const made: Record<string, unknown> = {};
+    for (const [key, each] of members)
+      Object.defineProperty(made, key, { value: each, enumerable: true, writable: true, configurable: true });
+    return made;
+  });
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 8, arbitrary: scalar },
+  { weight: 2, arbitrary: fc.array(fc.oneof(scalar, fc.array(scalar, { maxLength: 2 })), { maxLength: 3 }) },
+  { weight: 3, arbitrary: object(fc.oneof(scalar, fc.array(scalar, { maxLength: 2 }))) },
+);
+const resources = fc.array(object(value), { minLength: 1, maxLength: 12 });
+
+const condition: fc.Arbitrary<Condition> = fc.oneof(
+  fc.record({ kind: fc.constant("in" as const), path, values: fc.array(scalar, { maxLength: 3 }) }),
+  fc.record({
+    kind: fc.constantFrom("gt" as const, "gte" as const, "lt" as const, "lte" as const),
+    path,
+    values: fc.array(fc.oneof(text, number), { minLength: 1, maxLength: 2 }),
+  }),
+  fc.record({ kind: fc.constant("contains" as const), path, values: fc.array(scalar, { maxLength: 2 }) }),
+  fc.record({
+    kind: fc.constantFrom("startsWith" as const, "endsWith" as const),
+    path,
+    values: fc.array(text, { maxLength: 2 }),
+  }),
+  fc.record({ kind: fc.constant("exists" as const), path, value: fc.boolean() }),
+);
+const filter = fc.letrec<{ filter: Filter }>((tie) => ({
+  filter: fc.oneof(
+    { maxDepth: 3 },
+    { weight: 4, arbitrary: condition },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constantFrom("and" as const, "or" as const),
+        filters: fc.array(tie("filter"), { maxLength: 3 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("not" as const), filter: tie("filter") }) },
+  ),
+})).filter;
+
+const sortKey: fc.Arbitrary<SortKey> = fc.record({ path, descending: fc.boolean() });
+const distinct = { selector: (key: SortKey) => key.path.join("."), maxLength: 3 };
+const sort = fc.uniqueArray(sortKey, distinct);
+const index = fc.uniqueArray(
+  sortKey.filter((key) => key.path[0] !== "id"),
+  { ...distinct, minLength: 1 },
+);
+const indexes = fc.uniqueArray(index, { maxLength: 3, selector: (each: Index) => JSON.stringify(each) });
+
+/** The collection, emptied by being another one each time. */
+async function fill(
+  store: Store,
+  all: readonly Resource[],
+  declared: readonly Index[],
+  idKind: "uuid" | "integer",
+) {
+  const collection = `list${store.collections().size}`;
+  await store.migrate([{ name: collection, idKind, schema: undefined, indexes: declared, search: [] }]);
+  const load = await store.load(collection);
+  const stored = all.map((attributes, n): Resource => {
+    const id = idKind === "uuid" ? `id-${"bca"[n % 3]}${n}` : (n * 7) % 12;
+    return { id, ...attributes };
+  });
+  await load.add(stored.map((each) => ({ id: String(each.id), text: JSON.stringify(each) })));
+  await load.finish();
+  return { collection, stored };
+}
+
+async function walk(store: Store, query: ListQuery): Promise<Resource[]> {
+  const seen: Resource[] = [];
+  for (let pages = 0; pages < 100; pages++) {
+    const last = seen.at(-1);
+    const after = last === undefined ? {} : { after: positionOf(last, query.sort ?? []) };
+    const { items, more } = await store.list({ ...query, ...after });
+    seen.push(...items.map((item) => JSON.parse(item.text) as Resource));
+    if (!more) return seen;
+  }
+  throw new Error("the walk does not end");
+}
+
+/** What is asked of one collection. */
+const question = fc.record({
+  filter: fc.option(filter, { nil: undefined }),
+  sort,
+  limit: fc.integer({ min: 1, max: 5 }),
+  offset: fc.integer({ min: 0, max: 3 }),
+});
+type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never;
+
+const ids = (list: readonly Resource[]) => list.map(({ id }) => id);
+
+async function ask(
+  store: Store,
+  collection: string,
+  stored: readonly Resource[],
+  asked: Question,
+): Promise<void> {
+  const { filter: narrowed, sort: order, limit, offset } = asked;
+  const fitting = stored.filter((each) => narrowed === undefined || matches(narrowed, each));
+  const expected = fitting.sort(compareBy(order));
+  const query = { collection, limit, sort: order, ...(narrowed && { filter: narrowed }) };
+  assert.deepEqual(ids(await walk(store, query)), ids(expected), "by cursor");
+  const page = await store.list({ ...query, offset, count: true });
+  const resourcesOf = page.items.map((item) => JSON.parse(item.text) as Resource);
+  assert.deepEqual(resourcesOf, expected.slice(offset, offset + limit), "by offset");
+  assert.equal(page.total, expected.length);
+  assert.equal(page.more, expected.length > offset + limit);
+}
+
+/** So many collections, and so many questions to each. */
+const runs = Number(process.env.HOLDFAST_QUERY_RUNS ?? 150);
+const questions = 10;
+
+export function queriesContract(open: OpenFixture): void {
+  test(
+    "a list equals a reading of everything in memory, for random resources, filters, sorts, indexes and pages",
+    onStore(open, async (store) => {
+      const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+      console.log(`HOLDFAST_SEED=${seed}, ${runs * questions} lists`);
+      await fc.assert(
+        fc.asyncProperty(
+          resources,
+          indexes,
+          fc.constantFrom("uuid" as const, "integer" as const),
+          fc.array(question, { minLength: questions, maxLength: questions }),
+          async (all, declared, idKind, asked) => {
+            const { collection, stored } = await fill(store, all, declared, idKind);
+            for (const each of asked) await ask(store, collection, stored, each);
+          },
+        ),
+        { numRuns: runs, seed },
+      );
+    }),
+  );
+}

@@ -6,8 +6,11 @@
  */
 import anyAscii from "any-ascii";
 
-/** Raise it with every change to what `wordsOf` gives: what stores keep is then made anew. */
-export const wordsVersion = 1;
+/**
+ * Names what `wordsOf` gives, for stores that keep it: under another name, they must make it anew. Raise the number with
+ * every change.
+ */
+export const wordsVersion = `1, Unicode ${process.versions.unicode}`;
 
 /** Code points of a word that count. */
 export const maxWordLength = 64;

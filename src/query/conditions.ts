@@ -33,8 +33,8 @@ export interface Attribute {
 /** The attribute of this name; when there cannot be one, that goes to the faults. */
 export function readAttribute(name: string, place: Place, reading: Reading): Attribute | undefined {
   const { collection, faults } = reading;
-  const path = parsePath(name);
-  if (path === undefined || path.length > filterLimits.pathNames) {
+  const path = readPath(name);
+  if (path === undefined) {
     faults.add(
       place,
       "attribute",
@@ -51,12 +51,17 @@ export function readAttribute(name: string, place: Place, reading: Reading): Att
   return undefined;
 }
 
+function readPath(name: string): Path | undefined {
+  const path = parsePath(name);
+  return path === undefined || path.length > filterLimits.pathNames ? undefined : path;
+}
+
 /** An attribute's name and what its legacy suffix asks; no suffix where the schema lists an attribute of the whole name. */
 export function splitSuffix(name: string, collection: Collection): { name: string; operator: OperatorName } {
   const suffix = (Object.keys(legacySuffixes) as (keyof typeof legacySuffixes)[]).find(
     (each) => name.endsWith(each) && name.length > each.length,
   );
-  const path = parsePath(name);
+  const path = suffix === undefined ? undefined : readPath(name);
   if (suffix === undefined || path === undefined || attributeFacts(collection, path).isDeclared)
     return { name, operator: "eq" };
   return { name: name.slice(0, -suffix.length), operator: legacySuffixes[suffix] };
@@ -66,9 +71,9 @@ export function splitSuffix(name: string, collection: Collection): { name: strin
 export function candidatesOf(text: string, operator: OperatorName, attribute: Attribute): Scalar[] {
   const { kind } = operators[operator];
   if (kind === "startsWith" || kind === "endsWith") return [text];
+  if (attribute.idKind !== undefined) return idsOf([text], operator, attribute.idKind);
   const all: Scalar[] = [text, ...numberOf(text, kind === "in" || kind === "contains")];
   if (Object.hasOwn(literals, text)) all.push(literals[text as keyof typeof literals]);
-  if (attribute.idKind !== undefined) return idsOf([text], operator, attribute.idKind);
   const { types } = attribute;
   if (types === undefined || (kind === "contains" && types.has("array"))) return all;
   return all.filter((each) => types.has(typeOf(each)));
@@ -87,42 +92,40 @@ export function toCondition(operator: OperatorName, path: Path, values: readonly
   return negated ? { kind: "not", filter: condition } : condition;
 }
 
-/** Counts a condition; one too many goes to the faults, once. */
-export function countCondition(values: number, place: Place, { faults, used }: Reading): void {
+/** Counts a condition. Gives false, and puts it to the faults once, when there are too many to go on. */
+export function countCondition(values: number, place: Place, { faults, used }: Reading): boolean {
   const before = isWithin(used);
   used.conditions++;
   used.values += values;
-  if (!before || isWithin(used)) return;
-  const { conditions, values: most } = filterLimits;
-  faults.add(
-    place,
-    "filterTooLarge",
-    `is one too many: a filter has at most ${conditions} conditions with ${most.toLocaleString("en")} values in all`,
-  );
+  if (before && !isWithin(used)) faults.add(place, "filterTooLarge", tooLarge);
+  return isWithin(used);
 }
+
+const tooLarge = `is too much: a filter has at most ${filterLimits.conditions} conditions, with ${filterLimits.values.toLocaleString("en")} values in all`;
 
 function isWithin(used: Reading["used"]): boolean {
   return used.conditions <= filterLimits.conditions && used.values <= filterLimits.values;
 }
 
 function conditionOf(kind: Condition["kind"], path: Path, values: readonly Scalar[]): Filter {
-  if (kind === "exists") return { kind, path, value: values[0] === true };
-  if (values.length === 0) return { kind: "or", filters: [] };
+  const strings = values.filter((each) => typeof each === "string");
   switch (kind) {
+    case "exists":
+      return { kind, path, value: values[0] === true };
     case "in":
     case "contains":
-      return { kind, path, values };
+      return values.length === 0 ? nothing : { kind, path, values };
     case "startsWith":
     case "endsWith":
-      return { kind, path, values: values.filter((each) => typeof each === "string") };
-    default:
-      return {
-        kind,
-        path,
-        values: values.filter((each) => typeof each === "string" || typeof each === "number"),
-      };
+      return strings.length === 0 ? nothing : { kind, path, values: strings };
+    default: {
+      const comparable = values.filter((each) => typeof each === "string" || typeof each === "number");
+      return comparable.length === 0 ? nothing : { kind, path, values: comparable };
+    }
   }
 }
+
+const nothing: Filter = { kind: "or", filters: [] };
 
 const literals = { true: true, false: false, null: null } as const;
 

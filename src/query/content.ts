@@ -14,7 +14,7 @@ import { toRequest } from "./request.ts";
 import { readSortList } from "./sort-keys.ts";
 
 /** The members that the content may have. */
-export const contentMembers = [
+const contentMembers = [
   "filter",
   "sort",
   "limit",
@@ -46,22 +46,6 @@ export function parseListContent(value: unknown, collection: Collection, maxPage
     placeOf: inBody,
   };
   return toRequest(draft, reading, maxPageSize);
-}
-
-/**
- * The query string that asks for the same as content that `parseListContent` took; `undefined` where none does,
- * since a name in it has a comma.
- */
-export function formatContent(value: unknown): string | undefined {
-  const { filter, sort, fields, ...others } = requireContent(value) as Content;
-  const names = [sort, fields].flatMap((each) => (each === undefined ? [] : (each as string[])));
-  if (names.some((name) => name.includes(","))) return undefined;
-  const query = new URLSearchParams();
-  if (filter !== undefined) query.set("filter", JSON.stringify(filter));
-  if (sort !== undefined && names.length > 0) query.set("sort", (sort as string[]).join(","));
-  if (fields !== undefined) query.set("fields", (fields as string[]).join(","));
-  for (const [name, each] of Object.entries(others)) query.set(name, String(each));
-  return query.toString();
 }
 
 function requireContent(value: unknown): Record<string, unknown> {

@@ -22,13 +22,24 @@ export function readFilter(value: unknown, place: Place, reading: Reading): Filt
 
 /** Joins conditions of which all must hold. */
 export function allOf(filters: readonly Filter[]): Filter {
-  const needed = filters.filter((each) => each.kind !== "and" || each.filters.length > 0);
+  const needed = filters.filter((each) => !isEverything(each));
   const [first, ...others] = needed;
   return first !== undefined && others.length === 0 ? first : { kind: "and", filters: needed };
 }
 
-/** Stands where a fault was found: the request will be refused. */
-const refused: Filter = { kind: "or", filters: [] };
+/** Whether a filter is true of every resource by its very shape. */
+export function isEverything(filter: Filter): boolean {
+  return filter.kind === "and" && filter.filters.length === 0;
+}
+
+function anyOf(filters: readonly Filter[]): Filter {
+  if (filters.some(isEverything)) return { kind: "and", filters: [] };
+  const [first, ...others] = filters;
+  return first !== undefined && others.length === 0 ? first : { kind: "or", filters };
+}
+
+/** Stands where a fault was found, too: the request will be refused. */
+const nothing: Filter = { kind: "or", filters: [] };
 
 interface At {
   reading: Reading;
@@ -39,11 +50,11 @@ function readGroup(value: unknown, place: Place, at: At): Filter {
   const { faults } = at.reading;
   if (!isObject(value)) {
     faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, and is ${shown(value)}`);
-    return refused;
+    return nothing;
   }
   if (at.depth > filterLimits.depth) {
     faults.add(place, "filterTooDeep", `is nested more than ${filterLimits.depth} levels deep`);
-    return refused;
+    return nothing;
   }
   return allOf(
     Object.entries(value).map(([name, inner]) =>
@@ -61,15 +72,14 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
       if (!Array.isArray(value)) {
         const detail = `must be an array of filters, and is ${shown(value)}`;
         reading.faults.add(place, "filter", detail);
-        return refused;
+        return nothing;
       }
-      // An empty list must not let everything through, and counts as a condition so that there cannot be many.
-      countCondition(0, place, reading);
+      if (!countCondition(0, place, reading)) return nothing;
       const filters = value.map((each, n) => readGroup(each, inside(place, n), deeper));
-      return name === "and" ? allOf(filters) : { kind: "or", filters };
+      return name === "and" ? allOf(filters) : anyOf(filters);
     }
     case "not":
-      countCondition(0, place, reading);
+      if (!countCondition(0, place, reading)) return nothing;
       return { kind: "not", filter: readGroup(value, place, deeper) };
     default:
       return readAttributeMember(name, value, place, reading);
@@ -85,7 +95,7 @@ function readAttributeMember(name: string, value: unknown, place: Place, reading
   const operations = Object.entries(value);
   if (operations.length === 0) {
     reading.faults.add(place, "filter", 'must name an operator, such as {"gte":10}, and is {}');
-    return refused;
+    return nothing;
   }
   return allOf(
     operations.map(([operator, operand]) => readOperation(operator, operand, { name, place, reading })),
@@ -106,19 +116,21 @@ function readOperation(operator: string, operand: unknown, about: About): Filter
   if (isOperator(operator)) return readCondition(operator, operand, { ...about, place });
   const detail = `is not right: ${unknownOperator(operator)}. A nested attribute is named with a dot: ${shown(`${about.name}.${operator}`)}`;
   about.reading.faults.add(place, "unknownOperator", detail.replace("?.", "?"));
-  return refused;
+  return nothing;
 }
 
 function readCondition(operator: OperatorName, operand: unknown, { name, place, reading }: About): Filter {
+  const count = Array.isArray(operand) ? operand.length : 1;
+  // Before anything that takes longer.
+  if (!countCondition(count, place, reading)) return nothing;
   const attribute = readAttribute(name, place, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
     reading.faults.add(place, "value", `must be ${operands[takes].asks}, and is ${shown(operand)}`);
-    return refused;
+    return nothing;
   }
   const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];
-  countCondition(values.length, place, reading);
-  if (attribute === undefined) return refused;
+  if (attribute === undefined) return nothing;
   if (takes === "boolean") return toCondition(operator, attribute.path, values);
   return toCondition(operator, attribute.path, valuesOf(values, operator, attribute));
 }

@@ -22,11 +22,12 @@ export function readFilterParameter(
   const place = inQuery(parameter);
   const asked = readName(parameter, place, reading);
   if (asked === undefined) return undefined;
+  const values = splitLists(asked.operator, texts);
+  // Before anything that takes longer.
+  if (!countCondition(values.length, place, reading)) return undefined;
   const { operator, name } = asked;
   const attribute = readAttribute(name, place, reading);
   if (attribute === undefined || !isGivenRightly(operator, texts, place, reading)) return undefined;
-  const values = splitLists(operator, texts);
-  countCondition(values.length, place, reading);
   if (operators[operator].takes === "boolean")
     return toCondition(operator, attribute.path, [texts[0] === "true"]);
   const candidates = values.flatMap((text): Scalar[] => candidatesOf(text, operator, attribute));

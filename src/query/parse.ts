@@ -66,7 +66,11 @@ function readFilterText(text: string | undefined, reading: Reading): Filter[] {
     return [readFilter(parseJson(Buffer.from(text), jsonLimits), place, reading)];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    reading.faults.add(place, "filter", `must be a JSON object such as {"status":"open"}. ${error.message}`);
+    reading.faults.add(
+      place,
+      "filter",
+      `must be a JSON object such as {"status":"open"}. ${error.message.replace(/^The content/, "This")}`,
+    );
     return [];
   }
 }

@@ -5,6 +5,7 @@ import type { Reading } from "./conditions.ts";
 import { invalidCursor, listName, parseCursor } from "./cursor.ts";
 import type { Place } from "./faults.ts";
 import type { Filter } from "./filter.ts";
+import { isEverything } from "./filter-json.ts";
 import type { ListRequest, Paging } from "./list.ts";
 import type { PageDraft } from "./paging.ts";
 import { type Position, withId } from "./sort.ts";
@@ -48,10 +49,6 @@ export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): 
   const paging = toOffset(page, reading);
   reading.faults.throwIfAny();
   return { filter, sort, words, fields, envelope, count, paging };
-}
-
-function isEverything(filter: Filter): boolean {
-  return filter.kind === "and" && filter.filters.length === 0;
 }
 
 function readWords({ q, placeOf }: Draft, { collection, faults }: Reading): string[] | undefined {

@@ -62,7 +62,7 @@ for (const mode of modes) {
             { field: "views", order: "desc" },
           ],
         });
-        assert.equal(titles(data), "gaekicjdhblf");
+        assert.equal(titles(data), "gakeicjdhblf");
       });
 
       const filters: [Filters, string][] = [

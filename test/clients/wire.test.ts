@@ -7,7 +7,7 @@ const titles = (topics: readonly Topic[]) => topics.map(({ title }) => title.rep
 
 interface Recorded {
   who: string;
-  /** `{a}` and `{c}` stand for the ids of those topics. */
+  /** `ID-a` and `ID-c` stand for the ids of those topics. */
   query: string;
   headers?: Readonly<Record<string, string>>;
   expected: string;
@@ -42,7 +42,7 @@ const recorded: readonly Recorded[] = [
     contentRange: "topics */0",
     total: "0",
   },
-  { who: "ra-data-simple-rest, getMany", query: filterOf({ id: ["{a}", "{c}"] }), expected: "ac" },
+  { who: "ra-data-simple-rest, getMany", query: filterOf({ id: ["ID-a", "ID-c"] }), expected: "ac" },
   {
     who: "ra-data-json-server, getList",
     query: "_end=3&_order=ASC&_sort=title&_start=0&title_like=TOPIC&views_gte=30",
@@ -53,13 +53,13 @@ const recorded: readonly Recorded[] = [
   },
   {
     who: "ra-data-json-server, getMany",
-    query: "id={a}&id={c}",
+    query: "id=ID-a&id=ID-c",
     headers: { Accept: "application/json" },
     expected: "ac",
   },
   {
     who: "refine, getList",
-    query: "_end=10&_order=desc,asc&_sort=title,id&_start=0&id={a}&id={c}&title_like=topic",
+    query: "_end=10&_order=desc,asc&_sort=title,id&_start=0&id=ID-a&id=ID-c&title_like=topic",
     headers: { Accept: "application/json, text/plain, */*" },
     expected: "ca",
     contentRange: "topics 0-1/2",
@@ -89,8 +89,8 @@ for (const mode of modes) {
     for (const { who, query, headers, expected, contentRange, total } of recorded) {
       test(who, async () => {
         const filled = query
-          .replaceAll("{a}", fixture.topics[0]?.id ?? "")
-          .replaceAll("{c}", fixture.topics[2]?.id ?? "");
+          .replaceAll("ID-a", fixture.topics[0]?.id ?? "")
+          .replaceAll("ID-c", fixture.topics[2]?.id ?? "");
         const origin = "http://localhost:5173";
         const path = `/api/v1/topics?${filled}`;
         const answer = await fixture.service.send({ path, headers: { ...headers, Origin: origin } });

@@ -14,7 +14,7 @@ const clientId = "0191e7b2-3c4d-7abc-8def-0123456789ab";
 
 /** One request for each status that a client can bring about, with the code of its problem. */
 const failures: [request: Request, status: number, code: Parameters<typeof checkProblem>[1]][] = [
-  [{ path: `${topics}?x=1` }, 400, "INVALID_PARAMETER"],
+  [{ path: `${topics}?_x=1` }, 400, "INVALID_PARAMETER"],
   [{ path: `${topics}?cursor=x` }, 400, "INVALID_CURSOR"],
   [{ path: `${topics}/%zz` }, 400, "INVALID_PARAMETER"],
   [{ method: "POST", path: topics }, 400, "BODY_REQUIRED"],
@@ -54,14 +54,14 @@ describe("a problem", () => {
   }
 
   test("of a query parameter names it", async () => {
-    const answer = await service.send({ path: `${topics}?nope=1&limit=0` });
+    const answer = await service.send({ path: `${topics}?_nope=1&limit=0` });
     check(answer, { status: 400, problem: "INVALID_PARAMETER" });
     const { violations, errors } = answer.json as {
       violations: { in: string; name: string }[];
       errors?: unknown;
     };
     for (const violation of violations) assert.equal(violation.in, "query");
-    assert.ok(violations.some(({ name }) => name === "nope"));
+    assert.ok(violations.some(({ name }) => name === "_nope"));
     assert.equal(errors, undefined, "no member is wrong");
   });
 
@@ -106,8 +106,8 @@ describe("X-Request-Id", () => {
     });
 
   test("is another for each request that has none, and is the instance of a problem", async () => {
-    const first = await service.send({ path: `${topics}?x=1` });
-    const second = await service.send({ path: `${topics}?x=1` });
+    const first = await service.send({ path: `${topics}?_x=1` });
+    const second = await service.send({ path: `${topics}?_x=1` });
     assert.notEqual(first.headers["x-request-id"], second.headers["x-request-id"]);
     for (const answer of [first, second])
       assert.equal(instance(answer), `urn:uuid:${answer.headers["x-request-id"]}`);
@@ -116,7 +116,7 @@ describe("X-Request-Id", () => {
 
 describe("the page of a problem", () => {
   test("is where its type points", async () => {
-    const { type } = (await service.send({ path: `${topics}?x=1` })).json as { type: string };
+    const { type } = (await service.send({ path: `${topics}?_x=1` })).json as { type: string };
     const answer = await service.send({ path: type });
     assert.equal(answer.status, 200);
     assert.match(answer.text, /INVALID_PARAMETER/);

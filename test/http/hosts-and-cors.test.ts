@@ -159,7 +159,7 @@ function everyAnswer(): {
     { status: 200, path: topics },
     { status: 200, method: "HEAD", path: topics },
     { status: 304, path: made.path, headers: { "If-None-Match": "*" } },
-    { status: 400, path: `${topics}?x=1` },
+    { status: 400, path: `${topics}?_x=1` },
     { status: 400, path: `${topics}/%zz` },
     { status: 400, method: "POST", path: topics },
     { status: 404, path: `${topics}/${unknownId}` },

@@ -34,7 +34,7 @@ const scenarios: Scenario[] = [
   { name: "an undecodable path before an unknown path", path: "/nowhere/%zz", status: 400 },
   { name: "an undecodable path before a wrong method", method: "TRACE", path: "/api/v1/%zz", status: 400 },
   { name: "an unknown path before a wrong method", method: "TRACE", path: "/nowhere", status: 404 },
-  { name: "an unknown path before an unknown parameter", path: "/nowhere?x=1", status: 404 },
+  { name: "an unknown path before an unknown parameter", path: "/nowhere?_x=1", status: 404 },
   { name: "an unknown path before Expect", path: "/nowhere", headers: { Expect: "banana" }, status: 404 },
   { name: "an unknown path before Accept", path: "/nowhere", headers: html, status: 404 },
   {
@@ -46,7 +46,7 @@ const scenarios: Scenario[] = [
     status: 405,
   },
   { name: "a wrong method before Accept", method: "PUT", path: collection, headers: html, status: 405 },
-  { name: "a wrong method before a parameter", method: "DELETE", path: `${collection}?x=1`, status: 405 },
+  { name: "a wrong method before a parameter", method: "DELETE", path: `${collection}?_x=1`, status: 405 },
   {
     name: "a wrong method before Expect",
     method: "PUT",
@@ -81,7 +81,7 @@ const scenarios: Scenario[] = [
   {
     name: "Content-Type before a parameter",
     method: "POST",
-    path: `${collection}?x=1`,
+    path: `${collection}?_x=1`,
     headers: text,
     body: "x",
     status: 415,
@@ -136,7 +136,7 @@ const scenarios: Scenario[] = [
     body: big,
     status: 413,
   },
-  { name: "Accept before a parameter", path: `${collection}?x=1`, headers: html, status: 406 },
+  { name: "Accept before a parameter", path: `${collection}?_x=1`, headers: html, status: 406 },
   { name: "Accept before the lookup", path: unknown, headers: html, status: 406 },
   {
     name: "Accept of a PUT before the lookup",
@@ -163,14 +163,14 @@ const scenarios: Scenario[] = [
   },
   {
     name: "a parameter before the lookup",
-    path: `${unknown}?x=1`,
+    path: `${unknown}?_x=1`,
     status: 400,
     problem: "INVALID_PARAMETER",
   },
   {
     name: "a parameter before the lookup of a DELETE",
     method: "DELETE",
-    path: `${unknown}?x=1`,
+    path: `${unknown}?_x=1`,
     status: 400,
     problem: "INVALID_PARAMETER",
   },
@@ -178,7 +178,7 @@ const scenarios: Scenario[] = [
     name: "a parameter before preconditions",
     given: {},
     method: "DELETE",
-    path: `${item}?x=1`,
+    path: `${item}?_x=1`,
     headers: stale,
     status: 400,
     problem: "INVALID_PARAMETER",
@@ -187,7 +187,7 @@ const scenarios: Scenario[] = [
   {
     name: "a parameter before bad content",
     method: "POST",
-    path: `${collection}?x=1`,
+    path: `${collection}?_x=1`,
     headers: typed,
     body: "{",
     status: 400,
@@ -264,7 +264,7 @@ const scenarios: Scenario[] = [
   {
     name: "OPTIONS before Accept and parameters",
     method: "OPTIONS",
-    path: `${item}?x=1`,
+    path: `${item}?_x=1`,
     headers: html,
     status: 204,
   },

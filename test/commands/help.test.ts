@@ -66,7 +66,11 @@ test("a flag of the table is told what is wrong with its value", async (t) => {
 const mistakes: readonly { args: string[]; says: RegExp }[] = [
   { args: ["imprt", "topics", "x"], says: /unknown command 'imprt'.*import/ },
   { args: ["serve", "--prot", "4000"], says: /unknown option '--prot'.*--port/ },
-  { args: ["import", "topics"], says: /missing required argument 'file' \(See holdfast import --help\)/ },
+  {
+    args: ["import", "topics"],
+    says: /topics cannot be read.*needs a collection: holdfast import <collection> topics/,
+  },
+  { args: ["import"], says: /missing required argument 'collection' \(See holdfast import --help\)/ },
   { args: ["export"], says: /missing required argument 'collection'/ },
   { args: ["--port", "4000"], says: /unknown option '--port' \(Did you mean holdfast serve --port …\?\)/ },
   {

@@ -4,7 +4,6 @@
  * While the store inserts one batch the next is read and checked; at most two are on their way, so memory stays
  * flat whatever the size of the input.
  */
-import type { Readable } from "node:stream";
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
 import type { JsonLimits } from "../../json/limits.ts";
@@ -12,18 +11,19 @@ import { recordOf } from "../../store/record.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
 import { HeldBack } from "./held-back.ts";
-import { type Piece, type Place, readPieces } from "./input.ts";
+import type { Piece, Pieces, Place } from "./input.ts";
 import { judge, type Sound } from "./judge.ts";
 import { Tally } from "./tally.ts";
 
 /** What an import is asked to do. */
 export interface ImportOptions {
-  input: Readable;
-  /** Of one resource's text. */
-  maxBytes: number;
+  /** The input, taken apart. */
+  pieces: AsyncIterable<Pieces>;
   limits: JsonLimits;
   /** Import the sound ones although others are bad. */
   skipInvalid: boolean;
+  /** Only find out what would be imported, and write nothing. @default false */
+  isTrial?: boolean | undefined;
   /** Aborted: nothing is written, unless the writing has begun. */
   signal: AbortSignal;
   /** Told how many bytes and resources have been read. */
@@ -32,7 +32,7 @@ export interface ImportOptions {
 
 /** What an import did. */
 export interface ImportResult {
-  /** Whether anything was written. */
+  /** Whether anything was written, or would have been. */
   isWritten: boolean;
   /** Whether a part of the input could not be told apart. */
   isBroken: boolean;
@@ -43,6 +43,8 @@ export interface ImportResult {
   withoutId: Tally;
   /** They came with an id that does not fit and got a new one. */
   unfitId: Tally;
+  /** They came with a number as id, which became text. */
+  numberId: Tally;
 }
 
 const batchSize = 1_000;
@@ -69,7 +71,7 @@ export async function importInto(
   try {
     const result = await new Import(store, transaction, collection, options).run();
     options.signal.throwIfAborted();
-    await (result.isWritten ? transaction.finish() : transaction.cancel());
+    await (result.isWritten && options.isTrial !== true ? transaction.finish() : transaction.cancel());
     return result;
   } catch (error) {
     await transaction.cancel().catch(() => {}); // the first error is the one to tell
@@ -99,6 +101,7 @@ class Import {
   readonly #bad = new Tally(shownBad);
   readonly #withoutId = new Tally(shownIds);
   readonly #unfitId = new Tally(shownIds);
+  readonly #numberId = new Tally(shownIds);
   readonly #heldBack = new HeldBack();
   #batch: Incoming[] = [];
   #underWay: Promise<void>[] = [];
@@ -122,7 +125,7 @@ class Import {
   }
 
   async #run(): Promise<ImportResult> {
-    for await (const { pieces, bytes } of readPieces(this.#options.input, this.#options.maxBytes)) {
+    for await (const { pieces, bytes } of this.#options.pieces) {
       for (const piece of pieces) {
         this.#take(piece);
         if (this.#batch.length === batchSize) await this.#send();
@@ -139,13 +142,14 @@ class Import {
       bad: this.#bad,
       withoutId: this.#withoutId,
       unfitId: this.#unfitId,
+      numberId: this.#numberId,
     };
   }
 
   #take(piece: Piece): void {
     this.#read++;
     if (piece.kind === "text") {
-      const sound = judge(piece.bytes, this.#collection, this.#options.limits);
+      const sound = judge(piece, this.#collection, this.#options.limits);
       if (typeof sound === "string") this.#bad.add(piece.place, sound);
       else this.#batch.push({ place: piece.place, sound });
       return;
@@ -175,7 +179,7 @@ class Import {
         batch.map(({ sound }) => sound.id ?? this.#newUuid()),
       );
     } else await this.#addIntegers(batch);
-    for (const { place, sound } of batch) this.#noteNewId(place, sound);
+    for (const { place, sound } of batch) this.#noteId(place, sound);
   }
 
   /** Only those that bring an id: the ids made for the others must not be those of later lines. */
@@ -218,9 +222,10 @@ class Import {
     }
   }
 
-  #noteNewId(place: Place, { id, unfitId }: Sound): void {
-    if (id !== undefined) return;
-    if (unfitId === undefined) this.#withoutId.add(place);
+  #noteId(place: Place, { id, unfitId, isIdNumber }: Sound): void {
+    if (id !== undefined) {
+      if (isIdNumber && this.#collection.idKind === "uuid") this.#numberId.add(place, `${id} is "${id}"`);
+    } else if (unfitId === undefined) this.#withoutId.add(place);
     else this.#unfitId.add(place, unfitId);
   }
 }

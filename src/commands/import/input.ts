@@ -15,9 +15,9 @@ export interface Place {
   element?: number;
 }
 
-/** One text of the input, or what is wrong with it. */
+/** One text of the input, or made of what is there (nobody knows its lines and columns), or what is wrong with it. */
 export type Piece =
-  | { kind: "text"; place: Place; bytes: Buffer }
+  | { kind: "text"; place: Place; bytes: Buffer; isMade?: true }
   | { kind: "bad"; place: Place; reason: string }
   /** Nothing after this can be told apart any more. */
   | { kind: "broken"; place: Place; reason: string };
@@ -86,14 +86,24 @@ function isBlank(byte: number): boolean {
 }
 
 const signatures: readonly { bytes: readonly number[]; what: string }[] = [
-  { bytes: [0xef, 0xbb, 0xbf], what: "begins with a byte order mark" },
   { bytes: [0xfe, 0xff], what: "is UTF-16" },
   { bytes: [0xff, 0xfe], what: "is UTF-16" },
   { bytes: [0x00], what: "is UTF-16 or UTF-32" },
   { bytes: [0x1f, 0x8b], what: "is compressed with gzip" },
 ];
 
-function requireUtf8(begin: Buffer): void {
+/** Throws StartError for an input that does not begin as UTF-8 without a byte order mark does. */
+export function requireUtf8(begin: Buffer): void {
+  if (begin[0] === 0xef && begin[1] === 0xbb && begin[2] === 0xbf) {
+    throw new StartError(
+      "The input begins with a byte order mark: give it as UTF-8 without a byte order mark.",
+    );
+  }
+  requireNotUtf16(begin);
+}
+
+/** Throws StartError for an input whose first bytes say that it is UTF-16, UTF-32 or compressed. */
+export function requireNotUtf16(begin: Buffer): void {
   const found = signatures.find(({ bytes }) => bytes.every((byte, index) => begin[index] === byte));
   const what = found?.what ?? (begin[1] === 0 ? "is UTF-16" : undefined);
   if (what !== undefined)

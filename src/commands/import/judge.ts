@@ -7,6 +7,7 @@ import { describeViolations } from "../../fit.ts";
 import { parseJson, requireObject } from "../../json/gate.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { excerpt } from "../words.ts";
+import type { Piece } from "./input.ts";
 
 /** A text that may be imported. */
 export interface Sound {
@@ -14,13 +15,15 @@ export interface Sound {
   id: string | undefined;
   /** The id that it came with and cannot keep, as JSON. */
   unfitId: string | undefined;
+  /** Whether the id came as a number. */
+  isIdNumber: boolean;
   /** The resource's text once it has its id. */
   textFor(id: string): string;
 }
 
 /** Reads and checks one text as a request's content would be. Gives the reason when it may not be imported. */
-export function judge(bytes: Buffer, collection: Collection, limits: JsonLimits): Sound | string {
-  const value = readObject(bytes, limits);
+export function judge(text: Text, collection: Collection, limits: JsonLimits): Sound | string {
+  const value = readObject(text, limits);
   if (typeof value === "string") return value;
   const attributes = withoutId(value);
   const violations = collection.validate(attributes);
@@ -29,17 +32,20 @@ export function judge(bytes: Buffer, collection: Collection, limits: JsonLimits)
   return {
     id,
     unfitId: id === undefined && Object.hasOwn(value, "id") ? excerpt(value.id) : undefined,
+    isIdNumber: typeof value.id === "number",
     textFor: (fit) => resourceText(collection.idKind, fit, attributes),
   };
 }
 
-function readObject(bytes: Buffer, limits: JsonLimits): Record<string, unknown> | string {
+type Text = Extract<Piece, { kind: "text" }>;
+
+function readObject({ bytes, isMade }: Text, limits: JsonLimits): Record<string, unknown> | string {
   try {
     return requireObject(parseJson(bytes, limits));
   } catch (error) {
-    if (error instanceof Problem)
-      return bytes.includes(lineBreak) ? error.message : withoutLine(error.message);
-    throw error;
+    if (!(error instanceof Problem)) throw error;
+    if (isMade === true) return withoutPlace(error.message);
+    return bytes.includes(lineBreak) ? error.message : withoutLine(error.message);
   }
 }
 
@@ -48,4 +54,8 @@ const lineBreak = 0x0a;
 /** The report names the line of the input; "line 1" of a text of one line would only confuse. */
 function withoutLine(message: string): string {
   return message.replace(/\bline 1, (column \d+)/, "$1");
+}
+
+function withoutPlace(message: string): string {
+  return message.replace(/ \((?:line \d+, )?column \d+\)/, "");
 }

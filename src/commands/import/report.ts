@@ -14,44 +14,109 @@ export interface Circumstances {
 
 /** Says what an import did: the bad lines on stderr, the rest on stdout. Throws StartError when nothing was written. */
 export function reportImport(result: ImportResult, { collection, seconds, bytes }: Circumstances): void {
-  const { bad, imported, withoutId, unfitId } = result;
   if (!result.isWritten) {
-    printLines(bad);
+    printErrors(linesOf(result.bad));
     throw new StartError(`nothing was imported: ${verdict(result)}`);
   }
-  if (withoutId.count > 0)
-    print(
-      `${counted(withoutId.count, "resource")} came without an id and got a new one: ${places(withoutId)}`,
-    );
-  if (unfitId.count > 0)
-    print(
-      `${counted(unfitId.count, "resource")} came with an id that cannot be kept and got a new one: ${places(unfitId)}`,
-    );
-  if (bad.count > 0) {
-    process.stderr.write(`holdfast: skipped ${counted(bad.count, "resource")}:\n`);
-    printLines(bad);
-  }
+  printIds(result);
+  printSkipped(result.bad.count, linesOf(result.bad));
+  print(`${counted(result.imported, "resource")} imported into ${collection} ${sumOf(seconds, bytes)}`);
+}
+
+/** What became of one list of a database. */
+export interface Part {
+  collection: string;
+  result: ImportResult;
+}
+
+/** What else there is to say of a database. */
+export interface DatabaseCircumstances {
+  /** Members that are no lists for a collection. */
+  bad: readonly { line: number; name: string; reason: string }[];
+  seconds: number;
+  bytes: number;
+}
+
+/** Says what the import of a database did, as `reportImport` does. */
+export function reportDatabase(parts: readonly Part[], { bad, seconds, bytes }: DatabaseCircumstances): void {
+  for (const { collection, result } of parts) printIds(result, `${collection}: `);
+  printSkipped(bad.length + sum(parts, ({ result }) => result.bad.count), badLinesOf(parts, bad));
+  for (const { collection, result } of parts)
+    print(`${counted(result.imported, "resource")} imported into ${collection}`);
+  const imported = sum(parts, ({ result }) => result.imported);
   print(
-    `${counted(imported, "resource")} imported into ${collection} in ${seconds.toFixed(1)} s; ` +
-      `the store takes ${(bytes / 1e6).toFixed(1)} MB on disk`,
+    `${counted(imported, "resource")} in ${counted(parts.length, "collection")} ${sumOf(seconds, bytes)}`,
   );
 }
 
-function verdict({ bad, imported, isBroken }: ImportResult): string {
-  if (isBroken) return "the input is damaged";
-  const what = `${bad.count.toLocaleString("en")} of ${counted(bad.count + imported, "resource")}`;
-  return `${what} cannot be; --skip-invalid imports the others`;
+/** Says why nothing of a database was imported. Throws StartError. */
+export function refuseDatabase(parts: readonly Part[], bad: DatabaseCircumstances["bad"]): never {
+  printErrors(badLinesOf(parts, bad));
+  const broken = parts.find(({ result }) => result.isBroken);
+  if (broken !== undefined) throw new StartError(`nothing was imported: ${broken.collection} is damaged`);
+  const faults = parts.filter(({ result }) => result.bad.count > 0);
+  const verdicts = faults.map(({ collection, result }) => `of ${collection}, ${share(result)}`);
+  if (bad.length > 0) verdicts.unshift(counted(bad.length, "member"));
+  throw new StartError(
+    `nothing was imported: ${verdicts.join("; ")} cannot be; --skip-invalid imports the others`,
+  );
+}
+
+function badLinesOf(parts: readonly Part[], bad: DatabaseCircumstances["bad"]): string[] {
+  return [
+    ...bad.map(({ line, name, reason }) => `line ${line}: ${JSON.stringify(name)}: ${reason}`),
+    ...parts.flatMap(({ collection, result }) => linesOf(result.bad).map((text) => `${collection}, ${text}`)),
+  ];
+}
+
+function printIds({ withoutId, unfitId, numberId }: ImportResult, prefix = ""): void {
+  if (withoutId.count > 0) {
+    const what = `${counted(withoutId.count, "resource")} came without an id and got a new one`;
+    print(`${prefix}${what}: ${places(withoutId)}`);
+  }
+  if (unfitId.count > 0) {
+    const what = `${counted(unfitId.count, "resource")} came with an id that cannot be kept and got a new one`;
+    print(`${prefix}${what}: ${places(unfitId)}`);
+  }
+  if (numberId.count > 0) {
+    const what = `${counted(numberId.count, "resource")} came with a number as id, which is a text from now on`;
+    print(`${prefix}${what}: ${places(numberId)}`);
+  }
+}
+
+function printSkipped(count: number, lines: readonly string[]): void {
+  if (count === 0) return;
+  process.stderr.write(`holdfast: skipped ${counted(count, "resource")}:\n`);
+  printErrors(lines);
+}
+
+function sumOf(seconds: number, bytes: number): string {
+  return `in ${seconds.toFixed(1)} s; the store takes ${(bytes / 1e6).toFixed(1)} MB on disk`;
+}
+
+function verdict(result: ImportResult): string {
+  return result.isBroken
+    ? "the input is damaged"
+    : `${share(result)} cannot be; --skip-invalid imports the others`;
+}
+
+function share({ bad, imported }: ImportResult): string {
+  return `${bad.count.toLocaleString("en")} of ${counted(bad.count + imported, "resource")}`;
 }
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-function printLines(bad: Tally): void {
+function printErrors(lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`  ${line}\n`);
+}
+
+function linesOf(bad: Tally): string[] {
   const first = bad.first();
-  for (const { place, what } of first) process.stderr.write(`  ${toText(place)}: ${what}\n`);
-  if (bad.count > first.length)
-    process.stderr.write(`  and ${(bad.count - first.length).toLocaleString("en")} more\n`);
+  const lines = first.map(({ place, what }) => `${toText(place)}: ${what}`);
+  const more = bad.count - first.length;
+  return more > 0 ? [...lines, `and ${more.toLocaleString("en")} more`] : lines;
 }
 
 function places(tally: Tally): string {
@@ -63,4 +128,8 @@ function places(tally: Tally): string {
 
 function toText({ line, element }: Place): string {
   return element === undefined ? `line ${line}` : `element ${element} in line ${line}`;
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }

@@ -1,0 +1,68 @@
+/** The first row of a CSV input: what each column holds. */
+import { attributeFacts } from "../../collection/attributes.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { type Path, parsePath } from "../../collection/paths.ts";
+import { StartError } from "../../errors.ts";
+import { withoutGuard } from "../../http/formats.ts";
+import { suggest } from "../words.ts";
+import type { Column } from "./cells.ts";
+
+/** The columns that a header names. Throws StartError for a name that cannot be an attribute of the collection, or is there twice. */
+export function readHeader(
+  collection: Collection,
+  header: readonly string[],
+  delimiter: string,
+): readonly Column[] {
+  requireDelimiter(header, delimiter);
+  const columns = header.map((cell, index) => readColumn(collection, withoutGuard(cell.trim()), index));
+  for (const [index, { path }] of columns.entries()) {
+    const other = columns.slice(0, index).find((column) => clash(column.path, path));
+    if (other !== undefined) {
+      throw new StartError(`The header names "${path.join(".")}" beside "${other.path.join(".")}".`);
+    }
+  }
+  return columns;
+}
+
+/** A header of one column is most often one whose delimiter is another. */
+function requireDelimiter([only = "", ...others]: readonly string[], delimiter: string): void {
+  if (others.length > 0) return;
+  const found = [",", ";", "\t", "|"].find((each) => each !== delimiter && only.includes(each));
+  if (found === undefined) return;
+  const option = found === "\t" ? "tab" : `"${found}"`;
+  throw new StartError(
+    `The header has one column, ${JSON.stringify(only)}: give --delimiter ${option} if that stands between the columns.`,
+  );
+}
+
+function readColumn(collection: Collection, name: string, index: number): Column {
+  const path = pathOf(collection, name);
+  if (path === undefined) {
+    const what = name === "" ? "has no name" : `"${name}" has an empty name before or after a dot`;
+    throw new StartError(`The header: column ${index + 1} ${what}.`);
+  }
+  requireKnown(collection, path);
+  return { path, types: attributeFacts(collection, path).types };
+}
+
+/** Dots lead into objects, unless the schema has an attribute of just this name. */
+function pathOf(collection: Collection, name: string): Path | undefined {
+  return name !== "" && attributeFacts(collection, [name]).isDeclared ? [name] : parsePath(name);
+}
+
+function requireKnown(collection: Collection, path: Path): void {
+  for (let depth = 1; depth <= path.length; depth++) {
+    const prefix = path.slice(0, depth) as [string, ...string[]];
+    const { insteadOf } = attributeFacts(collection, prefix);
+    if (insteadOf === undefined) continue;
+    throw new StartError(
+      `The header names "${path.join(".")}", which is no attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", insteadOf)}`,
+    );
+  }
+}
+
+/** Whether two columns are about the same attribute, or one is about a part of the other. */
+function clash(a: Path, b: Path): boolean {
+  const length = Math.min(a.length, b.length);
+  return a.slice(0, length).join("\0") === b.slice(0, length).join("\0");
+}

@@ -1,0 +1,131 @@
+import type { Collection } from "../../collection/collection.ts";
+import type { Config } from "../../config.ts";
+import { StartError } from "../../errors.ts";
+import type { Store } from "../../store/store.ts";
+import { bytesOnDisk, requireNoStoreFile } from "../disk.ts";
+import { configOf, type Environment } from "../options.ts";
+import { type Member, readDatabase } from "./database.ts";
+import { type ImportOptions, type ImportResult, importInto } from "./import.ts";
+import { type Pieces, readPieces } from "./input.ts";
+import { type Part, refuseDatabase, reportDatabase } from "./report.ts";
+import { collectionOf } from "./run-import.ts";
+import { inStore, interruptible } from "./session.ts";
+import { openSource } from "./source.ts";
+
+/** Imports every list of a json-server database into the collection of its name. Throws StartError as `runImport` does. */
+export async function runDatabaseImport(
+  file: string,
+  { skipInvalid, format, delimiter, ...flags }: Record<string, unknown>,
+  env: Environment,
+): Promise<void> {
+  const config = await configOf(flags, env);
+  if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
+  requireNoStoreFile(file, config.store);
+  const { stream } = await openSource(file).catch((error: Error) => {
+    throw error instanceof StartError ? new StartError(`${error.message} ${needsCollection(file)}`) : error;
+  });
+  const begin = performance.now();
+  await interruptible(stream, async (signal) => {
+    const members = readDatabase(Buffer.concat(await stream.toArray()), file);
+    const plan = new Plan(members, config);
+    const isAllowed = plan.bad.length === 0 || skipInvalid === true;
+    const parts = await plan.run({ signal, skipInvalid: skipInvalid === true, isAllowed });
+    if (!isAllowed || parts.some(({ result }) => !result.isWritten)) refuseDatabase(parts, plan.bad);
+    const seconds = (performance.now() - begin) / 1_000;
+    reportDatabase(parts, { bad: plan.bad, seconds, bytes: await bytesOnDisk(config.store) });
+  });
+}
+
+function needsCollection(file: string): string {
+  return (
+    `A single argument is a database of json-server: holdfast import <db.json>. ` +
+    `Any other file needs a collection: holdfast import <collection> ${file}`
+  );
+}
+
+/** A list and the collection that it goes into. */
+interface Step {
+  collection: Collection;
+  list: Buffer;
+  line: number;
+}
+
+interface Order {
+  signal: AbortSignal;
+  skipInvalid: boolean;
+  /** Whether anything may be written if all goes well. */
+  isAllowed: boolean;
+}
+
+/** What is to be done with each member. */
+class Plan {
+  readonly bad: { line: number; name: string; reason: string }[] = [];
+  readonly #steps: Step[] = [];
+  readonly #config: Config;
+
+  constructor(members: readonly Member[], config: Config) {
+    this.#config = config;
+    for (const { name, line, list } of members) {
+      const collection = collectionOf(config, name);
+      if (list === undefined) this.bad.push({ line, name, reason: notAList });
+      else if (typeof collection === "string") this.bad.push({ line, name, reason: collection });
+      else this.#steps.push({ collection, list, line });
+    }
+  }
+
+  /** A trial of every list comes first: where one would not be imported, nothing is written. */
+  async run({ isAllowed, signal, skipInvalid }: Order): Promise<Part[]> {
+    const total = 2 * this.#steps.reduce((bytes, { list }) => bytes + list.length, 0);
+    return inStore(this.#config, { what: "importing", total }, async (store, onProgress) => {
+      const options = { signal, skipInvalid, onProgress };
+      const trials = await this.#each(store, { ...options, isTrial: true });
+      if (!isAllowed || trials.some(({ result }) => !result.isWritten)) return trials;
+      return this.#each(store, options);
+    });
+  }
+
+  async #each(
+    store: Store,
+    { onProgress, ...options }: Pick<ImportOptions, "signal" | "skipInvalid" | "onProgress" | "isTrial">,
+  ): Promise<Part[]> {
+    const { bodyBytes, jsonDepth, jsonMembers } = this.#config.http.limits;
+    const parts: Part[] = [];
+    let { signal } = options;
+    for (const { collection, list, line } of this.#steps) {
+      const result: ImportResult = await importInto(store, collection, {
+        ...options,
+        signal,
+        pieces: fromLine(line, readPieces(chunksOf(list), bodyBytes)),
+        limits: { depth: jsonDepth, members: jsonMembers },
+        onProgress,
+      });
+      parts.push({ collection: collection.name, result });
+      // Once a list is written, the others follow: to stop would leave a part.
+      if (options.isTrial !== true) signal = new AbortController().signal;
+    }
+    return parts;
+  }
+}
+
+const notAList =
+  'is not a list of resources. To import it, put it into one: "profile": [{ … }]; --skip-invalid leaves it out';
+
+const chunkBytes = 262_144;
+
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let begin = 0; begin < bytes.length; begin += chunkBytes)
+    yield bytes.subarray(begin, begin + chunkBytes);
+}
+
+/** Pieces of a text that begins in a line of the input. */
+async function* fromLine(line: number, all: AsyncIterable<Pieces>): AsyncGenerator<Pieces> {
+  for await (const { pieces, bytes } of all) {
+    yield {
+      bytes,
+      pieces: pieces.map((piece) => ({
+        ...piece,
+        place: { ...piece.place, line: piece.place.line + line - 1 },
+      })),
+    };
+  }
+}

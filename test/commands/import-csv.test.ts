@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { openCollection } from "../../src/collection/collection.ts";
+import { defineCollection } from "../../src/collection/schema.ts";
+import { readCsv } from "../../src/commands/import/csv.ts";
+import { piecesOf } from "../../src/commands/import/format.ts";
+import type { Piece, Pieces } from "../../src/commands/import/input.ts";
+import { formatList } from "../../src/http/formats.ts";
+import { configuration, folder, jsonLines, type Outcome, run } from "./cli.ts";
+
+const products = {
+  schema: {
+    type: "object",
+    required: ["name"],
+    properties: {
+      name: { type: "string" },
+      price: { type: "number" },
+      stock: { type: "integer" },
+      onSale: { type: "boolean" },
+      note: { type: ["string", "null"] },
+      tags: { type: "array", items: { type: "string" } },
+      maker: { type: "object", properties: { name: { type: "string" }, since: { type: "integer" } } },
+      "size.cm": { type: "number" },
+    },
+  },
+};
+
+/** One clear line, and exit code 1. */
+function assertRefused(outcome: Outcome, says: RegExp): void {
+  assert.equal(outcome.exitCode, 1, outcome.stderr);
+  assert.equal(outcome.stdout, "");
+  assert.match(outcome.stderr, says);
+  assert.match(outcome.stderr, /^(?: {2}[^\n]+\n)*holdfast: [^\n]+\n$/);
+}
+
+test("cells become values of the declared types, empty ones nothing, and dotted columns objects", async (t) => {
+  const cwd = await folder(t, {
+    "products.csv": [
+      "id,name,price,stock,onSale,note,tags,maker.name,maker.since,size.cm",
+      'a,Lamp,-9.50,3,TRUE,null,"[""x"",""y""]",Ada,1999,4.5',
+      'b,5,,,,"null",,,,',
+      'c,"two\r\nlines",1e3,0,false,"",[],,2001,',
+      "",
+      ",,,,,,,,,",
+      "d,'=1+1,,,,null?,,,,",
+    ].join("\r\n"),
+    ...configuration({ products }),
+  });
+  const { exitCode, stderr } = await run(t, ["import", "products", "products.csv"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.deepEqual(jsonLines((await run(t, ["export", "products"], { cwd })).stdout), [
+    {
+      id: "a",
+      name: "Lamp",
+      price: -9.5,
+      stock: 3,
+      onSale: true,
+      note: null,
+      tags: ["x", "y"],
+      maker: { name: "Ada", since: 1999 },
+      "size.cm": 4.5,
+    },
+    { id: "b", name: "5", note: "null" },
+    {
+      id: "c",
+      name: "two\r\nlines",
+      price: 1000,
+      stock: 0,
+      onSale: false,
+      note: "",
+      tags: [],
+      maker: { since: 2001 },
+    },
+    { id: "d", name: "=1+1", note: "null?" },
+  ]);
+});
+
+test("without a schema every cell is a string, from standard input with a byte order mark, with semicolons", async (t) => {
+  const cwd = await folder(t);
+  const input = "\ufeffid;n;author.name;author.born\n1;5;Ada;\n2;true;;\n";
+  const args = ["import", "things", "-", "--format", "csv", "--delimiter", ";"];
+  const { exitCode, stderr } = await run(t, args, { cwd, input });
+  assert.equal(exitCode, 0, stderr);
+  assert.deepEqual(jsonLines((await run(t, ["export", "things"], { cwd })).stdout), [
+    { id: "1", n: "5", author: { name: "Ada" } },
+    { id: "2", n: "true" },
+  ]);
+});
+
+test("a .tsv file has tabs between its cells, and integer ids are numbers", async (t) => {
+  const cwd = await folder(t, {
+    "things.tsv": "id\tname\n7\tA, B\n\tC\n",
+    ...configuration({ things: { id: "integer" } }),
+  });
+  const { exitCode, stdout, stderr } = await run(t, ["import", "things", "things.tsv"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stdout, /^1 resource came without an id and got a new one: line 3$/m);
+  assert.deepEqual(jsonLines((await run(t, ["export", "things"], { cwd })).stdout), [
+    { id: 7, name: "A, B" },
+    { id: 8, name: "C" },
+  ]);
+});
+
+const badRows = [
+  "id,name,price,stock,onSale,tags",
+  "ok,Fine,1,2,true,[]",
+  "a,,1,,,",
+  'b,"two',
+  'lines",many,,,',
+  "c,C,,1.5,,",
+  "d,D,,,,,extra",
+  "e,E",
+  "",
+  "ok,Again,,,,",
+  'f,F,,,maybe,"[1"',
+  "g,G,123456789012345678901,,,",
+];
+const badLines = [
+  /^ {2}line 3: .*name/m,
+  /^ {2}line 4: #\/price must be a number/m,
+  /^ {2}line 6: #\/stock must be /m,
+  /^ {2}line 7: has 7 cells where the header has 6$/m,
+  /^ {2}line 8: has 2 cells where the header has 6$/m,
+  /^ {2}line 10: the id "ok" is already taken$/m,
+  /^ {2}line 11: #\/onSale must be .*#\/tags must be /m,
+  /^ {2}line 12: #\/price is an integer beyond ±9007199254740991; send it as a string\.$/m,
+];
+
+test("one bad row, and nothing is imported: every bad row is named with its line and reason", async (t) => {
+  const cwd = await folder(t, { "products.csv": badRows.join("\n"), ...configuration({ products }) });
+  const outcome = await run(t, ["import", "products", "products.csv"], { cwd });
+  assertRefused(outcome, /nothing was imported: 8 of 9 resources cannot be; --skip-invalid/);
+  for (const line of badLines) assert.match(outcome.stderr, line);
+  assert.equal((await run(t, ["export", "products"], { cwd })).stdout, "");
+  const skipping = await run(t, ["import", "products", "products.csv", "--skip-invalid"], { cwd });
+  assert.match(skipping.stdout, /^1 resource imported into products/m);
+  for (const line of badLines) assert.match(skipping.stderr, line);
+});
+
+const refusals: readonly { name: string; csv: string | Buffer; args?: string[]; says: RegExp }[] = [
+  {
+    name: "a column that the schema does not know",
+    csv: "id,nmae\n",
+    says: /The header names "nmae", which is no attribute of products\. Did you mean "name"\?/,
+  },
+  {
+    name: "a nested column that the schema does not know",
+    csv: "maker.nam\n",
+    says: /"maker\.nam", which is no attribute of products\. Did you mean "name"\?/,
+  },
+  { name: "a column named twice", csv: "name,stock,name\n", says: /names "name" beside "name"/ },
+  {
+    name: "a column and a part of it",
+    csv: "maker.name,maker\n",
+    says: /names "maker" beside "maker\.name"/,
+  },
+  { name: "a column without a name", csv: "name,,stock\n", says: /column 2 has no name/ },
+  { name: "another delimiter", csv: "name;stock\nA;1\n", says: /give --delimiter ";" if/ },
+  {
+    name: "a delimiter that cannot be one",
+    csv: "",
+    args: ["--delimiter", "ab"],
+    says: /--delimiter must be one/,
+  },
+  {
+    name: "a delimiter for JSON",
+    csv: "",
+    args: ["--format", "json", "--delimiter", ";"],
+    says: /add --format csv/,
+  },
+  { name: "UTF-16", csv: Buffer.from("\ufeffname\nA\n", "utf16le"), says: /UTF-16/ },
+  {
+    name: "another encoding",
+    csv: Buffer.from("name\nA\nZoé\n", "latin1"),
+    says: /line 3: is not UTF-8: save the file as "CSV UTF-8"; nothing after it was read\n.*damaged/,
+  },
+  {
+    name: "a quote inside of a cell",
+    csv: 'name,stock\nA,1\n5" pipe,1\n',
+    says: /line 3: a quote must stand around a whole cell.*\n.*damaged/,
+  },
+  { name: "text after a quote", csv: 'name\n"A"B\n', says: /line 2: a quote must stand around a whole cell/ },
+  {
+    name: "a quote that is never closed",
+    csv: 'name,note\nA,"x\ny"\n\nB,"open\nC,\n',
+    says: /line 5: a quote is opened and never closed/,
+  },
+];
+
+for (const { name, csv, args = [], says } of refusals) {
+  test(`CSV with ${name} is refused in one line, also with --skip-invalid`, async (t) => {
+    const cwd = await folder(t, { "products.csv": csv, ...configuration({ products }) });
+    assertRefused(
+      await run(t, ["import", "products", "products.csv", "--skip-invalid", ...args], { cwd }),
+      says,
+    );
+  });
+}
+
+const dealt = async (text: string | Buffer, size: number): Promise<Piece[]> => {
+  const bytes = Buffer.from(text as string);
+  async function* chunks() {
+    for (let begin = 0; begin < bytes.length; begin += size) yield bytes.subarray(begin, begin + size);
+  }
+  const collection = openCollection("things");
+  const pieces = piecesOf(chunks(), { kind: "csv", delimiter: "," }, { collection, maxBytes: 1_000 });
+  return collect(pieces);
+};
+
+async function collect(all: AsyncIterable<Pieces>): Promise<Piece[]> {
+  const collected: Piece[] = [];
+  for await (const { pieces } of all) collected.push(...pieces);
+  return collected;
+}
+
+test("chunks may break anywhere: inside of characters, quotes and line ends", async () => {
+  const text = '\ufeffid,é\r\na,"x""y\r\n€"\r\n\r\nb,𝄞\nc,"",\rd,"e"';
+  const whole = await dealt(text, text.length * 4);
+  assert.deepEqual(
+    whole.map((piece) => [piece.place.line, piece.kind === "text" ? piece.bytes.toString() : piece.kind]),
+    [
+      [2, '{"id":"a","é":"x\\"y\\r\\n€"}'],
+      [5, '{"id":"b","é":"𝄞"}'],
+      [6, "bad"],
+      [7, '{"id":"d","é":"e"}'],
+    ],
+  );
+  for (const size of [1, 2, 3, 4, 5, 7]) assert.deepEqual(await dealt(text, size), whole);
+});
+
+test("bytes that are not UTF-8 are found in their line, wherever chunks break", async () => {
+  const bytes = Buffer.concat([
+    Buffer.from("id,é\na,€\n"),
+    Buffer.from([0x62, 0x2c, 0xe2, 0x82, 0x0a]),
+    Buffer.from("c,\n"),
+  ]);
+  for (const size of [1, 2, 3, 5, 100]) {
+    const last = (await dealt(bytes, size)).at(-1);
+    assert.deepEqual([last?.kind, last?.place], ["broken", { line: 3 }]);
+  }
+  assert.equal((await dealt(Buffer.from([0x61, 0x0a, 0xe2]), 10)).at(-1)?.place.line, 2);
+});
+
+test("a row that is larger than the limit ends the reading, and one whose text would be is bad", async () => {
+  const [row] = await dealt(`id,n\na,"${"x".repeat(1_100)}"\nb,1\n`, 64);
+  assert.deepEqual([row?.kind, row?.place.line], ["broken", 2]);
+  const [bad, good] = await dealt(`id,n\na,${"\\".repeat(600)}\nb,1\n`, 64);
+  assert.deepEqual([bad?.kind, bad?.place.line, good?.kind], ["bad", 2, "text"]);
+});
+
+test("a file of any size takes no more memory: chunks are not held", async () => {
+  const chunk = Buffer.from(`${"a".repeat(90)},"b"\n`.repeat(2_000));
+  async function* chunks() {
+    yield Buffer.from("x,y\n");
+    for (let n = 0; n < 100; n++) yield chunk;
+  }
+  let rows = 0;
+  let most = 0;
+  const options = {
+    maxBytes: 1_000,
+    delimiter: ",",
+    columnsOf: () =>
+      [
+        { path: ["x"], types: undefined },
+        { path: ["y"], types: undefined },
+      ] as const,
+  };
+  for await (const { pieces } of readCsv(chunks(), options)) {
+    rows += pieces.length;
+    most = Math.max(most, pieces.length);
+  }
+  assert.equal(rows, 200_000);
+  assert.ok(most <= 2_001, `${most} pieces at once`);
+});
+
+test("what CSV is made of a collection comes back as the same resources", async () => {
+  const schema = {
+    type: "object",
+    properties: {
+      text: { type: "string" },
+      number: { type: "number" },
+      integer: { type: "integer" },
+      truth: { type: "boolean" },
+      nothing: { type: "null" },
+      maybe: { type: ["string", "null"] },
+      either: { anyOf: [{ type: "string" }, { type: "number" }, { type: "boolean" }] },
+      list: { type: "array" },
+      object: { type: "object", additionalProperties: true },
+      "dotted.name": { type: "string" },
+      "=formula": { type: "string" },
+    },
+  };
+  const collection = await defineCollection("things", { schema });
+  const begin = fc.constantFrom("", "'", "=", "'=", "-", "\t", "[", "{", "null", "1", " 1", "true");
+  const text = fc
+    .tuple(
+      begin,
+      fc.string({ unit: "binary" }).map((each) => each.replaceAll("\0", "")),
+    )
+    .map((parts) => parts.join(""));
+  const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => (each === 0 ? 0 : each));
+  const json = fc
+    .jsonValue({ noUnicodeString: true } as object)
+    .map((each) => JSON.parse(JSON.stringify(each)));
+  const arbitrary = fc.array(
+    fc.record(
+      {
+        text,
+        number,
+        integer: fc.maxSafeInteger().map((each) => (each === 0 ? 0 : each)),
+        truth: fc.boolean(),
+        nothing: fc.constant(null),
+        maybe: fc.option(text),
+        either: fc.oneof(text, number, fc.boolean()),
+        list: fc.array(json),
+        object: fc.dictionary(fc.string(), json, { noNullPrototype: true }),
+        "dotted.name": text,
+        "=formula": text,
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(arbitrary, fc.integer({ min: 1, max: 50 }), async (values, size) => {
+      const texts = values.map((value, n) => JSON.stringify({ id: `id-${n}`, ...value }));
+      const bytes = Buffer.from(formatList("text/csv", texts, undefined));
+      async function* chunks() {
+        for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+      }
+      const pieces = piecesOf(chunks(), { kind: "csv", delimiter: "," }, { collection, maxBytes: 1e6 });
+      const back = await collect(pieces);
+      assert.deepEqual(
+        back.map((piece) => (piece.kind === "text" ? JSON.parse(piece.bytes.toString()) : piece)),
+        texts.map((each) => JSON.parse(each)),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a large file is imported whole", async (t) => {
+  const cwd = await folder(
+    t,
+    configuration({ things: { schema: { properties: { n: { type: "integer" } } } } }),
+  );
+  const rows = Array.from({ length: 30_000 }, (_, n) => `id-${n},${n}`);
+  await writeFile(join(cwd, "things.csv"), `id,n\n${rows.join("\n")}\n`);
+  const { stdout, stderr } = await run(t, ["import", "things", "things.csv"], { cwd });
+  assert.match(stdout, /^30,000 resources imported into things/m, stderr);
+});

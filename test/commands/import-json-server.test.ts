@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { configuration, folder, jsonLines, type Outcome, run, serve, stop } from "./cli.ts";
+
+/** The example of json-server's own README, as of version 0.17 and of version 1. */
+const database = `{
+  "$schema": "./node_modules/json-server/schema.json",
+  "posts": [
+    { "id": "1", "title": "a title", "views": 100 },
+    { "id": "2", "title": "another title", "views": 200 }
+  ],
+  "comments": [
+    { "id": 1, "text": "a comment about post 1", "postId": "1" },
+    { "text": "no id", "postId": "1" },
+    { "id": 3, "text": "another", "postId": "2" }
+  ],
+  "tags": []
+}
+`;
+const profile = { name: "typicode" };
+
+/** One clear line, and exit code 1. */
+function assertRefused(outcome: Outcome, says: RegExp): void {
+  assert.equal(outcome.exitCode, 1, outcome.stderr);
+  assert.equal(outcome.stdout, "");
+  assert.match(outcome.stderr, says);
+  assert.match(outcome.stderr, /^(?: {2}[^\n]+\n)*holdfast: [^\n]+\n$/);
+}
+
+test("every list of a json-server database becomes a collection, and the service answers with it", async (t) => {
+  const cwd = await folder(t, { "db.json": database });
+  const { exitCode, stdout, stderr } = await run(t, ["import", "db.json"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(
+    stdout,
+    new RegExp(
+      [
+        "^comments: 1 resource came without an id and got a new one: element 2 in line 9",
+        'comments: 2 resources came with a number as id, which is a text from now on: element 1 in line 8 \\(1 is "1"\\), element 3 in line 10 \\(3 is "3"\\)',
+        "2 resources imported into posts",
+        "3 resources imported into comments",
+        "0 resources imported into tags",
+        "5 resources in 3 collections in \\d+\\.\\d s; the store takes \\d+\\.\\d MB on disk\n$",
+      ].join("\n"),
+    ),
+  );
+  assert.equal(stderr, "");
+  const service = await serve(t, [], { cwd });
+  const read = async (path: string) => (await fetch(`${service.base}/${path}`)).json();
+  assert.deepEqual(await read("posts/1"), { id: "1", title: "a title", views: 100 });
+  assert.deepEqual(await read("comments/3"), { id: "3", text: "another", postId: "2" });
+  assert.deepEqual(await read("tags"), []);
+  await stop(service);
+});
+
+test("standard input may hold the database, and declared collections keep integer ids", async (t) => {
+  const cwd = await folder(t, configuration({ posts: { id: "integer" }, comments: {}, tags: {} }));
+  const { exitCode, stderr } = await run(t, ["import", "-"], { cwd, input: database });
+  assert.equal(exitCode, 0, stderr);
+  assert.deepEqual(
+    jsonLines((await run(t, ["export", "posts"], { cwd })).stdout).map(
+      (each) => (each as { id: unknown }).id,
+    ),
+    [1, 2],
+  );
+});
+
+test("a single object is refused with what to do, and nothing is imported unless --skip-invalid leaves it out", async (t) => {
+  const text = JSON.stringify({ posts: [{ id: "1" }], profile, version: 1 }, null, 2);
+  const cwd = await folder(t, { "db.json": text });
+  const outcome = await run(t, ["import", "db.json"], { cwd });
+  assertRefused(outcome, /nothing was imported: 2 members cannot be; --skip-invalid imports the others/);
+  assert.match(
+    outcome.stderr,
+    /^ {2}line 7: "profile": is not a list of resources\. To import it, put it into one/m,
+  );
+  assert.match(outcome.stderr, /^ {2}line 10: "version": is not a list/m);
+  assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /There are none/);
+  const skipping = await run(t, ["import", "db.json", "--skip-invalid"], { cwd });
+  assert.equal(skipping.exitCode, 0);
+  assert.match(skipping.stderr, /^holdfast: skipped 2 resources:\n {2}line 7: "profile"/);
+  assert.equal((await run(t, ["export", "posts"], { cwd })).stdout, '{"id":"1"}\n');
+});
+
+test("one bad resource in the last list, and nothing of any list is imported, not even a collection", async (t) => {
+  const text = '{"posts":[{"id":"a"}],\n"comments":[\n{"id":"b"},\n{"id":"b"},\n7]}';
+  const cwd = await folder(t, { "db.json": text });
+  const outcome = await run(t, ["import", "db.json"], { cwd });
+  assertRefused(outcome, /nothing was imported: of comments, 2 of 3 resources cannot be; --skip-invalid/);
+  assert.match(outcome.stderr, /^ {2}comments, element 2 in line 4: the id "b" is already taken$/m);
+  assert.match(outcome.stderr, /^ {2}comments, element 3 in line 5: is not a JSON object$/m);
+  for (const name of ["posts", "comments"])
+    assert.match((await run(t, ["export", name], { cwd })).stderr, /There are none/);
+  const skipping = await run(t, ["import", "db.json", "--skip-invalid"], { cwd });
+  assert.match(skipping.stdout, /^2 resources in 2 collections/m);
+  assert.equal((await run(t, ["export", "comments"], { cwd })).stdout, '{"id":"b"}\n');
+});
+
+test("an id that the store has is found before anything is written, and --skip-invalid brings in the rest", async (t) => {
+  const cwd = await folder(t, { first: '{"id":"2"}', "db.json": database });
+  await run(t, ["import", "comments", "first"], { cwd });
+  await run(t, ["import", "comments", "-"], { cwd, input: '{"id":"3"}' });
+  const outcome = await run(t, ["import", "db.json"], { cwd });
+  assertRefused(outcome, /of comments, 1 of 3 resources cannot be/);
+  assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /no collection "posts"/);
+  assert.equal((await run(t, ["import", "db.json", "--skip-invalid"], { cwd })).exitCode, 0);
+  assert.equal(jsonLines((await run(t, ["export", "posts"], { cwd })).stdout).length, 2);
+  assert.equal(jsonLines((await run(t, ["export", "comments"], { cwd })).stdout).length, 4);
+});
+
+test("what the schema of a declared collection refuses, and what is not declared, is named", async (t) => {
+  const cwd = await folder(t, {
+    "db.json": database,
+    ...configuration({
+      posts: { schema: { properties: { title: { type: "string" } } } },
+      comment: {},
+      tags: {},
+    }),
+  });
+  const outcome = await run(t, ["import", "db.json"], { cwd });
+  assertRefused(outcome, /nothing was imported: 1 member; of posts, 2 of 2 resources cannot be/);
+  assert.match(
+    outcome.stderr,
+    /line 7: "comments": No collection "comments" is declared\. Did you mean "comment"\?/,
+  );
+  assert.match(outcome.stderr, /posts, element 1 in line 4: #\/views is not an attribute/);
+});
+
+const refusals: readonly { name: string; text: string; says: RegExp }[] = [
+  {
+    name: "a list",
+    text: '[{"id":1}]',
+    says: /name the collection that they become part of: holdfast import <collection> db\.json/,
+  },
+  { name: "CSV", text: "id,name\n", says: /is no database of json-server/ },
+  { name: "nothing", text: " ", says: /is no database of json-server/ },
+  {
+    name: "lines of JSON",
+    text: '{"posts":[]}\n{"a":1}',
+    says: /db\.json is not JSON: something is wrong in line 2/,
+  },
+  { name: "half a database", text: '{"posts":[{"id":1},\n', says: /not JSON: something is wrong in line 2/ },
+  { name: "a missing comma", text: '{"posts":[]\n"tags":[]}', says: /something is wrong in line 2/ },
+  { name: "a comma at the end", text: '{"posts":[],\n}', says: /something is wrong in line 2/ },
+  { name: "a name twice", text: '{"posts":[],"posts":[]}', says: /db\.json has "posts" twice/ },
+  { name: "a byte order mark", text: "\ufeff{}", says: /byte order mark/ },
+  {
+    name: "what is no JSON inside of a list",
+    text: '{"posts":[{"id" 1}]}',
+    says: /posts, element 1 in line 1: .*\n.*1 of 1/,
+  },
+  { name: "words that are none", text: '{"posts":[{"id":nope}]}', says: /is not JSON: something is wrong/ },
+  { name: "brackets that do not match", text: '{"posts":[{"id":1]]}', says: /posts, element 1 .*\n/ },
+];
+
+for (const { name, text, says } of refusals) {
+  test(`${name} is no database, and refused in one line`, async (t) => {
+    const cwd = await folder(t, { "db.json": text });
+    assertRefused(await run(t, ["import", "db.json"], { cwd }), says);
+    assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /There are none|There is no store/);
+  });
+}
+
+test("options of CSV, and a collection without a file, are told what to write", async (t) => {
+  const cwd = await folder(t, { "db.json": database });
+  for (const args of [["topics"], ["db.json", "--format", "csv"], ["db.json", "--delimiter", ";"]])
+    assertRefused(
+      await run(t, ["import", ...args], { cwd }),
+      /holdfast import <collection> (?:topics|db\.json)\n/,
+    );
+});

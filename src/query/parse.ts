@@ -2,14 +2,14 @@
  * The query string of a list becomes a request. What is not understood is refused, never ignored: nobody who asked
  * for some resources is answered with all of them.
  */
+import { attributeFacts } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
-import { parseJson } from "../json/gate.ts";
+import { isObject, parseJson } from "../json/gate.ts";
 import type { Reading } from "./conditions.ts";
 import { Faults, inQuery } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";
-import type { Filter } from "./filter.ts";
 import { allOf, readFilter } from "./filter-json.ts";
 import { readFilterParameter } from "./filter-parameters.ts";
 import type { ListRequest } from "./list.ts";
@@ -26,10 +26,12 @@ export function parseList(query: string, collection: Collection, maxPageSize: nu
   const byAttribute = [...filters].flatMap(
     ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
   );
+  const stated = splitSearch(readJson(known.get("filter"), faults), known, collection);
+  const ofFilter = stated.filter === undefined ? [] : [readFilter(stated.filter, inQuery("filter"), reading)];
   const draft = {
-    filter: allOf([...readFilterText(known.get("filter"), reading), ...byAttribute]),
+    filter: allOf([...ofFilter, ...byAttribute]),
     sort: readSortParameters(known, reading),
-    q: known.get("q"),
+    q: stated.q,
     fields: readFieldsText(known.get("fields"), reading),
     envelope: readWord("envelope", known, { words: ["true", "false"], faults }) === "true",
     count: readWord("count", known, { words: ["exact", "none"], faults }),
@@ -59,20 +61,33 @@ export function parseFields(query: string, collection: Collection): readonly str
 
 const jsonLimits = { depth: 64, members: 10_000 };
 
-function readFilterText(text: string | undefined, reading: Reading): Filter[] {
-  if (text === undefined) return [];
-  const place = inQuery("filter");
+function readJson(text: string | undefined, faults: Faults): unknown {
+  if (text === undefined) return undefined;
   try {
-    return [readFilter(parseJson(Buffer.from(text), jsonLimits), place, reading)];
+    return parseJson(Buffer.from(text), jsonLimits);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    reading.faults.add(
-      place,
+    faults.add(
+      inQuery("filter"),
       "filter",
       `must be a JSON object such as {"status":"open"}. ${error.message.replace(/^The content/, "This")}`,
     );
-    return [];
+    return undefined;
   }
+}
+
+/** Search inputs of react-admin send `filter={"q":"text"}`, which is a search unless there may be such an attribute. */
+function splitSearch(
+  filter: unknown,
+  known: ReadonlyMap<ListParameter, string>,
+  collection: Collection,
+): { filter: unknown; q: string | undefined } {
+  const asked = { filter, q: known.get("q") };
+  if (asked.q !== undefined || !isObject(filter)) return asked;
+  const { q, ...rest } = filter;
+  const { isDeclared, insteadOf } = attributeFacts(collection, ["q"]);
+  const maybeAttribute = isDeclared || (collection.search.length === 0 && insteadOf === undefined);
+  return typeof q !== "string" || maybeAttribute ? asked : { filter: rest, q };
 }
 
 function readFieldsText(text: string | undefined, reading: Reading): readonly string[] | undefined {

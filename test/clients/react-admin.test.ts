@@ -32,6 +32,7 @@ for (const mode of modes) {
       const completed: Make = (url) => holdfastDataProvider(provider(url, httpClient), { url, httpClient });
       describe(`${name}, as it comes`, () => {
         reads(plain, fixture);
+        if (mode === "declared") searches(plain, fixture);
         writesPlain(plain, changing);
       });
       describe(`${name}, with holdfastDataProvider`, () => {
@@ -297,6 +298,23 @@ function writes(make: Make, fixture: Fixture): void {
     const { id } = await ownTopic(fixture);
     const ids = ["0197f0a0-0000-7000-8000-000000000000", id];
     await assert.rejects(make(fixture.url).deleteMany("topics", { ids }), { name: "HttpError", status: 404 });
+  });
+}
+
+/** What needs `search` in the configuration. */
+function searches(make: Make, fixture: Fixture): void {
+  test("a search input finds the words, with filters beside it", async () => {
+    const search = (filter: object) =>
+      make(fixture.url).getList<Topic>("topics", { pagination, sort, filter });
+    assert.equal(titles((await search({ q: "TOPIC k" })).data), "k");
+    assert.deepEqual(await search({ q: "nothing" }), { data: [], total: 0 });
+    const { data, total } = await search({ q: "topic", published: true, views_gte: 40 });
+    assert.deepEqual([titles(data), total], ["egik", 4]);
+  });
+
+  test("a search where nothing can be searched is refused", async () => {
+    const search = make(fixture.url).getList("comments", { pagination, sort, filter: { q: "first" } });
+    await assert.rejects(search, { status: 400, message: /declare attributes/ });
   });
 }
 

@@ -3,6 +3,7 @@
  * calls a function for each resource that it looks at, and that one ends it.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { Problem } from "../../errors.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { describeError, failureOf } from "./failures.ts";
 import { giveWay } from "./give-way.ts";
@@ -38,6 +39,7 @@ function answer(reader: Reader, collection: NumberedCollection, query: PageQuery
     return { kind: "page", page: reader.page(collection, query, true) };
   } catch (error) {
     if (error instanceof Ended) return { kind: "ended" };
+    if (error instanceof Problem) return { kind: "refused", code: error.code, detail: error.message };
     return { kind: "failed", failure: failureOf(error), reason: describeError(error) };
   }
 }

@@ -1,7 +1,7 @@
 /** The threads for lists that no index serves: a few, started when the first such list is asked for. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { Problem } from "../../errors.ts";
+import { Problem, type ProblemCode } from "../../errors.ts";
 import type { Page } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { failureOf } from "./failures.ts";
@@ -22,6 +22,7 @@ export interface QueryRequest {
 export type QueryAnswer =
   | { kind: "page"; page: Page }
   | { kind: "ended" }
+  | { kind: "refused"; code: ProblemCode; detail: string }
   | { kind: "failed"; failure: ReturnType<typeof failureOf>; reason: string };
 
 /** How the threads are run. */
@@ -124,6 +125,7 @@ export class QueryThreads {
     if (job !== undefined) {
       settle(job, () => {
         if (answer.kind === "page") job.resolve(answer.page);
+        else if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
         else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
         else job.reject(tooExpensive(job.query, this.#options.maxMs));
       });

@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { LoggedChange, Page, Receipt, Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { toSqliteId } from "./ids.ts";
+import { SearchState } from "./search.ts";
 import { type PageQuery, selectCount, selectPage } from "./select.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
 
@@ -29,6 +30,7 @@ export class Reader {
   readonly #commit: StatementSync;
   readonly #head: StatementSync;
   readonly #receipt: StatementSync;
+  readonly #search: SearchState;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -38,6 +40,7 @@ export class Reader {
     this.#receipt = this.#prepare(
       "select fingerprint, answer, expires_at from receipts where key = ? and expires_at > ?",
     );
+    this.#search = new SearchState(database);
   }
 
   /** Runs `read` in one read transaction, that of the caller if there is one: all of it sees the same state. */
@@ -46,6 +49,9 @@ export class Reader {
     this.#begin.run();
     try {
       return read();
+    } catch (error) {
+      this.#lists.clear(); // a statement that failed would tell of it again at its next use
+      throw error;
     } finally {
       if (this.#database.isTransaction) this.#commit.run();
     }
@@ -59,9 +65,13 @@ export class Reader {
     return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
   }
 
-  /** A page with the state of its collection, both from one snapshot. `isWatched`: see `watchFunction`. */
+  /**
+   * A page with the state of its collection, both from one snapshot. `isWatched`: see `watchFunction`. Throws UNAVAILABLE
+   * for words that are not all there yet.
+   */
   page(collection: NumberedCollection, query: PageQuery, isWatched = false): Page {
     return this.inSnapshot(() => {
+      if (query.words !== undefined) this.#search.requireWhole(collection);
       const { sequence, count } = this.head(collection);
       // One more than asked for tells whether there is a next page.
       const { items, isCut } = this.resources(collection, { ...query, limit: query.limit + 1 }, isWatched);

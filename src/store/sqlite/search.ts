@@ -5,6 +5,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
 import { wordsVersion } from "../../query/words.ts";
+import type { NumberedCollection } from "./catalogue.ts";
 import { resourcesTable } from "./tables.ts";
 
 /** A search as a part of a statement. */
@@ -65,7 +66,8 @@ export class SearchState {
   }
 
   /** Throws UNAVAILABLE while the words are still being gathered. Call it in the snapshot that is searched. */
-  requireWhole(number: number): void {
+  requireWhole({ number, name, search }: NumberedCollection): void {
+    if (search.length === 0) throw new Error(`No attributes of ${name} are declared to be searched.`);
     if (this.#find.get(number, wordsVersion) !== undefined) return;
     throw new Problem(
       "UNAVAILABLE",

@@ -5,6 +5,7 @@ import type { NumberedCollection } from "./catalogue.ts";
 import { indexName, quoteName } from "./columns.ts";
 import { filterSql } from "./conditions.ts";
 import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
+import { type SearchSql, searchSql } from "./search.ts";
 import { servingOf } from "./serving.ts";
 import { resourcesTable } from "./tables.ts";
 
@@ -32,7 +33,7 @@ export function selectPage(collection: NumberedCollection, query: PageQuery, isW
   const { indexes } = collection;
   const serving = servingOf(query, indexes);
   if (after === undefined) {
-    const order = orderColumns(sort, indexes);
+    const order = [...rankOf(collection, query), ...orderColumns(sort, indexes)];
     return { statements: [selectResources(collection, query, { isWatched, order })], offset };
   }
   const ranges = rangesAfter(after, sort, indexes);
@@ -51,6 +52,17 @@ export function selectPage(collection: NumberedCollection, query: PageQuery, isW
     statements: parts.map((part) => selectResources(collection, query, { isWatched, ...part })),
     offset: 0,
   };
+}
+
+/** What puts those first that match best, where nothing else is asked for. */
+function rankOf(collection: NumberedCollection, query: PageQuery): readonly OrderColumn[] {
+  const search = searchOf(collection, query);
+  const isRanked = search !== undefined && (query.sort ?? []).length === 0;
+  return isRanked ? [{ sql: search.order, descending: false }] : [];
+}
+
+function searchOf({ number }: NumberedCollection, { words = [] }: PageQuery): SearchSql | undefined {
+  return words.length === 0 ? undefined : searchSql(number, words);
 }
 
 /** What counts all resources of the list. */
@@ -84,14 +96,20 @@ function source(
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
   const { number, indexes } = collection;
   const serving = servingOf(query, indexes);
+  const search = searchOf(collection, query);
   const hint = serving?.kind === "index" ? ` indexed by ${quoteName(indexName(number, serving.index))}` : "";
   const values: SQLInputValue[] = [];
   // The watch comes first, or SQLite may never call it.
   const terms = part.isWatched ? [`${watchFunction}()`] : [];
+  if (search !== undefined) {
+    terms.push(search.where);
+    values.push(search.pattern);
+  }
   if (query.filter !== undefined) terms.push(filterSql(query.filter, { indexes, values }));
   if (part.where !== undefined) terms.push(part.where);
   const where = terms.length === 0 ? "1" : terms.join(" and ");
-  return { from: `${resourcesTable(number)}${hint}`, where, values: [...values, ...(part.values ?? [])] };
+  const from = search?.from ?? `${resourcesTable(number)}${hint}`;
+  return { from, where, values: [...values, ...(part.values ?? [])] };
 }
 
 function either(ranges: readonly { where: string }[]): string {

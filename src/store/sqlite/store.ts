@@ -20,6 +20,7 @@ import type {
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
 import { describeError, type Failure, failureOf } from "./failures.ts";
+import { Gathering } from "./gathering.ts";
 import { HotResources } from "./hot-resources.ts";
 import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
@@ -63,6 +64,7 @@ export class SqliteStore implements Store {
   readonly #reader: Reader;
   readonly #scans: Scans;
   readonly #threads: QueryThreads;
+  readonly #gathering: Gathering;
   readonly #hot = new HotResources();
   readonly #reads: Batch<() => unknown, unknown>;
   readonly #commits: Batch<Commit, Committed>;
@@ -85,6 +87,8 @@ export class SqliteStore implements Store {
     });
     this.#catalogue = readCatalogue(parts.database);
     this.#writer = writer;
+    this.#gathering = new Gathering(parts.database, (request) => this.#ask(request));
+    this.#gathering.start();
     this.#reads = createBatch({ perform: (reads) => this.#readTogether(reads) });
     this.#commits = createBatch({
       perform: (commits) => this.#commitTogether(commits),
@@ -166,6 +170,7 @@ export class SqliteStore implements Store {
     if (answer.kind === "mistake") throw new StartError(answer.message);
     if (answer.kind !== "migrated") return;
     for (const collection of answer.collections) this.#catalogue.set(collection.name, collection);
+    this.#gathering.start();
   }
 
   async load(collection: string | CollectionRecord): Promise<Load> {
@@ -180,6 +185,7 @@ export class SqliteStore implements Store {
       onEnd: () => {
         this.#load = undefined;
         if (isRecord) this.#catalogue = readCatalogue(this.#parts.database);
+        this.#gathering.start();
       },
     });
     this.#load = load; // from here on nobody else writes
@@ -216,7 +222,8 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#stopWatching();
-    await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#endCheck()]);
+    const ended = [this.#reads.drained(), this.#commits.drained(), this.#gathering.stop(), this.#endCheck()];
+    await Promise.all(ended);
     this.#scans.close();
     await this.#threads.close();
     this.#parts.database.close(); // before the writer, so that the last to leave tidies up

@@ -1,0 +1,92 @@
+/** Lists that no index serves: they hold nobody up, and they end. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { Problem } from "../../src/errors.ts";
+import type { Filter } from "../../src/query/filter.ts";
+import type { ListQuery } from "../../src/store/store.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
+
+const queryMs = 300;
+const resources = 100_000;
+
+/** Takes many seconds on so many resources. */
+const heavy: Filter = {
+  kind: "or",
+  filters: Array.from({ length: 100 }, (_, n) => ({ kind: "contains", path: ["text"], values: [`no ${n}`] })),
+};
+
+describe("a list that no index serves", () => {
+  let fixture: Awaited<ReturnType<typeof openSqliteFixture>>;
+  const list = (query: Partial<ListQuery>) =>
+    fixture.store.list({ collection: "topics", limit: 10, filter: heavy, ...query });
+
+  before(async () => {
+    fixture = await openSqliteFixture({ queryMs });
+    const record = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+    const load = await fixture.store.load(record);
+    for (let from = 0; from < resources; from += 5_000) {
+      await load.add(
+        Array.from({ length: 5_000 }, (_, n) => {
+          const id = `id${from + n}`;
+          return { id, text: JSON.stringify({ id, n: from + n, text: `some text ${"x".repeat(100)}` }) };
+        }),
+      );
+    }
+    await load.finish();
+  });
+  after(() => fixture.cleanup());
+
+  test("is refused when its time is over, with advice, while others are read", async () => {
+    let isOver = false;
+    const refused = assert
+      .rejects(list({ sort: [{ path: ["n"], descending: true }] }), (error) => {
+        assert.ok(error instanceof Problem);
+        assert.equal(error.code, "QUERY_TOO_EXPENSIVE");
+        assert.match(error.message, /300 ms/);
+        assert.match(error.message, /indexes: \["-n"\]/);
+        return true;
+      })
+      .then(() => {
+        isOver = true;
+      });
+    let reads = 0;
+    while (!isOver) {
+      assert.ok(
+        (await fixture.store.read({ collection: "topics", id: `id${reads++ % resources}` })) !== undefined,
+      );
+    }
+    assert.ok(reads > 100, `${reads} reads meanwhile`);
+    await refused;
+  });
+
+  test("ends in its thread too, so that the next ones have their turn", async () => {
+    const many = await Promise.allSettled(Array.from({ length: 6 }, () => list({})));
+    assert.ok(many.every(({ status }) => status === "rejected"));
+    const filter: Filter = { kind: "in", path: ["n"], values: [3] };
+    const { items } = await list({ filter });
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      ["id3"],
+    );
+  });
+
+  test("ends when its client goes away, and one that waits never begins", async () => {
+    const gone = new AbortController();
+    const waits = Array.from({ length: 4 }, () => list({ signal: gone.signal }));
+    const settled = Promise.allSettled(waits);
+    await delay(20);
+    gone.abort(new Error("went away"));
+    for (const result of await settled) {
+      assert.equal(result.status, "rejected");
+      assert.equal((result.reason as Error).message, "went away");
+    }
+    await assert.rejects(list({ signal: gone.signal }), /went away/);
+    const { items } = await list({ filter: { kind: "in", path: ["n"], values: [5] } });
+    assert.equal(items.length, 1);
+  });
+
+  test("names no index where none would serve", async () => {
+    await assert.rejects(list({}), /No index serves such a filter/);
+  });
+});

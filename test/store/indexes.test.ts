@@ -1,0 +1,213 @@
+/** Declared indexes: which lists they serve, and how they come and go. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, describe, test } from "node:test";
+import { readIndexes } from "../../src/collection/indexes.ts";
+import type { Filter, Scalar } from "../../src/query/filter.ts";
+import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
+import { type PageQuery, selectPage } from "../../src/store/sqlite/select.ts";
+import type { CollectionRecord, Store } from "../../src/store/store.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
+
+const long = "l".repeat(127);
+
+function declare(...indexes: (string | string[])[]): CollectionRecord {
+  return {
+    name: "articles",
+    idKind: "uuid",
+    schema: undefined,
+    indexes: readIndexes(indexes, "indexes"),
+    search: [],
+  };
+}
+
+const all = declare("name", "-rating", ["status", "-publishedAt"], ["status", "kind", "author.name"]);
+
+const sortBy = (...keys: string[]) => readIndexes([keys], "sort")[0] ?? [];
+const is = (path: string, ...values: Scalar[]): Filter => ({ kind: "in", path: [path], values });
+const and = (...filters: Filter[]): Filter => ({ kind: "and", filters });
+
+async function fill(store: Store, record: CollectionRecord, n: number): Promise<void> {
+  await store.migrate([record]);
+  const load = await store.load(record);
+  const arrivals = Array.from({ length: n }, (_, i) => {
+    const id = `id-${String(i).padStart(6, "0")}`;
+    const attributes = {
+      name: `name ${i % 97}`,
+      rating: i % 50,
+      status: i % 3 === 0 ? "draft" : "published",
+      kind: `kind ${i % 5}`,
+      publishedAt: `2026-01-${String((i % 28) + 1).padStart(2, "0")}`,
+      author: { name: `author ${i % 11}` },
+    };
+    return { id, text: JSON.stringify({ id, ...attributes }) };
+  });
+  await load.add(arrivals);
+  await load.finish();
+}
+
+describe("a list that an index serves", () => {
+  let fixture: Awaited<ReturnType<typeof openSqliteFixture>>;
+  let database: DatabaseSync;
+  before(async () => {
+    fixture = await openSqliteFixture();
+    await fill(fixture.store, all, 2_000);
+    database = new DatabaseSync(fixture.path, { readOnly: true });
+  });
+  after(async () => {
+    database.close();
+    await fixture.cleanup();
+  });
+
+  function planOf(query: Omit<PageQuery, "limit">): string[] {
+    const collection = readCatalogue(database).get("articles");
+    assert.ok(collection !== undefined);
+    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, false);
+    return statements.flatMap(({ sql, values }) =>
+      database
+        .prepare(`explain query plan ${sql}`)
+        .all(...values, 20, offset)
+        .map(({ detail }) => String(detail)),
+    );
+  }
+
+  const published = is("status", "published");
+  const day = "2026-01-05";
+  const shapes: [what: string, query: Omit<PageQuery, "limit">][] = [
+    ["everything, by id", {}],
+    ["everything, by id, from a cursor on", { after: ["id-000500"] }],
+    ["everything, by id, backwards", { sort: [{ path: ["id"], descending: true }] }],
+    ["some ids", { filter: is("id", "id-000001", "id-000002") }],
+    ["an equal value", { filter: is("name", "name 5") }],
+    ["an equal value, from a cursor on", { filter: is("name", "name 5"), after: ["id-000500"] }],
+    ["a sort", { sort: sortBy("name") }],
+    ["a sort, from a cursor on", { sort: sortBy("name"), after: ["name 5", "id-000500"] }],
+    ["a sort downwards", { sort: sortBy("-rating") }],
+    ["a sort downwards, from a cursor on", { sort: sortBy("-rating"), after: [7, "id-000500"] }],
+    [
+      "a range in the order of the sort",
+      { filter: { kind: "gte", path: ["name"], values: ["name 5"] }, sort: sortBy("name") },
+    ],
+    ["an equal value with a sort", { filter: published, sort: sortBy("-publishedAt") }],
+    [
+      "an equal value with a sort, from a cursor on",
+      { filter: published, sort: sortBy("-publishedAt"), after: [day, "id-000500"] },
+    ],
+    [
+      "an equal value with a range and a sort",
+      {
+        filter: and(published, { kind: "lt", path: ["publishedAt"], values: [day] }),
+        sort: sortBy("-publishedAt"),
+      },
+    ],
+    [
+      "two equal values with a sort, a nested one",
+      { filter: and(is("kind", "kind 2"), published), sort: sortBy("author.name") },
+    ],
+    [
+      "two equal values, sorted by one of them too",
+      { filter: and(is("kind", "kind 2"), published), sort: sortBy("status", "author.name") },
+    ],
+    [
+      "three equal values",
+      {
+        filter: and(is("kind", "kind 2"), published, {
+          kind: "in",
+          path: ["author", "name"],
+          values: ["author 3"],
+        }),
+      },
+    ],
+  ];
+  for (const [what, query] of shapes) {
+    test(`reads neither everything nor sorts: ${what}`, () => {
+      const plan = planOf(query);
+      assert.ok(plan.length > 0);
+      const isPlain = query.filter === undefined && query.after === undefined;
+      for (const step of plan) {
+        assert.doesNotMatch(step, /TEMP B-TREE/);
+        // Without filter and cursor the index is walked from its beginning: a scan of the index in its order.
+        assert.match(
+          step,
+          isPlain ? /^SCAN resources_1 USING INDEX/ : /^SEARCH resources_1 USING INDEX/,
+          step,
+        );
+      }
+    });
+  }
+
+  test("gives the same as one that none serves", async () => {
+    const bare = { ...declare(), name: "bare" };
+    await fill(fixture.store, bare, 2_000);
+    for (const [what, query] of shapes) {
+      const texts = async (collection: string) =>
+        (await fixture.store.list({ collection, limit: 30, ...query })).items.map(({ text }) => text);
+      assert.deepEqual(await texts("articles"), await texts("bare"), what);
+    }
+  });
+});
+
+test("an index holds the beginnings of strings, and lists tell whole strings apart", async () => {
+  const { store, cleanup } = await openSqliteFixture();
+  try {
+    await store.migrate([declare("name")]);
+    const names = [`${long}a`, `${long}ab`, `${long}ac`, `${long}b`, long];
+    const at = 1;
+    for (const [n, name] of names.entries()) {
+      const key = { collection: "articles", id: `id${n}` };
+      const next = JSON.stringify({ id: key.id, name });
+      await store.commit({ changes: [{ key, expect: "absent", next }], at });
+    }
+    const found = async (filter: Filter) => {
+      const { items } = await store.list({ collection: "articles", limit: 9, filter, sort: sortBy("name") });
+      return items.map(({ text }) => names.indexOf((JSON.parse(text) as { name: string }).name));
+    };
+    const compared = (kind: "gt" | "gte" | "lt" | "lte") =>
+      found({ kind, path: ["name"], values: [`${long}ab`] }).then((each) => each.toSorted());
+    assert.deepEqual(await found(is("name", `${long}a`)), [0]);
+    assert.deepEqual(await found(is("name", `${long}ab`, long)), [4, 1]);
+    assert.deepEqual(await compared("gt"), [2, 3]);
+    assert.deepEqual(await compared("gte"), [1, 2, 3]);
+    assert.deepEqual(await compared("lt"), [0, 4]);
+    assert.deepEqual(await compared("lte"), [0, 1, 4]);
+  } finally {
+    await cleanup();
+  }
+});
+
+test("indexes come and go with the declaration, while others read", async () => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  const database = new DatabaseSync(path, { readOnly: true });
+  const names = () =>
+    database
+      .prepare(
+        "select name from sqlite_schema where type = 'index' and sql is not null and tbl_name = 'resources_1'",
+      )
+      .all()
+      .map(({ name }) => String(name))
+      .toSorted();
+  try {
+    await fill(store, declare(), 20_000);
+    const migrated = store.migrate([declare("name", ["status", "-publishedAt"])]);
+    let reads = 0;
+    let isDone = false;
+    void migrated.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      assert.equal((await store.list({ collection: "articles", limit: 5 })).items.length, 5);
+      reads++;
+    }
+    assert.ok(reads > 1, "nobody read meanwhile");
+    assert.deepEqual(names(), ["resources_1 by name", "resources_1 by status,-publishedAt"]);
+    await store.migrate([declare("name", "rating")]);
+    assert.deepEqual(names(), ["resources_1 by name", "resources_1 by rating"]);
+    const sorted = await store.list({ collection: "articles", limit: 1, sort: sortBy("rating") });
+    assert.match(sorted.items[0]?.text ?? "", /"rating":0/);
+    await store.migrate([declare()]);
+    assert.deepEqual(names(), []);
+  } finally {
+    database.close();
+    await cleanup();
+  }
+});

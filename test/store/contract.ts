@@ -9,6 +9,8 @@ import { loadContract } from "./contract/load.ts";
 import { propertyContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
 import { requirementContract } from "./contract/requirements.ts";
+import { searchContract } from "./contract/search.ts";
+import { walksContract } from "./contract/walks.ts";
 
 /** Runs the whole suite on stores that `open` makes, empty each time. */
 export function storeContract(name: string, open: OpenFixture): void {
@@ -17,9 +19,11 @@ export function storeContract(name: string, open: OpenFixture): void {
     requirementContract(open);
     listContract(open);
     queriesContract(open);
+    walksContract(open);
     changeLogContract(open);
     catalogueContract(open);
     loadContract(open);
     propertyContract(open);
+    searchContract(open);
   });
 }

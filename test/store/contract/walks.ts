@@ -1,0 +1,156 @@
+/** Walks by cursor while others write, and what totals say meanwhile. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Index, SortKey } from "../../../src/collection/indexes.ts";
+import type { Filter } from "../../../src/query/filter.ts";
+import { matches } from "../../../src/query/matches.ts";
+import { compareBy, positionOf } from "../../../src/query/sort.ts";
+import type { Change, LoggedChange, Page, Store } from "../../../src/store/store.ts";
+import { at, type OpenFixture, onStore } from "./fixture.ts";
+
+type Resource = Record<string, unknown> & { id: string };
+
+/** What nobody changes of the resources that stay; many are equal, so that the id has to tell them apart. */
+const kept = fc.record({
+  s: fc.constantFrom("", "a", "ab", "b", "\u{10000}", "\uffff", "x".repeat(130)),
+  n: fc.constantFrom(0, 1, -1, 0.5),
+  mixed: fc.oneof(fc.boolean(), fc.constant(null), fc.constantFrom(1, "1"), fc.constant([]), fc.constant({})),
+});
+const key: fc.Arbitrary<SortKey> = fc.record({
+  path: fc.constantFrom(["s"] as const, ["n"] as const, ["mixed"] as const, ["id"] as const),
+  descending: fc.boolean(),
+});
+const keys = { selector: ({ path }: SortKey) => path[0] };
+const sort = fc.uniqueArray(key, { ...keys, maxLength: 3 });
+const index = fc.uniqueArray(
+  key.filter(({ path }) => path[0] !== "id"),
+  { ...keys, minLength: 1 },
+);
+const filter: fc.Arbitrary<Filter | undefined> = fc.constantFrom<(Filter | undefined)[]>(
+  undefined,
+  undefined,
+  { kind: "in", path: ["s"], values: ["a"] },
+  { kind: "gte", path: ["n"], values: [0] },
+  { kind: "not", filter: { kind: "in", path: ["mixed"], values: [null] } },
+);
+
+interface World {
+  store: Store;
+  collection: string;
+  /** The version of each resource that is there. */
+  versions: Map<string, number>;
+}
+
+function textOf(resource: Resource): string {
+  return JSON.stringify(resource);
+}
+
+async function write(
+  { store, collection, versions }: World,
+  id: string,
+  next: Resource | undefined,
+): Promise<void> {
+  const change: Change = {
+    key: { collection, id },
+    expect: versions.get(id) ?? "absent",
+    next: next === undefined ? undefined : textOf(next),
+  };
+  const [committed] = await store.commit({ changes: [change], at });
+  if (next === undefined) versions.delete(id);
+  else versions.set(id, committed?.version ?? 0);
+}
+
+/** Creates, changes and deletes resources of its own, and touches the others where no list looks. */
+async function disturb(
+  world: World,
+  staying: readonly Resource[],
+  own: string,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let n = 0; !isOver(); n++) {
+    const id = `${own}-${n % 5}`;
+    const shown = { id, s: ["a", "b"][n % 2], n: n % 3, mixed: n % 4 === 0 ? null : `${n}` };
+    await write(world, id, n % 7 === 6 && world.versions.has(id) ? undefined : shown);
+    const touched = staying[n % staying.length];
+    if (own === "x" && touched !== undefined) await write(world, touched.id, { ...touched, touched: n });
+  }
+}
+
+async function walk(
+  { store, collection }: World,
+  asked: { sort: readonly SortKey[]; filter: Filter | undefined; limit: number },
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (;;) {
+    const last = pages.at(-1)?.items.at(-1);
+    const position =
+      last === undefined ? undefined : positionOf(JSON.parse(last.text) as Resource, asked.sort);
+    const page = await store.list({
+      collection,
+      limit: asked.limit,
+      sort: asked.sort,
+      ...(asked.filter && { filter: asked.filter }),
+      ...(position && { after: position }),
+    });
+    pages.push(page);
+    if (!page.more) return pages;
+  }
+}
+
+/** How many resources there were at a sequence, by the change log. */
+function countAt(log: readonly LoggedChange[], sequence: number): number {
+  const before = log.filter((change) => change.sequence <= sequence);
+  const count = (kind: LoggedChange["kind"]) => before.filter((change) => change.kind === kind).length;
+  return count("created") - count("deleted");
+}
+
+async function makeWorld(
+  store: Store,
+  values: readonly Record<string, unknown>[],
+  indexes: readonly Index[],
+) {
+  const collection = `walk${store.collections().size}`;
+  await store.migrate([{ name: collection, idKind: "uuid", schema: undefined, indexes, search: [] }]);
+  const world: World = { store, collection, versions: new Map() };
+  const staying = values.map((each, n): Resource => ({ id: `${"xyz"[n % 3]}${n}`, ...each }));
+  await Promise.all(staying.map((each) => write(world, each.id, each)));
+  return { world, staying };
+}
+
+export function walksContract(open: OpenFixture): void {
+  test(
+    "a walk by cursor sees what stays exactly once and in order, and totals are exact, while others write",
+    onStore(open, async (store) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(kept, { minLength: 5, maxLength: 25 }),
+          fc.uniqueArray(index, { maxLength: 2, selector: (each: Index) => JSON.stringify(each) }),
+          sort,
+          filter,
+          fc.integer({ min: 1, max: 6 }),
+          async (values, indexes, order, narrowed, limit) => {
+            const { world, staying } = await makeWorld(store, values, indexes);
+            let isOver = false;
+            const others = ["w", "x", "zz"].map((own) => disturb(world, staying, own, () => isOver));
+            const pages = await walk(world, { sort: order, filter: narrowed, limit });
+            isOver = true;
+            await Promise.all(others);
+            const seen = pages.flatMap(({ items }) => items.map(({ id }) => id));
+            const expected = staying.filter((each) => narrowed === undefined || matches(narrowed, each));
+            const stays = new Set(staying.map(({ id }) => id));
+            assert.deepEqual(
+              seen.filter((id) => stays.has(id)),
+              expected.sort(compareBy(order)).map(({ id }) => id),
+            );
+            const log = await store.changesAfter(world.collection, 0, 100_000);
+            for (const { total, sequence } of narrowed === undefined ? pages : []) {
+              assert.equal(total, countAt(log, sequence));
+            }
+          },
+        ),
+        { numRuns: 40 },
+      );
+    }),
+  );
+}

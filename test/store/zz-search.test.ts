@@ -1,0 +1,3 @@
+import { searchContract } from "./contract/search.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
+searchContract(openSqliteFixture);

@@ -3,7 +3,7 @@ import { type AttributeType, attributeFacts, typeOf } from "../collection/attrib
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import { didYouMean } from "../collection/nearest.ts";
-import { formatPath, type Path, parsePath } from "../collection/paths.ts";
+import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
 import { shown } from "../collection/shown.ts";
 import type { Faults, Place } from "./faults.ts";
 import type { Condition, Filter, Scalar } from "./filter.ts";
@@ -44,8 +44,7 @@ export function readAttribute(name: string, place: Place, reading: Reading): Att
   }
   const { types, insteadOf } = attributeFacts(collection, path);
   if (insteadOf === undefined) {
-    const isId = path.length === 1 && path[0] === "id";
-    return { path, types, idKind: isId ? collection.idKind : undefined };
+    return { path, types, idKind: isIdPath(path) ? collection.idKind : undefined };
   }
   faults.add(place, "unknownAttribute", unknownAttribute(name, place, { collection, path, insteadOf }));
   return undefined;

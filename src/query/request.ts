@@ -1,5 +1,6 @@
 /** Puts together what was read, from a query string or from content, and judges what only the whole shows. */
 import type { SortKey } from "../collection/indexes.ts";
+import { isIdPath } from "../collection/paths.ts";
 import { shown } from "../collection/shown.ts";
 import type { Reading } from "./conditions.ts";
 import { invalidCursor, listName, parseCursor } from "./cursor.ts";
@@ -68,8 +69,7 @@ function readWords({ q, placeOf }: Draft, { collection, faults }: Reading): stri
 
 /** How many ids the filter leaves at most, where it says so. */
 function countIds(filter: Filter): number | undefined {
-  if (filter.kind === "in" && filter.path.length === 1 && filter.path[0] === "id")
-    return filter.values.length;
+  if (filter.kind === "in" && isIdPath(filter.path)) return filter.values.length;
   if (filter.kind !== "and") return undefined;
   return filter.filters.map(countIds).find((count) => count !== undefined);
 }

@@ -1,11 +1,10 @@
 /** The spellings of a sort: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
 import type { SortKey } from "../collection/indexes.ts";
-import { formatPath } from "../collection/paths.ts";
+import { formatPath, isIdPath } from "../collection/paths.ts";
 import { shown } from "../collection/shown.ts";
 import { type Reading, readAttribute } from "./conditions.ts";
 import { inQuery, inside, type Place } from "./faults.ts";
 import type { ListParameter } from "./parameters.ts";
-import { isId } from "./sort.ts";
 
 const maxKeys = 5;
 
@@ -101,7 +100,7 @@ function toSort(spelled: readonly Spelled[], place: Place, reading: Reading): re
   const repeated = names.find((name, n) => names.indexOf(name) < n);
   if (repeated !== undefined) reading.faults.add(place, "sort", `names ${shown(repeated)} twice`);
   // No two resources have the same id: whatever comes after it decides nothing.
-  const id = keys.findIndex(isId);
+  const id = keys.findIndex(({ path }) => isIdPath(path));
   return id === -1 ? keys : keys.slice(0, id + 1);
 }
 

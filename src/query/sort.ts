@@ -5,6 +5,7 @@
  * and only their first 128 code points count; arrays and objects are all equal.
  */
 import type { SortKey } from "../collection/indexes.ts";
+import { isIdPath } from "../collection/paths.ts";
 import { valueAt } from "./matches.ts";
 import { compareCodePoints } from "./text.ts";
 
@@ -54,12 +55,7 @@ export function positionOf(resource: Record<string, unknown>, sort: readonly Sor
 /** The keys that a position has values for: those of the sort, and the id in the end unless the last of them is the id. */
 export function withId(sort: readonly SortKey[]): readonly SortKey[] {
   const last = sort.at(-1);
-  return last !== undefined && isId(last) ? sort : [...sort, { path: ["id"], descending: false }];
-}
-
-/** Whether a key sorts by the resource's id. */
-export function isId({ path }: SortKey): boolean {
-  return path.length === 1 && path[0] === "id";
+  return last !== undefined && isIdPath(last.path) ? sort : [...sort, { path: ["id"], descending: false }];
 }
 
 /** Compares two values that `sortValueOf` gave. */

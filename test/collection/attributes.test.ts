@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { attributeFacts } from "../../src/collection/attributes.ts";
+import { type Collection, openCollection } from "../../src/collection/collection.ts";
+import type { Path } from "../../src/collection/paths.ts";
+import { defineCollection } from "../../src/collection/schema.ts";
+
+const declare = (schema: Record<string, unknown>) => defineCollection("posts", { schema });
+const facts = (collection: Collection, name: string) =>
+  attributeFacts(collection, name.split(".") as unknown as Path);
+const typesOf = (collection: Collection, name: string) => {
+  const { types } = facts(collection, name);
+  return types === undefined ? "any" : [...types].sort().join(" ");
+};
+const isPossible = (collection: Collection, name: string) => facts(collection, name).insteadOf === undefined;
+
+/** Whether a resource with this attribute alone fits: the schema's own word. */
+function fits(collection: Collection, name: string, value: unknown): boolean {
+  const [first = "", second] = name.split(".");
+  const attributes = { [first]: second === undefined ? value : { [second]: value } };
+  return !collection.validate(attributes).some(({ code }) => code === "unknownAttribute");
+}
+
+test("a collection that nobody declared takes any attribute", () => {
+  const topics = openCollection("topics");
+  assert.deepEqual(facts(topics, "a.b"), { isDeclared: false, types: undefined, insteadOf: undefined });
+});
+
+test("the id is a string, or a number in a collection of integers, with nothing in it", async () => {
+  assert.equal(typesOf(openCollection("topics"), "id"), "string");
+  assert.equal(typesOf(await defineCollection("posts", { id: "integer" }), "id"), "number");
+  assert.equal(isPossible(openCollection("topics"), "id.x"), false);
+});
+
+test("types are those that the schema leaves", async () => {
+  const posts = await declare({
+    $defs: { name: { $anchor: "name", type: "string" }, any: true },
+    type: "object",
+    properties: {
+      text: { type: "string" },
+      whole: { type: "integer" },
+      maybe: { type: ["number", "null"] },
+      choice: { enum: ["a", 1] },
+      fixed: { const: true },
+      referred: { $ref: "#/$defs/name" },
+      anchored: { $ref: "#name" },
+      both: { allOf: [{ type: ["string", "null"] }, { type: ["string", "number"] }] },
+      either: { anyOf: [{ type: "string" }, { type: "number" }] },
+      half: { oneOf: [{ type: "string" }, {}] },
+      any: true,
+      anyToo: { description: "whatever" },
+    },
+  });
+  const expected = {
+    text: "string",
+    whole: "number",
+    maybe: "null number",
+    choice: "number string",
+    fixed: "boolean",
+    referred: "string",
+    anchored: "string",
+    both: "string",
+    either: "number string",
+    half: "any",
+    any: "any",
+    anyToo: "any",
+  };
+  const names = Object.keys(expected);
+  assert.deepEqual(Object.fromEntries(names.map((name) => [name, typesOf(posts, name)])), expected);
+});
+
+test("a type that holds in one branch alone is not relied on", async () => {
+  const posts = await declare({
+    anyOf: [{ properties: { a: { type: "string" } } }, { properties: { a: { type: "number" } } }],
+    if: { properties: { kind: { const: "x" } } },
+    // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+    then: { properties: { b: { type: "number" } } },
+    allOf: [{ properties: { c: { type: "boolean" } } }],
+  });
+  assert.deepEqual(
+    ["a", "b", "c"].map((name) => typesOf(posts, name)),
+    ["any", "any", "boolean"],
+  );
+});
+
+/** Schemas, and names to be tried: what cannot be asked for must be what the validator calls unknown. */
+const schemas: [schema: Record<string, unknown>, possible: string[], impossible: string[]][] = [
+  [{}, ["a", "a.b"], []],
+  [{ properties: { a: {} } }, ["a", "a.b"], ["b", "b.c"]],
+  [{ properties: { a: {} }, additionalProperties: true }, ["a", "b"], []],
+  [{ properties: { a: {} }, additionalProperties: { type: "string" } }, ["a", "b"], []],
+  [{ properties: { a: {} }, unevaluatedProperties: false }, ["a"], ["b"]],
+  [{ additionalProperties: false }, [], ["a"]],
+  [{ properties: { a: {} }, patternProperties: { "^x": {} } }, ["a", "xy"], []],
+  [{ allOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }, ["a", "b"], ["c"]],
+  [{ anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }, ["a", "b"], ["c"]],
+  [{ $ref: "#/$defs/x", $defs: { x: { properties: { a: {} } } } }, ["a"], ["b"]],
+  [{ properties: { a: { properties: { b: {} } } } }, ["a", "a.b"], ["a.c"]],
+  [{ properties: { a: { properties: { b: {} }, additionalProperties: true } } }, ["a.c"], []],
+  [
+    {
+      properties: { kind: {} },
+      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+      then: { properties: { b: {} } },
+      if: { properties: { a: {} } },
+      else: { properties: { c: {} } },
+    },
+    ["kind", "a", "b"],
+    ["d"],
+  ],
+  [{ properties: { next: { $ref: "#" }, a: {} } }, ["next.a", "next.next"], ["next.b", "b"]],
+];
+
+for (const [schema, possible, impossible] of schemas)
+  test(`${JSON.stringify(schema)} is closed to attributes as its validator is`, async () => {
+    const posts = await declare(schema);
+    for (const name of possible) assert.equal(isPossible(posts, name), true, name);
+    for (const name of impossible) {
+      assert.equal(isPossible(posts, name), false, name);
+      assert.equal(fits(posts, name, "x"), false, name);
+    }
+  });
+
+test("an attribute inside of one that is no object cannot be", async () => {
+  const posts = await declare({ properties: { a: { type: "string" } } });
+  assert.deepEqual(facts(posts, "a.b").insteadOf, []);
+});
+
+test("what two schemas describe together is not closed by one of them", async () => {
+  const posts = await declare({
+    allOf: [
+      { properties: { a: { type: "object", properties: { b: {} } } } },
+      { properties: { a: { properties: { c: {} } } } },
+    ],
+  });
+  for (const name of ["a.b", "a.c", "a.d"]) {
+    assert.equal(isPossible(posts, name), true, name);
+    assert.equal(fits(posts, name, "x"), true, name);
+  }
+});

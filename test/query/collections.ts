@@ -1,0 +1,26 @@
+/** Collections for the tests of this room. */
+import { openCollection } from "../../src/collection/collection.ts";
+import { defineCollection } from "../../src/collection/schema.ts";
+
+/** Nobody declared it. */
+export const topics = openCollection("topics");
+
+/** Declared and closed, with integer ids. */
+export const posts = await defineCollection("posts", {
+  id: "integer",
+  search: ["title"],
+  schema: {
+    type: "object",
+    properties: {
+      title: { type: "string" },
+      views: { type: "integer" },
+      isOpen: { type: "boolean" },
+      note: { type: ["string", "null"] },
+      tags: { type: "array", items: { type: "string" } },
+      author: { type: "object", properties: { name: { type: "string" }, age: { type: "number" } } },
+      anything: true,
+      rank_gt: { type: "number" },
+      count: { type: "integer" },
+    },
+  },
+});

@@ -1,0 +1,364 @@
+/** Every way in which a query string can be wrong, with the words that say so. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Collection } from "../../src/collection/collection.ts";
+import { parseList } from "../../src/query/parse.ts";
+import { posts, topics } from "./collections.ts";
+import { isRefused } from "./refused.ts";
+
+const encode = (value: unknown) => encodeURIComponent(JSON.stringify(value));
+const parse = (query: string) => parseList(query, topics, 1000);
+
+const families = `A page is asked for by "limit" and "cursor", or "limit" and "offset", or "_start" and "_end", or "_start" and "_limit", or "_page" and "_limit", or "_page" and "_per_page", or "range"`;
+const operators = "eq, ne, gt, gte, lt, lte, in, nin, contains, startsWith, endsWith, exists";
+const encoding = 'must be percent-encoded UTF-8 without null characters; a "%" itself is written "%25"';
+const deep = (depth: number): unknown => (depth === 0 ? { a: 1 } : { not: deep(depth - 1) });
+const list = (length: number) => Array.from({ length }, (_, n) => n);
+const tooLarge = "is too much: a filter has at most 100 conditions, with 1,000 values in all";
+
+/** Each with the parameter and the whole of its detail after the name. */
+const faults: [query: string, name: string, code: string, what: string, collection?: Collection][] = [
+  ["limit=0", "limit", "limit", 'must be a whole number of at least 1, and is "0"'],
+  ["limit=-1", "limit", "limit", 'must be a whole number of at least 1, and is "-1"'],
+  ["limit=", "limit", "limit", 'must be a whole number of at least 1, and is ""'],
+  ["limit=1.5", "limit", "limit", 'must be a whole number of at least 1, and is "1.5"'],
+  ["limit=1e2", "limit", "limit", 'must be a whole number of at least 1, and is "1e2"'],
+  ["offset=-1", "offset", "offset", 'must be a whole number of at least 0, and is "-1"'],
+  [
+    "offset=100001",
+    "offset",
+    "offset",
+    'leads further than 100,000 resources: use "cursor", which is quick at any place',
+  ],
+  [
+    "_page=1002&_limit=100",
+    "_page",
+    "offset",
+    'leads further than 100,000 resources: use "cursor", which is quick at any place',
+  ],
+  [
+    "range=[100001,100002]",
+    "range",
+    "offset",
+    'leads further than 100,000 resources: use "cursor", which is quick at any place',
+  ],
+  ["_start=9&_end=5", "_end", "limit", 'must be greater than "_start"'],
+  ["_start=5&_end=5", "_end", "limit", 'must be greater than "_start"'],
+  ["_start=x", "_start", "offset", 'must be a whole number of at least 0, and is "x"'],
+  ["_page=0", "_page", "offset", 'must be a whole number of at least 1, and is "0"'],
+  ["_per_page=0", "_per_page", "limit", 'must be a whole number of at least 1, and is "0"'],
+  [
+    "range=[5,2]",
+    "range",
+    "paging",
+    'must be the first and the last position, such as [0,24], and is "[5,2]"',
+  ],
+  ["range=0-9", "range", "paging", 'must be the first and the last position, such as [0,24], and is "0-9"'],
+  ["limit=5&_start=0", "_start", "paging", `cannot be given together with "limit". ${families}`],
+  ["cursor=x&offset=5", "offset", "paging", `cannot be given together with "cursor". ${families}`],
+  ["range=[0,9]&limit=5", "range", "paging", `cannot be given together with "limit". ${families}`],
+  ["_page=1&_start=0", "_page", "paging", `cannot be given together with "_start". ${families}`],
+  ["_end=5&_limit=5", "_limit", "paging", `cannot be given together with "_end". ${families}`],
+  ["_limit=5&_per_page=5", "_per_page", "paging", `cannot be given together with "_limit". ${families}`],
+  ["limit=5&limit=5", "limit", "repeatedParameter", "may be given once"],
+  ["filter={}&filter={}", "filter", "repeatedParameter", "may be given once"],
+  ["sort=a&sort=b", "sort", "repeatedParameter", "may be given once"],
+  [
+    "a:gt=1&a:gt=2",
+    "a:gt",
+    "repeatedParameter",
+    'may be given once; "filter" combines conditions with "and" and "or"',
+  ],
+  [
+    "a_like=1&a_like=2",
+    "a_like",
+    "repeatedParameter",
+    'may be given once; "filter" combines conditions with "and" and "or"',
+  ],
+  ["sort=", "sort", "attribute", 'names "", which must name an attribute, such as "title" or "author.name"'],
+  [
+    "sort=a,,b",
+    "sort",
+    "attribute",
+    'names "", which must name an attribute, such as "title" or "author.name"',
+  ],
+  ["sort=a,b,c,d,e,f", "sort", "sort", "may name at most 5 attributes, and names 6"],
+  ["sort=a,-a", "sort", "sort", 'names "a" twice'],
+  ["sort=[]", "sort", "sort", 'must be like -a,b or ["a","ASC"], and is "[]"'],
+  ['sort=["a","UP"]', "sort", "sort", 'must be like -a,b or ["a","ASC"], and is "[\\"a\\",\\"UP\\"]"'],
+  [
+    "sort=titel",
+    "sort",
+    "unknownAttribute",
+    'names "titel", which is not an attribute of "posts". Did you mean "title"?',
+    posts,
+  ],
+  ["sort=a&_sort=a", "_sort", "sort", 'cannot be given together with "sort"'],
+  ["sort=a&_order=asc", "_order", "sort", 'cannot be given together with "sort"'],
+  ["_order=asc", "_order", "sort", 'needs "_sort", which names the attributes'],
+  ["_sort=a&_order=up", "_order", "sort", 'must be asc or desc for each key, and is "up"'],
+  ["_sort=a&_order=asc,asc", "_order", "sort", 'must not have more directions than "_sort" has keys'],
+  [
+    "fields=",
+    "fields",
+    "attribute",
+    'names "", which must name an attribute, such as "title" or "author.name"',
+  ],
+  ["fields=a.b", "fields", "fields", 'names "a.b": it takes whole attributes, such as "a"'],
+  [
+    "fields=titles",
+    "fields",
+    "unknownAttribute",
+    'names "titles", which is not an attribute of "posts". Did you mean "title"?',
+    posts,
+  ],
+  ["envelope=1", "envelope", "value", 'must be true or false, and is "1"'],
+  ["count=true", "count", "value", 'must be exact or none, and is "true"'],
+  [
+    "_starts=1",
+    "_starts",
+    "unknownParameter",
+    'is not understood. Did you mean "_start"? An attribute of this name is asked for as "_starts:eq"',
+  ],
+  [
+    "_embed=comments",
+    "_embed",
+    "unknownParameter",
+    'is not understood. An attribute of this name is asked for as "_embed:eq"',
+  ],
+  [
+    "_gte=5",
+    "_gte",
+    "unknownParameter",
+    'is not understood. An attribute of this name is asked for as "_gte:eq"',
+  ],
+  ...[
+    "version",
+    "at",
+    "since",
+    "wait",
+    "embed",
+    "expand",
+    "include",
+    "aggregate",
+    "group",
+    "distinct",
+    "dryRun",
+  ].map((name): [string, string, string, string] => [
+    `${name}=1`,
+    name,
+    "unknownParameter",
+    `is a reserved word, and means nothing yet. An attribute of this name is asked for as "${name}:eq"`,
+  ]),
+  [
+    "title:contain=x",
+    "title:contain",
+    "unknownOperator",
+    'has an unknown operator: "contain" is not an operator. Did you mean "contains"?',
+  ],
+  [
+    "title:regexp=x",
+    "title:regexp",
+    "unknownOperator",
+    `has an unknown operator: "regexp" is not an operator. Known are ${operators}`,
+  ],
+  [
+    "title:=x",
+    "title:",
+    "unknownOperator",
+    `has an unknown operator: "" is not an operator. Known are ${operators}`,
+  ],
+  [
+    "title:constructor=x",
+    "title:constructor",
+    "unknownOperator",
+    `has an unknown operator: "constructor" is not an operator. Known are ${operators}`,
+  ],
+  ["a:exists=yes", "a:exists", "value", 'must be true or false, and is "yes"'],
+  ["=x", "", "attribute", 'must name an attribute, such as "title" or "author.name"'],
+  ["a..b=x", "a..b", "attribute", 'must name an attribute, such as "title" or "author.name"'],
+  [".=x", ".", "attribute", 'must name an attribute, such as "title" or "author.name"'],
+  [":eq=x", ":eq", "attribute", 'names "", which must name an attribute, such as "title" or "author.name"'],
+  ["titel=x", "titel", "unknownAttribute", 'is not an attribute of "posts". Did you mean "title"?', posts],
+  ["limt=5", "limt", "unknownAttribute", 'is not an attribute of "posts". Did you mean "limit"?', posts],
+  ["Title=x", "Title", "unknownAttribute", 'is not an attribute of "posts". Did you mean "title"?', posts],
+  [
+    "titel:contains=x",
+    "titel:contains",
+    "unknownAttribute",
+    'names "titel", which is not an attribute of "posts". Did you mean "title"?',
+    posts,
+  ],
+  [
+    "zzzzzzzz=x",
+    "zzzzzzzz",
+    "unknownAttribute",
+    'is not an attribute of "posts". Known are id, title, views, isOpen, note, tags, author, anything, rank_gt, count',
+    posts,
+  ],
+  [
+    "author.nam=x",
+    "author.nam",
+    "unknownAttribute",
+    'is not an attribute of "posts". Did you mean "author.name"?',
+    posts,
+  ],
+  [
+    "title.x=1",
+    "title.x",
+    "unknownAttribute",
+    'is not an attribute of "posts". There is nothing in "title"',
+    posts,
+  ],
+  ["id.x=1", "id.x", "unknownAttribute", 'is not an attribute of "topics". There is nothing in "id"'],
+  ["%zz=1", "%zz", "encoding", encoding],
+  ["a=%ff", "a", "encoding", encoding],
+  ["a=100%", "a", "encoding", encoding],
+  ["a=%00", "a", "encoding", encoding],
+  [
+    "q=a",
+    "q",
+    "search",
+    'has nothing to search: declare attributes of "topics" that can be searched, such as "search": ["title"]',
+  ],
+  ["q=", "q", "search", 'must have a letter or a digit in it, and is ""', posts],
+  ["q=--", "q", "search", 'must have a letter or a digit in it, and is "--"', posts],
+  [`q=${list(33).join("+")}`, "q", "search", "may have at most 32 words", posts],
+  [
+    "q=a&cursor=x",
+    "cursor",
+    "cursor",
+    'needs a "sort" when there is a "q": the best matches come first without, and are paged by "offset"',
+    posts,
+  ],
+  [
+    "q=a&offset=1001",
+    "offset",
+    "offset",
+    'leads further than 1,000 of the best matches: add a "sort" to page further, or more words to "q"',
+    posts,
+  ],
+  ["filter=[]", "filter", "filter", 'must be a JSON object such as {"status":"open"}, and is []'],
+  ["filter=null", "filter", "filter", 'must be a JSON object such as {"status":"open"}, and is null'],
+  [
+    "filter=",
+    "filter",
+    "filter",
+    'must be a JSON object such as {"status":"open"}. This is not JSON: it ends at line 1, column 1, where a value should be.',
+  ],
+  [
+    'filter={"a":1,"a":2}',
+    "filter",
+    "filter",
+    'must be a JSON object such as {"status":"open"}. #/a stands twice in the same object; send it once (line 1, column 11).',
+  ],
+  ['filter={"and":{"a":1}}', "filter", "filter", ', at "/and", must be an array of filters, and is {"a":1}'],
+  [
+    'filter={"or":[1]}',
+    "filter",
+    "filter",
+    ', at "/or/0", must be a JSON object such as {"status":"open"}, and is 1',
+  ],
+  [
+    'filter={"not":[]}',
+    "filter",
+    "filter",
+    ', at "/not", must be a JSON object such as {"status":"open"}, and is []',
+  ],
+  ['filter={"a":{}}', "filter", "filter", ', at "/a", must name an operator, such as {"gte":10}, and is {}'],
+  [
+    'filter={"a":{"gtee":1}}',
+    "filter",
+    "unknownOperator",
+    ', at "/a/gtee", is not right: "gtee" is not an operator. Did you mean "gte"? A nested attribute is named with a dot: "a.gtee"',
+  ],
+  ['filter={"a":{"gt":null}}', "filter", "value", ', at "/a/gt", must be a number or a string, and is null'],
+  [
+    'filter={"a":{"eq":[1]}}',
+    "filter",
+    "value",
+    ', at "/a/eq", must be a string, a number, true, false or null, and is [1]',
+  ],
+  [
+    'filter={"a":{"in":1}}',
+    "filter",
+    "value",
+    ', at "/a/in", must be an array of strings, numbers, true, false and null, and is 1',
+  ],
+  [
+    'filter={"a":[[1]]}',
+    "filter",
+    "value",
+    ', at "/a", must be an array of strings, numbers, true, false and null, and is [[1]]',
+  ],
+  ['filter={"a_gt":[1]}', "filter", "value", ', at "/a_gt", must be a number or a string, and is [1]'],
+  ['filter={"a":{"startsWith":1}}', "filter", "value", ', at "/a/startsWith", must be a string, and is 1'],
+  [
+    'filter={"a":{"exists":"true"}}',
+    "filter",
+    "value",
+    ', at "/a/exists", must be true or false, and is "true"',
+  ],
+  [
+    'filter={"":1}',
+    "filter",
+    "attribute",
+    ', at "/", must name an attribute, such as "title" or "author.name"',
+  ],
+  [
+    'filter={"titel":1}',
+    "filter",
+    "unknownAttribute",
+    ', at "/titel", is not an attribute of "posts". Did you mean "title"?',
+    posts,
+  ],
+  [`filter=${encode({ a: list(1001) })}`, "filter", "filterTooLarge", `, at "/a", ${tooLarge}`],
+  [
+    `filter=${encode({ or: list(100).map((n) => ({ a: n })) })}`,
+    "filter",
+    "filterTooLarge",
+    `, at "/or/99/a", ${tooLarge}`,
+  ],
+  [
+    list(101)
+      .map((n) => `a${n}=1`)
+      .join("&"),
+    "a100",
+    "filterTooLarge",
+    tooLarge,
+  ],
+  [
+    `filter=${encode(deep(10))}`,
+    "filter",
+    "filterTooDeep",
+    ', at "/not/not/not/not/not/not/not/not/not/not", is nested more than 10 levels deep',
+  ],
+];
+
+for (const [query, name, code, what, collection = topics] of faults)
+  test(`"${query.slice(0, 80)}" is refused: ${what}`, () => {
+    const { violations, message } = isRefused(query, collection);
+    const detail = `"${name}"${what.startsWith(",") ? "" : " "}${what}`;
+    assert.deepEqual(violations, [{ in: "query", name, code, detail }]);
+    assert.ok(message.startsWith(`The query parameter ${detail}`), message);
+  });
+
+test("everything that is wrong is told at once, 50 faults at most", () => {
+  const { violations } = isRefused("limit=0&sort=a,a&b:foo=1&envelope=x", topics);
+  assert.deepEqual(
+    new Set(violations.map(({ name }) => name)),
+    new Set(["limit", "sort", "b:foo", "envelope"]),
+  );
+  const many = list(200).map((n) => `_x${n}=1`);
+  assert.equal(isRefused(many.join("&"), topics).violations.length, 50);
+});
+
+test("filters up to the limits are taken", () => {
+  parse(`filter=${encode(deep(9))}`);
+  parse(`filter=${encode({ a: list(1000) })}`);
+  parse(
+    list(100)
+      .map((n) => `a${n}=1`)
+      .join("&"),
+  );
+});

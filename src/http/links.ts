@@ -17,6 +17,9 @@ export interface Links {
 /** Every spelling of which page is asked for; links are spelled with `limit` and `cursor` or `offset`. */
 const ofPage: ReadonlySet<string> = new Set(pagingParameters);
 
+/** A Link field stays below this, but for a next page of a GET: clients and proxies take 4 to 16 KiB of headers. */
+const maxLinkBytes = 4_000;
+
 /** Further than so many resources only a cursor leads; a ranked list ends there. */
 const maxOffset = { ranked: 1_000, other: 100_000 };
 
@@ -32,8 +35,10 @@ export function locationOf(listing: Listing, { method }: HttpRequest): string | 
 
 /** The links of a page of a list whose `total` is known, or not. */
 export function linksOf(listing: Listing, page: Page, total: number | undefined): Links {
-  const { query } = listing;
-  if (query === undefined) return linksOfLongList(listing, page);
+  const { query, contentHash } = listing;
+  const isByContent = contentHash !== undefined;
+  if (query === undefined || (isByContent && query.length > maxLinkBytes))
+    return linksOfLongList(listing, page);
   const kept = keptParameters(query);
   const to = (parameters: readonly string[]) => toUrl(listing.path, [...kept, ...parameters].join("&"));
   const links: Links = {};
@@ -51,11 +56,15 @@ export function linksOf(listing: Listing, page: Page, total: number | undefined)
   return links;
 }
 
-/** The value of the Link field. */
+/** The value of the Link field: the next page, and as many of the others as have room. */
 export function formatLinks(links: Links): string {
-  return Object.entries(links)
-    .map(([relation, target]) => `<${target}>; rel="${relation}"`)
-    .join(", ");
+  let field = "";
+  for (const [relation, target] of Object.entries(links)) {
+    const link = `<${target}>; rel="${relation}"`;
+    if (field === "" && relation === "next") field = link;
+    else if (field.length + link.length <= maxLinkBytes) field += field === "" ? link : `, ${link}`;
+  }
+  return field;
 }
 
 /** No URL can hold what was asked for: a cursor alone, to be sent with the same content as before. */

@@ -31,19 +31,40 @@ export type ListResult =
   /** `texts` are the page's resources as they go out. */
   | { kind: "page"; page: Page; texts: readonly string[]; listing: Listing; validators: Validators };
 
+/** A list, and the request for it. */
+interface Asked {
+  listing: Listing;
+  request: HttpRequest;
+}
+
 /** Gets the page. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performList(
   service: Service,
   listing: Listing,
   request: HttpRequest,
 ): Promise<ListResult> {
-  const page = await getPage(service, toListQuery(listing), request);
-  const validators = listValidators(service, page, tagOf(listing));
-  if (isUnmodified(request.headers, validators, service.now())) {
-    return { kind: "unmodified", validators, location: locationOf(listing, request) };
+  const asked = { listing, request };
+  const query = toListQuery(listing);
+  // Nobody searches for what the client has: the smallest page tells whether that still holds.
+  if (!isQuick(query) && request.headers["if-none-match"] !== undefined) {
+    const smallest = await service.store.list({ collection: query.collection, limit: 1 });
+    const unmodified = ifUnmodified(service, smallest, asked);
+    if (unmodified !== undefined) return unmodified;
   }
-  const texts = page.items.map(({ text }) => text);
+  const page = await getPage(service, query, request);
+  return ifUnmodified(service, page, asked) ?? pageOf(service, page, listing);
+}
+
+function ifUnmodified(service: Service, page: Page, { listing, request }: Asked): ListResult | undefined {
+  const validators = listValidators(service, page, tagOf(listing));
+  if (!isUnmodified(request.headers, validators, service.now())) return undefined;
+  return { kind: "unmodified", validators, location: locationOf(listing, request) };
+}
+
+async function pageOf(service: Service, page: Page, listing: Listing): Promise<ListResult> {
+  const validators = listValidators(service, page, tagOf(listing));
   const { fields } = listing.asked;
+  const texts = page.items.map(({ text }) => text);
   return {
     kind: "page",
     page,
@@ -82,11 +103,15 @@ function toListQuery({ collection, asked }: Listing): ListQuery {
   return query;
 }
 
+function isQuick({ filter, sort, words, offset = 0 }: ListQuery): boolean {
+  return filter === undefined && sort === undefined && words === undefined && offset === 0;
+}
+
 /** A page in order of ids is there at once; any other may take long, and ends when the client goes away. */
 function getPage({ store }: Service, query: ListQuery, request: HttpRequest): Promise<Page> {
-  const { filter, sort, words, offset = 0 } = query;
-  const isQuick = filter === undefined && sort === undefined && words === undefined && offset === 0;
-  return isQuick ? store.list(query) : whileThere(request, (signal) => store.list({ ...query, signal }));
+  return isQuick(query)
+    ? store.list(query)
+    : whileThere(request, (signal) => store.list({ ...query, signal }));
 }
 
 async function whileThere<T>(

@@ -1,0 +1,150 @@
+/** What a list asks of the store, seen between the service and a store of its own. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { pino } from "pino";
+import { openCollection } from "../../src/collection/collection.ts";
+import { createApp } from "../../src/http/app.ts";
+import { defaultLimits } from "../../src/http/settings.ts";
+import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
+import { openStore } from "../../src/store/open.ts";
+import { createPace } from "../../src/store/pace.ts";
+import { recordOf } from "../../src/store/record.ts";
+import type { ListQuery, Page, Store } from "../../src/store/store.ts";
+
+interface Watched {
+  port: number;
+  /** Every list that the store was asked for. */
+  queries: ListQuery[];
+  /** Lines of the log. */
+  logged: string[];
+}
+
+/** A service whose store's lists go through `list`. */
+async function startWatched(
+  t: TestContext,
+  list: (query: ListQuery, store: Store) => Promise<Page>,
+): Promise<Watched> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
+  const pace = createPace();
+  const store = await openStore(
+    { kind: "sqlite", path: join(folder, "store.db") },
+    { answersPerTurn: pace.perTurn, queryMs: 2_000, onFailure: () => {} },
+  );
+  t.after(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+  await store.migrate([recordOf(openCollection("things"))]);
+  await store.commit({
+    changes: [{ key: { collection: "things", id: "a" }, expect: "absent", next: '{"id":"a","n":1}' }],
+    at: 1,
+  });
+  const queries: ListQuery[] = [];
+  const logged: string[] = [];
+  const watched = new Proxy(store, {
+    get(target, name) {
+      if (name === "list") {
+        return (query: ListQuery) => {
+          queries.push(query);
+          return list(query, store);
+        };
+      }
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+  const app = createApp(
+    {
+      store: watched,
+      collections: new Map([["things", openCollection("things")]]),
+      openCollections: false,
+      settings: { prefix: "/api/v1", hosts: [], corsOrigins: ["loopback"], limits: defaultLimits },
+      writes: createKeyedQueue({ maxWaitMs: 1_000 }),
+      pace,
+      newUuid: () => "b",
+      now: Date.now,
+      log: pino({ level: "info" }, { write: (line: string) => void logged.push(line) }),
+      isDraining: () => false,
+      isOwnHost: () => true,
+      configurationHash: "x",
+    },
+    { logRequests: false },
+  );
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  t.after(() => app.close());
+  return { port: (app.server.address() as AddressInfo).port, queries, logged };
+}
+
+function get(port: number, path: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({ host: "127.0.0.1", port, path, headers, agent: false }, (incoming) => {
+      incoming.resume().on("end", () => resolve(incoming.statusCode));
+    });
+    outgoing.on("error", reject).end();
+  });
+}
+
+test("a list that takes long is told when its client goes away, and nothing is logged", async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<unknown>();
+  const { port, logged } = await startWatched(t, ({ signal }) => {
+    asked.resolve();
+    return new Promise((_, reject) => {
+      assert.ok(signal !== undefined && !signal.aborted);
+      signal.addEventListener("abort", () => {
+        ended.resolve(signal.reason);
+        reject(signal.reason);
+      });
+    });
+  });
+  const outgoing = httpRequest({ host: "127.0.0.1", port, path: "/api/v1/things?n=1" });
+  outgoing.on("error", () => {});
+  outgoing.end();
+  await asked.promise;
+  outgoing.destroy();
+  assert.equal(((await ended.promise) as { code: string }).code, "INVALID_REQUEST");
+  await new Promise(setImmediate);
+  assert.deepEqual(logged, []);
+});
+
+test("a list that is answered leaves nothing behind on its connection", async (t) => {
+  const { port, queries } = await startWatched(t, (query, store) => store.list(query));
+  assert.equal(await get(port, "/api/v1/things?n=1"), 200);
+  await new Promise((resolve) => setTimeout(resolve, 50)); // until the connection is gone
+  assert.equal(queries[0]?.signal?.aborted, false);
+});
+
+test("a page in order of ids needs no signal", async (t) => {
+  const { port, queries } = await startWatched(t, (query, store) => store.list(query));
+  for (const query of ["", "?limit=5", "?count=exact", "?offset=0", "?fields=n&envelope=true"])
+    assert.equal(await get(port, `/api/v1/things${query}`), 200);
+  assert.deepEqual(
+    queries.map(({ signal }) => signal),
+    queries.map(() => undefined),
+  );
+});
+
+test("counts are asked for where somebody wants them alone", async (t) => {
+  const { port, queries } = await startWatched(t, (query, store) => store.list(query));
+  const counted = ["n=1&count=exact", "n=1&offset=0", "n=1&_start=0&_end=5", "n=1&range=[0,4]"];
+  const uncounted = ["n=1", "n=1&limit=5", "n=1&count=none", "n=1&offset=0&count=none", "sort=n"];
+  for (const query of [...counted, ...uncounted])
+    assert.equal(await get(port, `/api/v1/things?${query}`), 200, query);
+  assert.deepEqual(
+    queries.map(({ count = false }) => count),
+    [...counted.map(() => true), ...uncounted.map(() => false)],
+  );
+});
+
+test("nothing is searched for a client that has the list already", async (t) => {
+  const { port, queries } = await startWatched(t, (query, store) => store.list(query));
+  assert.equal(await get(port, "/api/v1/things?n=1", { "If-None-Match": 'W/"1-x"' }), 304);
+  assert.deepEqual(queries, [{ collection: "things", limit: 1 }]);
+  assert.equal(await get(port, "/api/v1/things?n=1", { "If-None-Match": 'W/"0-x"' }), 200);
+  assert.equal(queries.length, 3);
+});

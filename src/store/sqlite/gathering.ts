@@ -12,22 +12,23 @@ const retryMs = 250;
 /** Asks the writer for slice after slice. */
 export class Gathering {
   readonly #ask: (request: WriterRequest) => Promise<WriterAnswer>;
-  readonly #isDue: StatementSync;
+  readonly #due: StatementSync;
   readonly #stopped = new AbortController();
-  #work: Promise<void> | undefined;
+  #isWorking = false;
+  #work: Promise<void> = Promise.resolve();
 
   constructor(database: DatabaseSync, ask: (request: WriterRequest) => Promise<WriterAnswer>) {
     this.#ask = ask;
-    this.#isDue = database.prepare(
+    this.#due = database.prepare(
       "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
     );
   }
 
   /** Begins with what there is to do. Call it again when there may be more. */
   start(): void {
-    this.#work ??= this.#gather().finally(() => {
-      this.#work = undefined;
-    });
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    this.#work = this.#gather();
   }
 
   /** Leaves off; another time goes on from there. */
@@ -38,10 +39,20 @@ export class Gathering {
 
   async #gather(): Promise<void> {
     const { signal } = this.#stopped;
-    while (!signal.aborted && this.#isDue.get(wordsVersion) !== undefined) {
+    while (!signal.aborted && this.#isDue()) {
       const answer = await this.#ask({ kind: "gather" }).catch(() => undefined);
       const ms = answer?.kind === "gathered" ? pauseMs : retryMs;
       await pass(ms, undefined, { signal, ref: false }).catch(() => {}); // stopped
+    }
+    // In the same turn as the last look, or a start between the two would be lost.
+    this.#isWorking = false;
+  }
+
+  #isDue(): boolean {
+    try {
+      return this.#due.get(wordsVersion) !== undefined;
+    } catch {
+      return false; // the file cannot be read, which whoever searches is told
     }
   }
 }

@@ -52,7 +52,10 @@ export class SearchTables {
     this.#gatherFrom(number); // all there is, of most collections
   }
 
-  /** Follows one change of a resource: from a text that was there to one that is. */
+  /**
+   * Follows one change of a resource: from a text that was there to one that is. The next statement that runs must be an
+   * insert: a delete leaves a last rowid of SQLite's own, too large for the answer of `run`.
+   */
   follow(
     number: number,
     key: number,
@@ -117,12 +120,10 @@ export class SearchTables {
 
   #remember(number: number, paths: readonly Path[], indexedTo: number | undefined): void {
     const table = searchTable(number);
-    this.#searches.set(number, {
-      paths,
-      indexedTo,
-      put: this.#database.prepare(`insert or replace into ${table} (rowid, words) values (?, ?)`),
-      remove: this.#database.prepare(`delete from ${table} where rowid = ?`),
-    });
+    const put = this.#database.prepare(`insert or replace into ${table} (rowid, words) values (?, ?)`);
+    const remove = this.#database.prepare(`delete from ${table} where rowid = ?`);
+    remove.setReadBigInts(true);
+    this.#searches.set(number, { paths, indexedTo, put, remove });
   }
 
   #gatherFrom(number: number): void {

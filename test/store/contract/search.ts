@@ -106,7 +106,7 @@ export function searchContract(open: OpenFixture): void {
             }
           })(),
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 

@@ -78,6 +78,31 @@ function attributesOf(n: number, letter: string): Omit<Topic, "id"> {
   };
 }
 
+/** Texts that something between a client and the store may take for something else. */
+export const trickyTexts = [
+  "",
+  " ",
+  "5",
+  "1e3",
+  "true",
+  "null",
+  "undefined",
+  "a,b",
+  "[1,2]",
+  '{"gte":1}',
+  "a&b=c",
+  "a+b c",
+  "100%",
+  "%41",
+  "_",
+  "it's",
+  'say "hi"',
+  "back\\slash",
+  "#?/;:@",
+  "Łódź, 東京, 👩‍👩‍👧",
+  "e\u0301",
+] as const;
+
 /** A topic of the test's own, which it may change and delete. */
 export async function ownTopic({ service }: Fixture, attributes: object = {}): Promise<Topic> {
   const topic = { title: "Own", views: 1000, published: false, author: { name: "Me", city: "Łódź" } };

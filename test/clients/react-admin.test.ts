@@ -6,7 +6,7 @@ import { type DataProvider, fetchUtils, HttpError } from "ra-core";
 import jsonServerProvider from "ra-data-json-server";
 import simpleRestProvider from "ra-data-simple-rest";
 import { startService } from "../http/service.ts";
-import { type Fixture, kept, modes, ownTopic, type Topic, useFixture } from "./fixture.ts";
+import { type Fixture, kept, modes, ownTopic, type Topic, trickyTexts, useFixture } from "./fixture.ts";
 
 const providers = {
   "ra-data-simple-rest": simpleRestProvider,
@@ -189,6 +189,18 @@ function writesPlain(make: Make, fixture: Fixture): void {
     const { data } = await make(fixture.url).create<Topic>("topics", { data: { title: "New" } });
     assert.equal(data.title, "New");
     assert.deepEqual(await kept(fixture, data.id), data);
+  });
+
+  test("a filter finds what has just that text", async () => {
+    const topics = [];
+    for (const title of trickyTexts) topics.push(await ownTopic(fixture, { title, views: -1 }));
+    for (const topic of topics) {
+      const filter = { title: topic.title, views: -1 };
+      const { data } = await make(fixture.url).getList("topics", { pagination, sort, filter });
+      assert.deepEqual(data, [topic]);
+    }
+    const ids = topics.map(({ id }) => id);
+    await Promise.all(ids.map((id) => make(fixture.url).delete("topics", { id })));
   });
 
   test("update with the whole resource replaces it", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import dataProvider from "@refinedev/simple-rest";
-import { kept, modes, ownTopic, type Topic, useFixture } from "./fixture.ts";
+import { kept, modes, ownTopic, type Topic, trickyTexts, useFixture } from "./fixture.ts";
 
 type Provider = ReturnType<typeof dataProvider>;
 type Filters = NonNullable<Parameters<Provider["getList"]>[0]["filters"]>;
@@ -161,6 +161,16 @@ for (const mode of modes) {
         const { data } = await provider().create<Topic>({ resource: "topics", variables: { title: "New" } });
         assert.equal(data.title, "New");
         assert.deepEqual(await kept(fixture, data.id), data);
+      });
+
+      test("a filter finds what has just that text", async () => {
+        for (const title of trickyTexts) {
+          const topic = await ownTopic(fixture, { title, views: -1 });
+          const filters: Filters = [{ field: "views", operator: "eq", value: -1 }];
+          filters.push({ field: "title", operator: "eq", value: title });
+          const { data } = await provider().getList({ resource: "topics", filters });
+          assert.deepEqual(data, [topic]);
+        }
       });
 
       test("update changes the given attributes", async () => {

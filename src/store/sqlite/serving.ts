@@ -10,6 +10,8 @@ export type Serving = { kind: "ids" } | { kind: "index"; index: Index } | undefi
 
 type Asked = Pick<ListQuery, "filter" | "sort" | "words">;
 
+type Quick = Asked & Pick<ListQuery, "offset" | "count">;
+
 /** What serves the list. */
 export function servingOf({ filter, sort = [], words }: Asked, indexes: readonly Index[]): Serving {
   if (words !== undefined) return undefined;
@@ -19,6 +21,17 @@ export function servingOf({ filter, sort = [], words }: Asked, indexes: readonly
   if (conditions.length === 0 && keys.length === 0) return { kind: "ids" };
   const index = indexes.find((candidate) => serves(candidate, conditions, keys));
   return index === undefined ? undefined : { kind: "index", index };
+}
+
+/** Resources that may be passed over on the thread that answers requests. */
+const maxQuickOffset = 1_000;
+
+/** Whether a list costs no more than the page itself, so that reading it holds nobody up. */
+export function isQuick(query: Quick, indexes: readonly Index[]): boolean {
+  if ((query.offset ?? 0) > maxQuickOffset) return false;
+  const mustCount = query.count === true && query.filter !== undefined;
+  const serving = servingOf(query, indexes);
+  return serving?.kind === "ids" || (serving !== undefined && !mustCount);
 }
 
 /** Says what would make a list quick, in a sentence. */

@@ -17,6 +17,7 @@ import type {
   Stored,
   StoreHealth,
 } from "../store.ts";
+import { requireSense, textLength } from "./calls.ts";
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
 import { describeError, type Failure, failureOf } from "./failures.ts";
@@ -35,8 +36,7 @@ import {
 import { QueryThreads } from "./query-threads.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
-import type { PageQuery } from "./select.ts";
-import { servingOf } from "./serving.ts";
+import { isQuick } from "./serving.ts";
 import { watchFiles } from "./watch.ts";
 import type { WriterClient } from "./writer-client.ts";
 
@@ -119,7 +119,7 @@ export class SqliteStore implements Store {
   async list({ collection, signal, ...query }: ListQuery): Promise<Page> {
     const known = this.#known(collection);
     if (known === undefined) return emptyPage;
-    if (isQuick(query, known)) return this.#read(() => this.#reader.page(known, query));
+    if (isQuick(query, known.indexes)) return this.#read(() => this.#reader.page(known, query));
     return this.#threads.page(known, query, signal);
   }
 
@@ -348,34 +348,6 @@ export class SqliteStore implements Store {
     if (this.#health.kind !== "degraded" || this.#load !== undefined) return;
     this.#ask({ kind: "probe" }).catch(() => {}); // still full
   }
-}
-
-/** What the port rules out would spoil the counts in the head rows, so it must not get there. */
-function requireSense({ changes }: Commit): void {
-  if (changes.length === 0) throw new Error("A commit has at least one change.");
-  if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
-    throw new Error("A change cannot delete what it expects to be absent.");
-  }
-  if (changes.length === 1) return;
-  const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
-  if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
-}
-
-/** Resources that may be passed over on the thread that answers requests. */
-const maxQuickOffset = 1_000;
-
-/** Whether a list costs no more than the page itself, so that reading it holds nobody up. */
-function isQuick(query: PageQuery, { indexes }: NumberedCollection): boolean {
-  if ((query.offset ?? 0) > maxQuickOffset) return false;
-  const mustCount = query.count === true && query.filter !== undefined;
-  const serving = servingOf(query, indexes);
-  return serving?.kind === "ids" || (serving !== undefined && !mustCount);
-}
-
-function textLength({ changes }: Commit): number {
-  let length = 0;
-  for (const { next } of changes) length += next?.length ?? 0;
-  return length;
 }
 
 function isAsIn(catalogue: ReadonlyMap<string, CollectionRecord>, record: CollectionRecord): boolean {

@@ -1,0 +1,20 @@
+/** Commits as they are called for. */
+import type { Commit } from "../store.ts";
+
+/** What the port rules out would spoil the counts in the head rows, so it must not get there. */
+export function requireSense({ changes }: Commit): void {
+  if (changes.length === 0) throw new Error("A commit has at least one change.");
+  if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
+    throw new Error("A change cannot delete what it expects to be absent.");
+  }
+  if (changes.length === 1) return;
+  const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
+  if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
+}
+
+/** Text that a commit brings, in characters. */
+export function textLength({ changes }: Commit): number {
+  let length = 0;
+  for (const { next } of changes) length += next?.length ?? 0;
+  return length;
+}

@@ -33,7 +33,10 @@ export const problems = {
   INVALID_PATCH: { status: 400, meaning: "The content is not a patch document of the media type it claims." },
   TOO_MANY_COLLECTIONS: { status: 400, meaning: "The service holds as many collections as it may." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The method is not one of those that this path has." },
-  NOT_ACCEPTABLE: { status: 406, meaning: "The Accept header rules out JSON, the only format there is." },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    meaning: "The Accept header rules out every format there is: JSON, and for lists NDJSON and CSV too.",
+  },
   REQUEST_TIMEOUT: { status: 408, meaning: "The request was not complete in time." },
   PATCH_CONFLICT: {
     status: 409,

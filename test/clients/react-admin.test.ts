@@ -45,6 +45,22 @@ for (const mode of modes) {
   });
 }
 
+describe("what the providers do by themselves", () => {
+  const fixture = useFixture("open");
+
+  test("ra-data-json-server lists everything where getMany asks for no ids", async () => {
+    const provider = jsonServerProvider(fixture.url, httpClient);
+    assert.equal((await provider.getMany("topics", { ids: [] })).data.length, 12);
+  });
+
+  test("ra-data-simple-rest sends nested filters in a way that is refused", async () => {
+    const provider = simpleRestProvider(fixture.url, httpClient);
+    const filter = { author: { name: "Author 1" } };
+    const list = provider.getList("topics", { pagination, sort, filter });
+    await assert.rejects(list, { status: 400, message: /"author.name"/ });
+  });
+});
+
 for (const [name, provider] of Object.entries(providers)) {
   test(`${name} works with ids that are integers`, async (t) => {
     const service = await startService({ collections: { numbers: { id: "integer" } } });
@@ -220,6 +236,11 @@ function writesPlain(make: Make, fixture: Fixture): void {
   test("deleteMany fails at an answer without content", async () => {
     const { id } = await ownTopic(fixture);
     await assert.rejects(make(fixture.url).deleteMany("topics", { ids: [id] }), TypeError);
+  });
+
+  test("getMany fails with more ids than fit in one request", async () => {
+    const ids = Array.from({ length: 300 }, () => "0197f0a0-0000-7000-8000-000000000000");
+    await assert.rejects(make(fixture.url).getMany("topics", { ids }), { status: 414 });
   });
 
   test("updateMany is refused, since it replaces a resource by a part of one", async () => {

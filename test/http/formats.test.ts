@@ -34,6 +34,7 @@ test("CSV has the fields that were asked for, the id among them once, and no oth
   const resources = [{ id: "a", title: "A", stars: 5 }];
   assert.equal(csv(resources, ["stars", "missing"]), "id,stars,missing\r\na,5,\r\n");
   assert.equal(csv(resources, ["title", "id"]), "id,title\r\na,A\r\n");
+  assert.equal(csv(resources, ["toString"]), "id,toString\r\na,\r\n");
 });
 
 const cells: readonly [value: unknown, cell: string][] = [

@@ -8,16 +8,14 @@ import { openReader, type StoreReader } from "../../store/open.ts";
 import { requireNoStoreFile } from "../disk.ts";
 import { configOf, type Environment } from "../options.ts";
 import { describeWriteError, isOutputError, isSystemError } from "../output.ts";
-import { type Progress, startProgress } from "../progress.ts";
+import { startProgress } from "../progress.ts";
 import { counted, suggest } from "../words.ts";
-
-/** Text is written in pieces of about this many characters. */
-const pieceLength = 65_536;
+import { type ExportFormat, type ExportOrder, exportText } from "./lines.ts";
 
 /** Exports a collection. Throws StartError when there is none of that name, or the file cannot be written. */
 export async function runExport(
   collection: string,
-  { output, ...flags }: Record<string, unknown>,
+  { output, format, ...flags }: Record<string, unknown>,
   env: Environment,
 ): Promise<void> {
   const config = await configOf(flags, env);
@@ -28,11 +26,21 @@ export async function runExport(
       requireNoStoreFile(output, config.store);
       requireReplaceable(output);
     }
-    if (typeof output === "string") await exportToFile(reader, collection, output);
-    else await exportToStdout(reader, collection);
+    const what = { collection, format: formatOf(output, format) };
+    if (typeof output === "string") await exportToFile(reader, what, output);
+    else await exportToStdout(reader, what);
   } finally {
     await reader.close();
   }
+}
+
+/** What is exported. */
+type What = Pick<ExportOrder, "collection" | "format">;
+
+/** The format that is asked for, or that the file's name tells. */
+function formatOf(output: unknown, format: unknown): ExportFormat {
+  const isCsv = format === undefined ? /\.csv$/i.test(String(output)) : format === "csv";
+  return isCsv ? "csv" : "ndjson";
 }
 
 /** A device or a pipe would be replaced by a file of its name. */
@@ -50,25 +58,25 @@ function requireKnown(name: string, reader: StoreReader, { collections }: Config
     throw new StartError(`There is no collection "${name}". ${suggest(name, [...known])}`);
 }
 
-async function exportToStdout(reader: StoreReader, collection: string): Promise<void> {
+async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
   try {
-    await write(reader, collection, process.stdout);
+    await write(reader, what, process.stdout);
   } catch (error) {
     if (!isOutputError(error)) throw error; // what goes wrong there is told for every command
   }
 }
 
 /** Under another name until it is whole, so that nobody takes a half for the whole. */
-async function exportToFile(reader: StoreReader, collection: string, file: string): Promise<void> {
+async function exportToFile(reader: StoreReader, what: What, file: string): Promise<void> {
   const unfinished = `${file}.${process.pid}.unfinished`;
   const begin = performance.now();
   try {
     const target = createWriteStream(unfinished, { flags: "wx", flush: true });
-    const resources = await write(reader, collection, target);
+    const resources = await write(reader, what, target);
     await rename(unfinished, file);
     const seconds = ((performance.now() - begin) / 1_000).toFixed(1);
     process.stderr.write(
-      `${counted(resources, "resource")} of ${collection} exported to ${file} in ${seconds} s; ` +
+      `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${seconds} s; ` +
         `${(target.bytesWritten / 1e6).toFixed(1)} MB\n`,
     );
   } catch (error) {
@@ -78,41 +86,20 @@ async function exportToFile(reader: StoreReader, collection: string, file: strin
   }
 }
 
-/** Writes a line for each resource and gives their number. */
-async function write(reader: StoreReader, collection: string, target: Writable): Promise<number> {
-  const total = reader.count(collection);
-  const progress = await startProgress({ what: `exporting ${collection}`, total });
+/** Writes every resource and gives their number. */
+async function write(reader: StoreReader, what: What, target: Writable): Promise<number> {
+  const total = reader.count(what.collection);
+  const progress = await startProgress({ what: `exporting ${what.collection}`, total });
+  let resources = 0;
+  const onProgress = (written: number) => {
+    resources = written;
+    progress.update(written, written);
+  };
   try {
-    const lines = new Lines(reader, collection, progress);
-    await pipeline(Readable.from(lines.pieces()), target, { end: target !== process.stdout });
-    return lines.resources;
+    const text = Readable.from(exportText(reader, { ...what, onProgress }));
+    await pipeline(text, target, { end: target !== process.stdout });
+    return resources;
   } finally {
     progress.stop();
-  }
-}
-
-class Lines {
-  readonly #reader: StoreReader;
-  readonly #collection: string;
-  readonly #progress: Progress;
-  resources = 0;
-
-  constructor(reader: StoreReader, collection: string, progress: Progress) {
-    this.#reader = reader;
-    this.#collection = collection;
-    this.#progress = progress;
-  }
-
-  async *pieces(): AsyncGenerator<string> {
-    let piece = "";
-    for await (const { text } of this.#reader.scan(this.#collection)) {
-      piece += `${text}\n`;
-      this.resources++;
-      if (piece.length < pieceLength) continue;
-      yield piece;
-      piece = "";
-      this.#progress.update(this.resources, this.resources);
-    }
-    if (piece !== "") yield piece;
   }
 }

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { configuration, folder, run, start } from "./cli.ts";
+
+const lines = [
+  '{"id":"a","n":-5,"note":"=1+1"}',
+  '{"id":"b","note":"","tags":["x","y"]}',
+  '{"id":"c","note":null}',
+];
+const table = `id,n,note,tags\r\na,-5,'=1+1,\r\nb,,"","[""x"",""y""]"\r\nc,,null,\r\n`;
+const things = {
+  schema: {
+    properties: {
+      n: { type: "integer" },
+      note: { type: ["string", "null"] },
+      tags: { type: "array" },
+    },
+  },
+};
+
+for (const from of ["--format csv", "the name of --output"]) {
+  test(`an export is CSV because of ${from}, and importing it gives the same resources`, async (t) => {
+    const cwd = await folder(t, { things: lines.join("\n"), ...configuration({ things }) });
+    await run(t, ["import", "things", "things"], { cwd });
+    const flags = from === "--format csv" ? ["--format", "csv"] : ["--output", "out.csv"];
+    const { exitCode, stdout, stderr } = await run(t, ["export", "things", ...flags], { cwd });
+    assert.equal(exitCode, 0, stderr);
+    const csv = from === "--format csv" ? stdout : await readFile(join(cwd, "out.csv"), "utf8");
+    assert.equal(csv, table);
+    const other = ["--store", "sqlite:other.db"];
+    const args = ["import", "things", "-", "--format", "csv", ...other];
+    assert.equal((await run(t, args, { cwd, input: csv })).exitCode, 0);
+    assert.equal((await run(t, ["export", "things", ...other], { cwd })).stdout, `${lines.join("\n")}\n`);
+  });
+}
+
+test("an attribute that only the last of many resources has is a column, and nothing is missing", async (t) => {
+  const many = Array.from({ length: 5_000 }, (_, n) => JSON.stringify({ id: `n${10_000 + n}`, n }));
+  const cwd = await folder(t, { things: `${many.join("\n")}\n{"id":"z","last":true}` });
+  await run(t, ["import", "things", "things"], { cwd });
+  const { stdout } = await run(t, ["export", "things", "--format", "csv"], { cwd });
+  const rows = stdout.split("\r\n");
+  assert.equal(rows.length, 5_003);
+  assert.deepEqual([rows[0], rows[1], rows[5_001]], ["id,n,last", "n10000,0,", "z,,true"]);
+});
+
+test("a name that ends in .csv is NDJSON when --format says so, and an empty collection is a header", async (t) => {
+  const cwd = await folder(t, { things: '{"id":"a"}', ...configuration({ things: {}, others: {} }) });
+  await run(t, ["import", "things", "things"], { cwd });
+  await run(t, ["export", "things", "--output", "out.csv", "--format", "ndjson"], { cwd });
+  assert.equal(await readFile(join(cwd, "out.csv"), "utf8"), '{"id":"a"}\n');
+  assert.equal((await run(t, ["export", "others", "--format", "csv"], { cwd })).stdout, "id\r\n");
+});
+
+test("a reader that has seen enough of the CSV ends the export quietly", async (t) => {
+  const many = Array.from({ length: 30_000 }, (_, n) => JSON.stringify({ n, text: "x".repeat(50) }));
+  const cwd = await folder(t, { things: many.join("\n") });
+  await run(t, ["import", "things", "things"], { cwd });
+  const exporting = start(t, ["export", "things", "--format", "csv"], { cwd });
+  exporting.process.stdout?.once("data", () => exporting.process.stdout?.destroy());
+  const { exitCode, stderr } = await exporting.ended;
+  assert.deepEqual([exitCode, stderr], [0, ""]);
+});

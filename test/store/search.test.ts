@@ -1,0 +1,183 @@
+/** Search in the SQLite store: what the contract of stores cannot see. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { Problem } from "../../src/errors.ts";
+import type { Filter } from "../../src/query/filter.ts";
+import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
+import { type PageQuery, selectPage } from "../../src/store/sqlite/select.ts";
+import type { CollectionRecord, ListQuery, Store } from "../../src/store/store.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
+
+const declare = (...names: string[]): CollectionRecord => ({
+  name: "topics",
+  idKind: "uuid",
+  schema: undefined,
+  indexes: [],
+  search: names.map((name) => [name]),
+});
+
+type Opened = Awaited<ReturnType<typeof openSqliteFixture>>;
+
+/** A store with many resources, and a second connection to its file. */
+function onFile(
+  { resources, queryMs = 2_000 }: { resources: number; queryMs?: number },
+  run: (opened: Opened, database: DatabaseSync) => Promise<void>,
+): () => Promise<void> {
+  return async () => {
+    const opened = await openSqliteFixture({ queryMs });
+    const database = new DatabaseSync(opened.path, { timeout: 5_000 });
+    try {
+      await fill(opened.store, resources);
+      await run(opened, database);
+    } finally {
+      database.close();
+      await opened.cleanup();
+    }
+  };
+}
+
+async function fill(store: Store, n: number): Promise<void> {
+  const load = await store.load(declare("text"));
+  await load.add(
+    Array.from({ length: n }, (_, i) => {
+      const id = `id${i}`;
+      return { id, text: JSON.stringify({ id, n: i, text: `common word${i}`, other: "elsewhere" }) };
+    }),
+  );
+  await load.finish();
+}
+
+const find = (store: Store, words: string[], more: Partial<ListQuery> = {}) =>
+  store.list({ collection: "topics", limit: 10, words, ...more });
+
+const isProblem = (code: string, detail: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof Problem, String(error));
+  assert.equal(error.code, code);
+  assert.match(error.message, detail);
+  return true;
+};
+
+const unavailable = isProblem("UNAVAILABLE", /still being gathered/);
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !isSo(); ) {
+    assert.ok(Date.now() < deadline, "it never came to be");
+    await delay(5);
+  }
+}
+
+const tablesOf = (database: DatabaseSync) =>
+  database
+    .prepare("select name from sqlite_schema where name like 'search\\_%' escape '\\'")
+    .all()
+    .map(({ name }) => String(name));
+
+const isGathered = (database: DatabaseSync) =>
+  database
+    .prepare("select 1 from searches where indexed_to is null and words_version like '1, Unicode%'")
+    .get() !== undefined;
+
+describe("search in a SQLite store", () => {
+  test(
+    "a search reads the resources that it finds and no others",
+    onFile({ resources: 100 }, async (_, database) => {
+      const topics = readCatalogue(database).get("topics");
+      assert.ok(topics !== undefined);
+      const filter: Filter = { kind: "gt", path: ["n"], values: [5] };
+      const sort = [{ path: ["n"], descending: true }] as const;
+      const queries: PageQuery[] = [
+        { limit: 5, words: ["word"] },
+        { limit: 5, words: ["word", "common"], filter },
+        { limit: 5, words: ["word"], sort },
+        { limit: 5, words: ["word"], sort, filter, after: [5, "id5"] },
+      ];
+      for (const query of queries) {
+        for (const { sql, values } of selectPage(topics, query, false).statements) {
+          const plan = database.prepare(`explain query plan ${sql}`).all(...values, 5, 0);
+          const [first, second] = plan.map(({ detail }) => String(detail));
+          assert.match(first ?? "", /^SCAN search_1 VIRTUAL TABLE INDEX 0:M/);
+          assert.match(second ?? "", /^SEARCH resources_1 USING INTEGER PRIMARY KEY/);
+        }
+      }
+    }),
+  );
+
+  test(
+    "a search ends when its time is over, in its thread too",
+    onFile({ resources: 30_000, queryMs: 200 }, async ({ store }) => {
+      const filter: Filter = {
+        kind: "or",
+        filters: Array.from({ length: 300 }, (_, n) => ({
+          kind: "contains",
+          path: ["text"],
+          values: [`no ${n}`],
+        })),
+      };
+      const refused = isProblem("QUERY_TOO_EXPENSIVE", /fewer or longer words/);
+      await Promise.all(
+        Array.from({ length: 6 }, () => assert.rejects(find(store, ["common"], { filter }), refused)),
+      );
+      const { items } = await find(store, ["word29999"]);
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        ["id29999"],
+      );
+    }),
+  );
+
+  test(
+    "a search is refused while words are missing, and they are gathered at the next start",
+    onFile({ resources: 2_000 }, async ({ store, reopen }, database) => {
+      assert.equal((await find(store, ["common"], { count: true })).total, 2_000);
+      database.exec("update searches set indexed_to = 700; delete from search_1 where rowid > 700");
+      await assert.rejects(find(store, ["common"]), unavailable);
+      const again = await reopen();
+      await until(() => isGathered(database));
+      assert.equal((await find(again, ["common"], { count: true })).total, 2_000);
+    }),
+  );
+
+  test(
+    "words that another version of the program made are made anew",
+    onFile({ resources: 1_000 }, async ({ store, reopen }, database) => {
+      database.exec("update searches set words_version = 'older'");
+      await assert.rejects(find(store, ["common"]), unavailable);
+      const again = await reopen();
+      await until(() => isGathered(database));
+      assert.equal((await find(again, ["common"], { count: true })).total, 1_000);
+    }),
+  );
+
+  test(
+    "a collection that is not searched any more keeps no words, and cannot be searched",
+    onFile({ resources: 10 }, async ({ store }, database) => {
+      assert.notDeepEqual(tablesOf(database), []);
+      await store.migrate([declare()]);
+      assert.deepEqual(tablesOf(database), []);
+      assert.equal(database.prepare("select 1 from searches").get(), undefined);
+      await assert.rejects(find(store, ["common"]));
+      await store.migrate([declare("other")]);
+      assert.equal((await find(store, ["elsewhere"], { count: true })).total, 10);
+    }),
+  );
+
+  test(
+    "the file is whole after changes of every kind",
+    onFile({ resources: 600 }, async ({ store }, database) => {
+      const at = Date.now();
+      const changes = Array.from({ length: 300 }, (_, n) => ({
+        key: { collection: "topics", id: `id${n}` },
+        expect: n + 1,
+        next: n % 2 === 0 ? undefined : JSON.stringify({ id: `id${n}`, text: "changed" }),
+      }));
+      for (const change of changes) await store.commit({ changes: [change], at });
+      assert.equal((await find(store, ["changed"], { count: true })).total, 150);
+      assert.equal((await find(store, ["common"], { count: true })).total, 300);
+      assert.equal(database.prepare("pragma integrity_check").get()?.integrity_check, "ok");
+      assert.equal(database.prepare("pragma quick_check(search_1)").get()?.quick_check, "ok");
+      assert.equal(store.health().kind, "ok");
+    }),
+  );
+});

@@ -20,12 +20,30 @@ export function formatList(
   texts: readonly string[],
   fields: readonly string[] | undefined,
 ): string {
-  if (format === "application/x-ndjson") return texts.map((text) => `${text}\n`).join("");
+  return [...listPieces(format, texts, fields)].join("");
+}
+
+/** What `formatList` gives, in pieces that are soon made, so that others can have their turn in between. */
+export function* listPieces(
+  format: ListFormat,
+  texts: readonly string[],
+  fields: readonly string[] | undefined,
+): Generator<string> {
+  if (format === "application/x-ndjson") {
+    yield texts.map((text) => `${text}\n`).join("");
+    return;
+  }
   const resources = texts.map(parseResource);
   const columns = new Columns(fields);
   if (fields === undefined) for (const resource of resources) columns.add(resource);
-  return csvHeader(columns.names) + csvRows(columns.names, resources);
+  const { names } = columns;
+  yield csvHeader(names);
+  for (let from = 0; from < resources.length; from += rowsPerPiece) {
+    yield csvRows(names, resources.slice(from, from + rowsPerPiece));
+  }
 }
+
+const rowsPerPiece = 50;
 
 /** A resource as a table takes it. */
 type Resource = Readonly<Record<string, unknown>>;

@@ -125,5 +125,5 @@ function toUrl(path: string, query: string): string {
 
 /** Escapes what a client may send, but may not stand in a URL (RFC 3986 §3.4). */
 function escapeQuery(query: string): string {
-  return query.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]|%(?![0-9A-Fa-f]{2})/g, encodeURIComponent);
+  return query.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]|%(?![0-9A-Fa-f]{2})/gu, encodeURIComponent);
 }

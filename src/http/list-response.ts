@@ -1,7 +1,6 @@
 /** From a page to the answer: links and totals in the headers, or in an envelope too. */
 
 import { typesOf } from "./content-types.ts";
-import { formatList } from "./formats.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 import type { ListResult } from "./lists.ts";
 import { type HttpRequest, type HttpResponse, revalidate, withBody } from "./message.ts";
@@ -42,11 +41,11 @@ function addTotals(
 }
 
 function bodyOf(
-  { listing, texts }: ListResult & { kind: "page" },
+  { listing, texts, body }: ListResult & { kind: "page" },
   links: Links,
   total: number | undefined,
 ): string {
-  if (listing.type !== "application/json") return formatList(listing.type, texts, listing.asked.fields);
+  if (body !== undefined) return body;
   const items = `[${texts.join(",")}]`;
   if (!listing.asked.envelope) return items;
   const { first, prev, next, last } = links;

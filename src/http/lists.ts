@@ -5,11 +5,12 @@ import { pickFields } from "../query/fields.ts";
 import type { ListRequest } from "../query/list.ts";
 import type { ListQuery, Page } from "../store/store.ts";
 import { isUnmodified, type Validators } from "./conditional.ts";
+import { listPieces } from "./formats.ts";
 import { locationOf } from "./links.ts";
 import type { HttpRequest } from "./message.ts";
 import type { ListType } from "./negotiate.ts";
 import type { Service } from "./service.ts";
-import { pauseAfter } from "./turns.ts";
+import { createPauses } from "./turns.ts";
 
 /** A list that is asked for. */
 export interface Listing {
@@ -28,8 +29,15 @@ export interface Listing {
 export type ListResult =
   /** `location` is the URL at which GET gives what a QUERY asked for. */
   | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the page's resources as they go out. */
-  | { kind: "page"; page: Page; texts: readonly string[]; listing: Listing; validators: Validators };
+  /** `texts` are the page's resources as they go out; `body` is the answer where its format is not JSON. */
+  | {
+      kind: "page";
+      page: Page;
+      texts: readonly string[];
+      body: string | undefined;
+      listing: Listing;
+      validators: Validators;
+    };
 
 /** A list, and the request for it. */
 interface Asked {
@@ -64,14 +72,9 @@ function ifUnmodified(service: Service, page: Page, { listing, request }: Asked)
 async function pageOf(service: Service, page: Page, listing: Listing): Promise<ListResult> {
   const validators = listValidators(service, page, tagOf(listing));
   const { fields } = listing.asked;
-  const texts = page.items.map(({ text }) => text);
-  return {
-    kind: "page",
-    page,
-    texts: fields === undefined ? texts : await cutAll(texts, fields),
-    listing,
-    validators,
-  };
+  const whole = page.items.map(({ text }) => text);
+  const texts = fields === undefined ? whole : await cutAll(whole, fields);
+  return { kind: "page", page, texts, body: await formatted(listing, texts), listing, validators };
 }
 
 /** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */
@@ -134,15 +137,22 @@ function clientWentAway(): Problem {
 }
 
 async function cutAll(texts: readonly string[], fields: readonly string[]): Promise<string[]> {
+  const pause = createPauses();
   const cut: string[] = [];
-  let bytes = 0;
   for (const text of texts) {
     cut.push(pickFields(text, fields));
-    bytes += text.length;
-    const pause = pauseAfter(bytes);
-    if (pause === undefined) continue;
-    await pause;
-    bytes = 0;
+    await pause(text.length);
   }
   return cut;
+}
+
+async function formatted({ type, asked }: Listing, texts: readonly string[]): Promise<string | undefined> {
+  if (type === "application/json") return undefined;
+  const pause = createPauses();
+  let body = "";
+  for (const piece of listPieces(type, texts, asked.fields)) {
+    body += piece;
+    await pause(piece.length);
+  }
+  return body;
 }

@@ -16,6 +16,17 @@ export function pauseAfter(bytes: number): Promise<void> | undefined {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
+/** As `pauseAfter`, for work in pieces: it is told of each and adds them up. */
+export function createPauses(): (bytes: number) => Promise<void> | undefined {
+  let sum = 0;
+  return (bytes) => {
+    sum += bytes;
+    const pause = pauseAfter(sum);
+    if (pause !== undefined) sum = 0;
+    return pause;
+  };
+}
+
 /** Lets so many callers on in each turn of the event loop. */
 export function createTurns(perTurn: () => number): TakeTurn {
   const waiting: (() => void)[] = [];

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { check, links } from "./check.ts";
+import { type Answer, type Service, startService } from "./service.ts";
+
+let service: Service;
+before(async () => {
+  const text = { type: "string" } as const;
+  service = await startService({
+    collections: {
+      topics: { schema: { properties: { title: text, n: { type: "integer" } } }, search: ["title"] },
+      plain: {},
+    },
+  });
+  for (let n = 0; n < 9; n++) await service.create("topics", { title: `Green tea ${n}`, n });
+  await service.create("topics", { title: "Black coffee", n: 9 });
+});
+after(() => service.stop());
+
+const list = "/api/v1/topics";
+
+function numbers(answer: Answer): number[] {
+  return (answer.json as { n: number }[]).map(({ n }) => n).toSorted((a, b) => a - b);
+}
+
+describe("a list with q", () => {
+  test("has the resources with these words, and is paged by offset", async () => {
+    const first = await service.send({ path: `${list}?q=tea&limit=5` });
+    const to = (offset: number) => `${list}?q=tea&limit=5&offset=${offset}`;
+    check(first, { status: 200, headers: { "X-Total-Count": "9", "Content-Range": "topics 0-4/9" } });
+    assert.deepEqual(links(first), { next: to(5), first: to(0), last: to(5) });
+    const second = await service.send({ path: to(5) });
+    check(second, { status: 200, headers: { "Content-Range": "topics 5-8/9" } });
+    assert.deepEqual([...numbers(first), ...numbers(second)].toSorted(), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  test("and a sort is paged by cursor", async () => {
+    const first = await service.send({ path: `${list}?q=tea&sort=-n&limit=5` });
+    check(first, { status: 200, headers: { "X-Total-Count": undefined, "Content-Range": undefined } });
+    assert.match(links(first).next ?? "", /^\/api\/v1\/topics\?q=tea&sort=-n&limit=5&cursor=/);
+    const second = await service.send({ path: links(first).next ?? "" });
+    assert.deepEqual(
+      [numbers(first), numbers(second)],
+      [
+        [4, 5, 6, 7, 8],
+        [0, 1, 2, 3],
+      ],
+    );
+    assert.equal(links(second).next, undefined);
+  });
+
+  test("by QUERY has an equivalent URL", async () => {
+    const answer = await service.send({ method: "QUERY", path: list, content: { q: "black coff" } });
+    check(answer, { status: 200, headers: { Location: `${list}?q=black%20coff` } });
+    assert.deepEqual(numbers(answer), [9]);
+    assert.equal((await service.send({ path: answer.headers.location ?? "" })).text, answer.text);
+  });
+
+  test("is a 400 where nothing is searched, or by cursor without a sort", async () => {
+    for (const path of ["/api/v1/plain?q=tea", `${list}?q=...`, `${list}?q=tea&cursor=x`])
+      check(await service.send({ path }), { status: 400, problem: "INVALID_PARAMETER" });
+  });
+});
+
+test("a collection that is not declared is a 404 by QUERY as by GET", async () => {
+  const path = "/api/v1/undeclared";
+  for (const method of ["GET", "HEAD", "QUERY"])
+    check(await service.send({ method, path, content: { limit: 1 } }), { status: 404 });
+});

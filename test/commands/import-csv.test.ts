@@ -217,7 +217,7 @@ async function collect(all: AsyncIterable<Pieces>): Promise<Piece[]> {
 }
 
 test("chunks may break anywhere: inside of characters, quotes and line ends", async () => {
-  const text = '\ufeffid,é\r\na,"x""y\r\n€"\r\n\r\nb,𝄞\nc,"",\rd,"e"';
+  const text = '\ufeff"id",é\r\na,"x""y\r\n€"\r\n\r\nb,𝄞\nc,"",\rd,"e"';
   const whole = await dealt(text, text.length * 4);
   assert.deepEqual(
     whole.map((piece) => [piece.place.line, piece.kind === "text" ? piece.bytes.toString() : piece.kind]),
@@ -291,6 +291,7 @@ test("what CSV is made of a collection comes back as the same resources", async 
       object: { type: "object", additionalProperties: true },
       "dotted.name": { type: "string" },
       "=formula": { type: "string" },
+      " blanks ": { type: "string" },
     },
   };
   const collection = await defineCollection("things", { schema });
@@ -319,6 +320,7 @@ test("what CSV is made of a collection comes back as the same resources", async 
         object: fc.dictionary(fc.string(), json, { noNullPrototype: true }),
         "dotted.name": text,
         "=formula": text,
+        " blanks ": text,
       },
       { requiredKeys: [], noNullPrototype: true },
     ),

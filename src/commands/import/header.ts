@@ -14,7 +14,7 @@ export function readHeader(
   delimiter: string,
 ): readonly Column[] {
   requireDelimiter(header, delimiter);
-  const columns = header.map((cell, index) => readColumn(collection, withoutGuard(cell.trim()), index));
+  const columns = header.map((cell, index) => readColumn(collection, nameOf(collection, cell), index));
   for (const [index, { path }] of columns.entries()) {
     const other = columns.slice(0, index).find((column) => clash(column.path, path));
     if (other !== undefined) {
@@ -33,6 +33,12 @@ function requireDelimiter([only = "", ...others]: readonly string[], delimiter: 
   throw new StartError(
     `The header has one column, ${JSON.stringify(only)}: give --delimiter ${option} if that stands between the columns.`,
   );
+}
+
+/** Blanks around a name are none of it, unless the schema has them too. */
+function nameOf(collection: Collection, cell: string): string {
+  const name = withoutGuard(cell);
+  return attributeFacts(collection, [name]).isDeclared ? name : withoutGuard(cell.trim());
 }
 
 function readColumn(collection: Collection, name: string, index: number): Column {

@@ -1,7 +1,7 @@
 /** What a collection's schema tells about an attribute before any resource is there: whether it can be, and of what type. */
 import type { Collection } from "./collection.ts";
 import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
-import type { Path } from "./paths.ts";
+import { formatPath, type Path } from "./paths.ts";
 import { createResolve, groupOf, type Resolve } from "./references.ts";
 
 /** The types of JSON; integers are numbers. */
@@ -25,15 +25,24 @@ export function attributeFacts(collection: Collection, path: Path): AttributeFac
   if (first === "id") return rest.length === 0 ? idFacts(collection) : { ...anything, insteadOf: [] };
   const declared = schemaOf(collection);
   if (declared === undefined) return anything;
-  const { root, resolve } = declared;
+  const name = formatPath(path);
+  const known = declared.facts.get(name);
+  if (known !== undefined) return known;
+  const facts = findFacts(declared, path);
+  if (facts.isDeclared && declared.facts.size < maxKept) declared.facts.set(name, facts);
+  return facts;
+}
+
+function findFacts({ root, resolve }: Declared, path: Path): AttributeFacts {
   let levels: Level = { site: root, certain: [root] };
   for (const [depth, name] of path.entries()) {
     const facts = factsOf(levels, name, resolve);
     const isLast = depth === path.length - 1;
     if (facts.insteadOf !== undefined && depth === 0) facts.insteadOf = ["id", ...facts.insteadOf];
-    if (isLast || facts.insteadOf !== undefined) return facts;
+    const { next, ...known } = facts;
+    if (isLast || known.insteadOf !== undefined) return known;
     if (facts.types?.has("object") === false) return { ...anything, insteadOf: [] };
-    levels = facts.next;
+    levels = next;
   }
   return anything;
 }
@@ -46,7 +55,12 @@ function idFacts({ idKind }: Collection): AttributeFacts {
 interface Declared {
   root: Schema;
   resolve: Resolve;
+  /** What was found out before, by path: a list asks for the same few attributes again and again. */
+  facts: Map<string, AttributeFacts>;
 }
+
+/** A schema that refers to itself has attributes without end. */
+const maxKept = 1_000;
 
 /** Schemas that were read once; they go with their collection. */
 const read = new WeakMap<Collection, Declared>();
@@ -57,7 +71,7 @@ function schemaOf(collection: Collection): Declared | undefined {
   if (known !== undefined) return known;
   const root: unknown = JSON.parse(collection.schema);
   if (!isSchemaObject(root)) return undefined;
-  const declared = { root, resolve: createResolve(root, anchorsOf(root)) };
+  const declared = { root, resolve: createResolve(root, anchorsOf(root)), facts: new Map() };
   read.set(collection, declared);
   return declared;
 }

@@ -26,6 +26,9 @@ const contentMembers = [
   "count",
 ] as const;
 
+/** More than so many would help nobody. */
+const maxUnknown = 50;
+
 type Content = { [Name in (typeof contentMembers)[number]]?: unknown };
 
 /** Reads a list's request from content. Throws BODY_NOT_OBJECT, INVALID_PARAMETER and INVALID_CURSOR. */
@@ -58,8 +61,8 @@ function requireContent(value: unknown): Record<string, unknown> {
 
 function requireKnown(content: Content, faults: Faults): void {
   const known: readonly string[] = contentMembers;
-  for (const name of Object.keys(content)) {
-    if (known.includes(name)) continue;
+  const unknown = Object.keys(content).filter((name) => !known.includes(name));
+  for (const name of unknown.slice(0, maxUnknown)) {
     const advice = didYouMean(name, known) || ` Known are ${known.join(", ")}`;
     faults.add(inBody(name), "unknownParameter", `is not understood.${advice}`);
   }

@@ -3,9 +3,15 @@ import { shown } from "../collection/shown.ts";
 import { type Reading, readAttribute } from "./conditions.ts";
 import type { Place } from "./faults.ts";
 
+const maxFields = 1_000;
+
 /** The names of attributes to keep, `id` among them; what is wrong goes to the faults. */
 export function readFieldNames(names: readonly string[], place: Place, reading: Reading): readonly string[] {
   const fields = new Set(["id"]);
+  if (names.length > maxFields) {
+    reading.faults.add(place, "fields", `may name at most ${maxFields.toLocaleString("en")} attributes`);
+    return [];
+  }
   for (const name of names) {
     const attribute = readAttribute(name, place, reading);
     if (attribute === undefined) continue;

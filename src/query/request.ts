@@ -18,6 +18,7 @@ export const defaultPageSize = 100;
 const maxOffset = 100_000;
 const maxRankedOffset = 1_000;
 const maxWords = 32;
+const maxSearchLength = 5_000;
 
 /** What was read. */
 export interface Draft {
@@ -60,8 +61,10 @@ function readWords({ q, placeOf }: Draft, { collection, faults }: Reading): stri
     faults.add(place, "search", detail);
     return [];
   }
-  const words = [...new Set(wordsOf(q))];
-  if (words.length === 0)
+  const words = q.length > maxSearchLength ? [] : [...new Set(wordsOf(q))];
+  if (q.length > maxSearchLength)
+    faults.add(place, "search", `may have at most ${maxSearchLength.toLocaleString("en")} characters`);
+  else if (words.length === 0)
     faults.add(place, "search", `must have a letter or a digit in it, and is ${shown(q)}`);
   if (words.length > maxWords) faults.add(place, "search", `may have at most ${maxWords} words`);
   return words;

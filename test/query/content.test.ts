@@ -73,6 +73,7 @@ const faults: [content: unknown, pointer: string, code: string, detail: string, 
   [{ offset: 1, cursor: "x" }, "#/offset", "paging", '"offset" cannot be given together with "cursor"'],
   [{ cursor: 5 }, "#/cursor", "value", '"cursor" must be a string, and is 5'],
   [{ q: ["a"] }, "#/q", "value", '"q" must be a string, and is ["a"]'],
+  [{ q: "a ".repeat(2501) }, "#/q", "search", '"q" may have at most 5,000 characters', posts],
   [{ sort: "a" }, "#/sort", "sort", '"sort" must be an array such as ["-a","b"], and is "a"'],
   [{ sort: ["a", 1] }, "#/sort/1", "sort", '"sort", at "/1", must name an attribute, and is 1'],
   [{ sort: ["a", "-a"] }, "#/sort", "sort", '"sort" names "a" twice'],
@@ -81,6 +82,12 @@ const faults: [content: unknown, pointer: string, code: string, detail: string, 
     "#/fields",
     "fields",
     '"fields" must be an array of attributes such as ["title"], and is []',
+  ],
+  [
+    { fields: Array.from({ length: 1001 }, (_, n) => `a${n}`) },
+    "#/fields",
+    "fields",
+    '"fields" may name at most 1,000 attributes',
   ],
   [{ envelope: "true" }, "#/envelope", "value", '"envelope" must be true or false, and is "true"'],
   [{ count: true }, "#/count", "value", '"count" must be exact or none, and is true'],
@@ -107,7 +114,7 @@ const faults: [content: unknown, pointer: string, code: string, detail: string, 
 ];
 
 for (const [content, pointer, code, detail, collection] of faults)
-  test(`the content ${JSON.stringify(content)} is refused: ${detail}`, () => {
+  test(`the content ${JSON.stringify(content).slice(0, 80)} is refused: ${detail}`, () => {
     const problem = problemOf(() => read(content, collection));
     assert.equal(problem?.code, "INVALID_PARAMETER");
     assert.deepEqual(problem.violations, [{ in: "body", pointer, code, detail }]);

@@ -26,7 +26,8 @@ export const problems = {
   ID_MISMATCH: { status: 400, meaning: "The id in the content is not the id in the path." },
   INVALID_PARAMETER: {
     status: 400,
-    meaning: "A query parameter, a header or the path is not understood or has a wrong value.",
+    meaning:
+      "A query parameter (or a member of a QUERY), a header or the path is not understood or has a wrong value.",
   },
   INVALID_REQUEST: { status: 400, meaning: "The request is not a well-formed HTTP request." },
   INVALID_CURSOR: { status: 400, meaning: "The cursor is not one that this list gave out." },

@@ -214,7 +214,7 @@ describe("requests that come one behind the other", () => {
     const content = '{"n":1}';
     const create = `POST /api/v1/piped HTTP/1.1\r\n${host}${json}Content-Length: ${content.length}\r\n\r\n${content}`;
     const read = (path: string) => `GET ${path} HTTP/1.1\r\n${host}\r\n`;
-    connection.write(create + read(victim.path) + create + read("/nowhere") + read("/api/v1/topics?x=1"));
+    connection.write(create + read(victim.path) + create + read("/nowhere") + read("/api/v1/topics?limit=0"));
     const statuses: number[] = [];
     for (const method of ["POST", "GET", "POST", "GET", "GET"])
       statuses.push((await connection.answer(method)).status);

@@ -175,6 +175,7 @@ describe("search in a SQLite store", () => {
       for (const change of changes) await store.commit({ changes: [change], at });
       assert.equal((await find(store, ["changed"], { count: true })).total, 150);
       assert.equal((await find(store, ["common"], { count: true })).total, 300);
+      assert.equal(database.prepare("select count(*) as n from search_1_docsize").get()?.n, 450);
       assert.equal(database.prepare("pragma integrity_check").get()?.integrity_check, "ok");
       assert.equal(database.prepare("pragma quick_check(search_1)").get()?.quick_check, "ok");
       assert.equal(store.health().kind, "ok");

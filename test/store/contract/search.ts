@@ -181,6 +181,18 @@ export function searchContract(open: OpenFixture): void {
   );
 
   test(
+    "each word counts, also one that is the beginning of another",
+    onStore(open, async (store) => {
+      await declare(store, ["t"]);
+      await commit(store, [created(topic("1"), { t: "ab" }), created(topic("2"), { t: "x abcd" })]);
+      for (const asked of ["ab", "a ab", "ab ab a"]) assert.deepEqual(await found(store, asked), ["1", "2"]);
+      for (const asked of ["ab abc", "abc ab", "a abcd x"])
+        assert.deepEqual(await found(store, asked), ["2"]);
+      for (const asked of ["abcde", "ab y", "bc", "x x1"]) assert.deepEqual(await found(store, asked), []);
+    }),
+  );
+
+  test(
     "no word is split or folded again by the store",
     onStore(open, async (store) => {
       await declare(store, ["t"]);
@@ -208,7 +220,8 @@ export function searchContract(open: OpenFixture): void {
       const beginnings = words
         .flatMap(wordsOf)
         .flatMap((word) => [...word].map((_, n) => [...word].slice(0, n + 1).join("")));
-      for (const asked of new Set([...beginnings, ..."aeiou0123456789हิാ"])) {
+      const points = [...words.flatMap(wordsOf).join(""), ..."aeiou0123456789"];
+      for (const asked of new Set([...beginnings, ...points])) {
         const expected = words
           .map((t, n) => ({ id: String(n).padStart(2, "0"), words: wordsOf(t) }))
           .filter((each) =>

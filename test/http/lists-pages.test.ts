@@ -102,6 +102,13 @@ describe("the links of a page by offset", () => {
     });
   });
 
+  test("end with a full page where the total is a multiple of the limit", async () => {
+    const path = `${list}?limit=5&offset=15`;
+    const pages = await follow(path);
+    assert.deepEqual(pages.map(numbers), [range(15, 20), range(20, 25)]);
+    assert.equal(links(pages[0] as Answer).last, `${list}?limit=5&offset=20`);
+  });
+
   const families = [
     "limit=10&offset=0",
     "offset=0&limit=10",

@@ -119,6 +119,17 @@ describe("QUERY", () => {
     check(byOffset, { status: 200, headers: { Link: undefined, "X-Total-Count": "12" } });
   });
 
+  test("that no URL can ask for has no Location", async () => {
+    const comma = await service.create("commas", { "a,b": 1, a: 2, b: 3 });
+    for (const content of [{ fields: ["a,b"] }, { sort: ["a,b"], limit: 5 }]) {
+      const answer = await service.send({ method: "QUERY", path: "/api/v1/commas", content });
+      check(answer, { status: 200, headers: { Location: undefined } });
+    }
+    const content = { fields: ["a,b"] };
+    const answer = await service.send({ method: "QUERY", path: "/api/v1/commas", content });
+    assert.deepEqual(answer.json, [{ id: comma.id, "a,b": 1 }]);
+  });
+
   test("is safe: it makes no collection and needs no precondition", async () => {
     const path = "/api/v1/never";
     check(await service.send({ method: "QUERY", path, content: {} }), {

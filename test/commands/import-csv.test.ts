@@ -155,7 +155,7 @@ const refusals: readonly { name: string; csv: string | Buffer; args?: string[]; 
   {
     name: "a column and a part of it",
     csv: "maker.name,maker\n",
-    says: /names "maker" beside "maker\.name"/,
+    says: /names "maker\.name" beside "maker"/,
   },
   { name: "a column without a name", csv: "name,,stock\n", says: /column 2 has no name/ },
   { name: "another delimiter", csv: "name;stock\nA;1\n", says: /give --delimiter ";" if/ },

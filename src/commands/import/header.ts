@@ -15,12 +15,7 @@ export function readHeader(
 ): readonly Column[] {
   requireDelimiter(header, delimiter);
   const columns = header.map((cell, index) => readColumn(collection, nameOf(collection, cell), index));
-  for (const [index, { path }] of columns.entries()) {
-    const other = columns.slice(0, index).find((column) => clash(column.path, path));
-    if (other !== undefined) {
-      throw new StartError(`The header names "${path.join(".")}" beside "${other.path.join(".")}".`);
-    }
-  }
+  requireApart(columns.map(({ path }) => path));
   return columns;
 }
 
@@ -67,8 +62,18 @@ function requireKnown(collection: Collection, path: Path): void {
   }
 }
 
-/** Whether two columns are about the same attribute, or one is about a part of the other. */
-function clash(a: Path, b: Path): boolean {
-  const length = Math.min(a.length, b.length);
-  return a.slice(0, length).join("\0") === b.slice(0, length).join("\0");
+/** No two columns may be about the same attribute, nor one about a part of the other. */
+function requireApart(paths: readonly Path[]): void {
+  const whole = new Map(paths.map((path) => [JSON.stringify(path), path]));
+  const seen = new Set<string>();
+  for (const path of paths) {
+    const inside = path.slice(0, -1).map((_, depth) => JSON.stringify(path.slice(0, depth + 1)));
+    const other = seen.has(JSON.stringify(path))
+      ? path
+      : whole.get(inside.find((key) => whole.has(key)) ?? "");
+    if (other !== undefined) {
+      throw new StartError(`The header names "${path.join(".")}" beside "${other.join(".")}".`);
+    }
+    seen.add(JSON.stringify(path));
+  }
 }

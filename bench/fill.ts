@@ -1,26 +1,33 @@
 /** Makes stores to measure on. */
+import { type Collection, openCollection } from "../src/collection/collection.ts";
 import { createUuidSource } from "../src/collection/ids.ts";
 import { openStore } from "../src/store/open.ts";
 
-/** Fills the collection `articles` of a new store and gives the ids. */
+/** Fills the collection of a new store, as it is declared or an open one called `articles`, and gives the ids. */
 export async function fillStore(
   path: string,
   resources: number,
   attributesOf: (n: number) => Record<string, unknown>,
+  { collection = openCollection("articles") }: { collection?: Collection } = {},
 ): Promise<string[]> {
+  const { name, idKind, schema, indexes, search } = collection;
   const store = await openStore({ kind: "sqlite", path });
-  await store.migrate([{ name: "articles", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  const record = { name, idKind, schema, indexes, search };
+  await store.migrate([{ ...record, indexes: [] }]);
   const newUuid = createUuidSource();
   const ids = Array.from({ length: resources }, () => newUuid());
-  const articles = await store.load("articles");
+  const load = await store.load(name);
+  let added: Promise<unknown> | undefined;
   for (let n = 0; n < resources; n += 1000) {
-    await articles.add(
-      ids
-        .slice(n, n + 1000)
-        .map((id, index) => ({ id, text: JSON.stringify({ id, ...attributesOf(n + index) }) })),
-    );
+    const arrivals = ids
+      .slice(n, n + 1000)
+      .map((id, index) => ({ id, text: JSON.stringify({ id, ...attributesOf(n + index) }) }));
+    await added; // the next thousand are made while the store takes these
+    added = load.add(arrivals);
   }
-  await articles.finish();
+  await added;
+  await load.finish();
+  await store.migrate([record]); // an index is made many times faster than it is kept up
   await store.close();
   return ids;
 }

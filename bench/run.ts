@@ -3,6 +3,7 @@ import { measureCreates } from "./create.ts";
 import { type Figure, formatFigure } from "./harness.ts";
 import { measureImport } from "./import.ts";
 import { measureReadLatency } from "./latency.ts";
+import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
 import { measureReads } from "./read.ts";
 import { measureStart } from "./start.ts";
@@ -14,6 +15,7 @@ const measurements: Record<string, () => Promise<Figure[]>> = {
   latency: measureReadLatency,
   import: measureImport,
   memory: measureMemory,
+  lists: measureLists,
 };
 
 const named = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** The service itself. `declared` gives the collection `articles` a schema; otherwise anything goes. */
+/** The service itself. `declared` gives the collection `articles` a schema, and indexes; otherwise anything goes. */
 import { defineCollection } from "../../src/collection/schema.ts";
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
@@ -7,17 +7,27 @@ import { sampleSchema } from "../harness.ts";
 const options = JSON.parse(process.argv[2] as string) as {
   store: string;
   declared?: boolean;
+  indexes?: string[][];
   groupCommit?: boolean;
+  queryMs?: number;
 };
 const config = await loadConfig({
   flags: { store: `sqlite:${options.store}`, port: "0" },
   env: {},
   cwd: "/",
 });
-const articles = await defineCollection("articles", { schema: sampleSchema });
+const articles = await defineCollection("articles", {
+  schema: sampleSchema,
+  indexes: options.indexes ?? [],
+});
 const { origin } = await startServer(
   { ...config, ...(options.declared === true ? { collections: new Map([["articles", articles]]) } : {}) },
-  { storeOptions: { groupCommit: options.groupCommit ?? true } },
+  {
+    storeOptions: {
+      groupCommit: options.groupCommit ?? true,
+      ...(options.queryMs === undefined ? {} : { queryMs: options.queryMs }),
+    },
+  },
 );
 process.stdout.write(`${new URL(origin).port}\n`);
 

@@ -1,0 +1,208 @@
+/** The reference of lists: its examples are run in order against a service, and its tables held against the code. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { STATUS_CODES } from "node:http";
+import { after, before, describe, test } from "node:test";
+import type { CollectionDeclaration } from "../src/collection/schema.ts";
+import { defineCollection } from "../src/collection/schema.ts";
+import { filterLimits } from "../src/query/conditions.ts";
+import { legacySuffixes, operators } from "../src/query/operators.ts";
+import { listParameters } from "../src/query/parameters.ts";
+import { parseList } from "../src/query/parse.ts";
+import { defaultPageSize } from "../src/query/request.ts";
+import { servingOf } from "../src/store/sqlite/serving.ts";
+import { type Answer, type Request, type Service, startService } from "./http/service.ts";
+
+const reference = readFileSync("docs/reference/lists.md", "utf8");
+const { collections } = JSON.parse(blockOf("json")) as {
+  collections: Record<string, CollectionDeclaration>;
+};
+const list = "/api/v1/books";
+
+/** What stands in the one block of a language. */
+function blockOf(language: string): string {
+  const blocks = [...reference.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))];
+  assert.equal(blocks.length, 1, `${blocks.length} blocks of ${language}`);
+  return blocks[0]?.[1] ?? "";
+}
+
+/** The cells of the table with this head, without backticks around the first. */
+function tableOf(head: string): [first: string, ...others: string[]][] {
+  const [, text = ""] = reference.split(`\n| ${head} |\n`);
+  const lines = text.split("\n").slice(1);
+  const end = lines.findIndex((line) => !line.startsWith("|"));
+  const found = lines.slice(0, end).map((line): [string, ...string[]] => {
+    const [first = "", ...others] = line.slice(2, -2).split(" | ");
+    return [first.replace(/^`(.*)`$/, "$1"), ...others];
+  });
+  assert.ok(found.length > 0, `a table with the head ${head}`);
+  return found;
+}
+
+async function startWithBooks(limits: { queryMs?: number } = {}): Promise<Service> {
+  const service = await startService({ collections, limits });
+  for (const line of blockOf("ndjson").trim().split("\n"))
+    await service.create("books", JSON.parse(line) as Record<string, unknown>);
+  return service;
+}
+
+describe("the reference of lists", () => {
+  test("has every parameter, and no other", () => {
+    const listed = tableOf("parameter | what it is").map(([name]) => name);
+    assert.deepEqual([...listed].sort(), [...listParameters].sort());
+  });
+
+  test("has every operator as the code knows it, and no other", () => {
+    const taken = {
+      scalar: "a value",
+      list: "a list",
+      comparable: "a number or a string",
+      string: "a string",
+      boolean: "`true` or `false`",
+    } as const;
+    const known = Object.entries(operators).map(([name, { takes, collects, meaning }]) => {
+      const endings = Object.entries(legacySuffixes).filter(([, operator]) => operator === name);
+      const ending = endings.map(([suffix]) => `\`${suffix}\``).join(", ");
+      return [name, ending, taken[takes], collects ? "yes" : "no", meaning];
+    });
+    const head = "operator | ending | takes | repeated | is true of an attribute that";
+    assert.deepEqual(tableOf(head), known);
+  });
+
+  test("tells the bounds that there are", () => {
+    const bounds = Object.fromEntries(tableOf("what | at most"));
+    assert.equal(bounds["conditions of a filter"], filterLimits.conditions.toLocaleString("en"));
+    assert.equal(bounds["values of a filter"], filterLimits.values.toLocaleString("en"));
+    assert.equal(bounds["levels of `filter`"], String(filterLimits.depth));
+    assert.match(reference, new RegExp(`a page has at most: ${defaultPageSize} without it`));
+  });
+
+  test("says rightly which lists an index serves", async () => {
+    const books = await defineCollection("books", collections.books ?? {});
+    for (const [query, served] of tableOf("query string | served")) {
+      const { filter, sort } = parseList(query, books, 1_000);
+      const isServed = servingOf({ ...(filter && { filter }), sort }, books.indexes) !== undefined;
+      assert.equal(served?.split(":")[0], isServed ? "yes" : "no", query);
+    }
+  });
+});
+
+describe("the reference of lists, by its tables,", () => {
+  let service: Service;
+  before(async () => {
+    service = await startWithBooks();
+  });
+  after(() => service.stop());
+
+  for (const [query, ids] of tableOf("query string | ids"))
+    test(`finds ${ids} by ${query}`, async () => {
+      const answer = await service.send({ path: `${list}?${query}` });
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal((answer.json as { id: number }[]).map(({ id }) => id).join(", "), ids);
+    });
+
+  for (const [query, message] of tableOf("query string | message"))
+    test(`refuses ${query}`, async () => {
+      const answer = await service.send({ path: `${list}?${query}` });
+      assert.equal(answer.status, 400);
+      assert.equal((answer.json as { message: string }).message, message);
+    });
+
+  test("knows every member of the content of QUERY, and no other", async () => {
+    const answer = await service.send({ method: "QUERY", path: list, content: { unknown: 1 } });
+    const members = tableOf("member | value").map(([name]) => name);
+    assert.match((answer.json as { message: string }).message, new RegExp(` ${members.join(", ")}\\.$`));
+  });
+});
+
+interface Example {
+  request: Request;
+  limits: { queryMs?: number };
+  status: string;
+  headers: [name: string, value: string][];
+  body: string;
+}
+
+/** The examples in their order: a request, and from the line that begins with `HTTP/1.1` on, its answer. */
+function readExamples(): Example[] {
+  const blocks = [...reference.matchAll(/^```http(?: queryMs=([0-9]+))?\n(.*?)^```$/gms)];
+  return blocks.map(([, queryMs, text = ""]) => {
+    const [asked = "", answered = ""] = text.split("\nHTTP/1.1 ");
+    const { first, headers, body } = readMessage(asked);
+    const [method = "", path = ""] = first.split(" ");
+    const answer = readMessage(answered);
+    return {
+      request: { method, path, headers: Object.fromEntries(headers), ...(body === "" ? {} : { body }) },
+      limits: queryMs === undefined ? {} : { queryMs: Number(queryMs) },
+      status: answer.first,
+      headers: answer.headers,
+      body: answer.body,
+    };
+  });
+}
+
+/** A value that is too long for a line goes on, indented, in the next. */
+function readMessage(text: string): { first: string; headers: [string, string][]; body: string } {
+  const [head = "", ...rest] = text.split("\n\n");
+  const [first = "", ...lines] = head.replaceAll(/\n +/g, " ").trim().split("\n");
+  const headers = lines.map((line): [string, string] => {
+    const colon = line.indexOf(": ");
+    return [line.slice(0, colon), line.slice(colon + 2)];
+  });
+  return { first, headers, body: rest.join("\n\n").trim() };
+}
+
+/** What the examples call a cursor, and what it is. */
+class Cursors {
+  readonly #known = new Map<string, string>();
+
+  /** Learns the names of cursors that are new, and puts the cursors in the place of their names. */
+  fill(text: string, actual: string): string {
+    const found = [...actual.matchAll(cursor)].map(([, value = ""]) => value);
+    let n = 0;
+    return text.replace(cursor, (_, name: string) => {
+      const value = this.#known.get(name) ?? found[n] ?? name;
+      n++;
+      this.#known.set(name, value);
+      return `cursor=${value}`;
+    });
+  }
+}
+
+const cursor = /\bcursor=([\w-]+)/g;
+
+/** The text of a body as the examples show it: white space between the parts of JSON is theirs. */
+function shownBody({ headers, text }: Answer, body: string): [actual: string, expected: string] {
+  if (!headers["content-type"]?.startsWith("application/json"))
+    return [text.trimEnd().replaceAll("\r\n", "\n"), body];
+  const actual = text.replace(/urn:uuid:[0-9a-f-]{36}/, "urn:uuid:…");
+  return [actual, JSON.stringify(JSON.parse(body))];
+}
+
+describe("the examples of the reference of lists", () => {
+  const examples = readExamples();
+  assert.ok(examples.length > 20, `${examples.length} examples`);
+  const cursors = new Cursors();
+  let service: Service;
+  before(async () => {
+    service = await startWithBooks();
+  });
+  after(() => service.stop());
+
+  // One after the other: some need what those before them did.
+  for (const { request, limits, status, headers, body } of examples)
+    test(`${request.method} ${request.path} is answered as it stands there`, async (t) => {
+      const isOther = Object.keys(limits).length > 0;
+      const asked = isOther ? await startWithBooks(limits) : service;
+      if (isOther) t.after(() => asked.stop());
+      const path = cursors.fill(request.path, "");
+      const answer = await asked.send({ ...request, path }, { mayFail: true });
+      assert.equal(`${answer.status} ${STATUS_CODES[answer.status]}`, status, answer.text);
+      for (const [name, value] of headers) {
+        const actual = answer.headers[name.toLowerCase()] ?? "";
+        assert.equal(actual, cursors.fill(value, actual), name);
+      }
+      const [actual, expected] = shownBody(answer, body);
+      assert.equal(actual, expected);
+    });
+});

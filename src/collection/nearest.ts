@@ -11,11 +11,23 @@ export function nearestTo(name: string, candidates: readonly string[]): string |
   let edits = name.length < 4 ? 2 : 3 + Math.floor(name.length / 8);
   for (const candidate of candidates) {
     const needed = distance(name.toLowerCase(), candidate.slice(0, 2 * maxLength).toLowerCase());
-    if (needed >= edits) continue;
+    if (needed > edits || needed >= name.length) continue; // nothing of the name would be left
+    if (needed === edits && !beginsMoreAlike(name, candidate, nearest)) continue;
     nearest = candidate;
     edits = needed;
   }
   return nearest;
+}
+
+/** Of two that are as near, the beginning tells: "neq" is "ne" rather than "eq". */
+function beginsMoreAlike(name: string, candidate: string, nearest: string | undefined): boolean {
+  return nearest !== undefined && commonBeginning(name, candidate) > commonBeginning(name, nearest);
+}
+
+function commonBeginning(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
 }
 
 /** ` Did you mean "title"?`, or nothing. */

@@ -10,6 +10,8 @@ import { resourcesTable } from "./tables.ts";
 
 /** A search as a part of a statement. */
 export interface SearchSql {
+  /** The table of words, which is enough to count by: it has each resource once. */
+  table: string;
   /** The resources that are found: what stands between `from` and `where`. No index can be named for them. */
   from: string;
   /** What must be true; it has one value, `pattern`. */
@@ -39,6 +41,7 @@ export function searchDdl(number: number): string {
 export function searchSql(number: number, words: readonly string[]): SearchSql {
   const table = searchTable(number);
   return {
+    table,
     // In this order: the other way round, SQLite would look up each resource among those that are found.
     from: `${table} cross join ${resourcesTable(number)} on key = ${table}.rowid`,
     where: `${table} match ?`,

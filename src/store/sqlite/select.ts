@@ -68,7 +68,8 @@ function searchOf({ number }: NumberedCollection, { words = [] }: PageQuery): Se
 /** What counts all resources of the list. */
 export function selectCount(collection: NumberedCollection, query: PageQuery, isWatched: boolean): Statement {
   const { from, where, values } = source(collection, query, { isWatched });
-  return { sql: `select count(*) from ${from} where ${where}`, values };
+  const search = query.filter === undefined ? searchOf(collection, query) : undefined;
+  return { sql: `select count(*) from ${search?.table ?? from} where ${where}`, values };
 }
 
 interface Part {

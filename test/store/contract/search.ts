@@ -81,7 +81,7 @@ export function searchContract(open: OpenFixture): void {
   test("a search finds what each word begins a word of, after any changes and declarations", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(step, { maxLength: 14 }),
+        fc.array(step, { maxLength: 24 }),
         fc.array(q, { minLength: 1, maxLength: 4 }),
         (steps, asked) =>
           onStore(open, async (first, reopen) => {
@@ -106,7 +106,7 @@ export function searchContract(open: OpenFixture): void {
             }
           })(),
       ),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 

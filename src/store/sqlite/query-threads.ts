@@ -76,7 +76,7 @@ export class QueryThreads {
         deadline: Date.now() + maxMs,
         cancelled: new SharedArrayBuffer(4),
         signal,
-        timer: setTimeout(() => this.#end(job, tooExpensive(query, maxMs)), maxMs),
+        timer: setTimeout(() => this.#end(job, tooExpensive(job, maxMs)), maxMs),
         resolve,
         reject,
       };
@@ -127,7 +127,7 @@ export class QueryThreads {
         if (answer.kind === "page") job.resolve(answer.page);
         else if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
         else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
-        else job.reject(tooExpensive(job.query, this.#options.maxMs));
+        else job.reject(tooExpensive(job, this.#options.maxMs));
       });
     }
     this.#next();
@@ -154,9 +154,9 @@ function settle(job: Job, answer: () => void): void {
   answer();
 }
 
-function tooExpensive(query: PageQuery, maxMs: number): Problem {
+function tooExpensive({ query, collection }: QueryRequest, maxMs: number): Problem {
   return new Problem(
     "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the ${maxMs} ms that one may take. ${adviceFor(query)}`,
+    `The list takes longer than the ${maxMs} ms that one may take. ${adviceFor(query, collection.indexes)}`,
   );
 }

@@ -35,23 +35,39 @@ export function isQuick(query: Quick, indexes: readonly Index[]): boolean {
 }
 
 /** Says what would make a list quick, in a sentence. */
-export function adviceFor({ filter, sort = [], words }: Asked): string {
+export function adviceFor(query: Quick, indexes: readonly Index[]): string {
+  const { filter, sort = [], words } = query;
   if (words !== undefined) return "Ask for fewer or longer words, or for less with a filter.";
+  if (servingOf(query, indexes) !== undefined) return servedAdvice(query);
   const conditions = conjunctsOf(filter);
   const equal = conditions.filter(isEquality).map(({ path }) => formatPath(path));
   const range = conditions.find(isRange);
-  const sorted = neededKeys(sort).filter(({ path }) => !isIdPath(path));
-  const ordered = sorted.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`);
-  if (ordered.length === 0 && range !== undefined) ordered.push(formatPath(range.path));
-  const keys = [...new Set([...equal, ...ordered.filter((key) => !equal.includes(key.replace(/^-/, "")))])];
+  const sorted = neededKeys(sort)
+    .map(({ path, descending }) => ({ name: formatPath(path), descending }))
+    .filter(({ name }) => name !== "id" && !equal.includes(name));
+  // An index gives a range in the order of its attribute, and no other way.
+  const isForSort = sort.length === 0 && range !== undefined && !equal.includes(formatPath(range.path));
+  if (isForSort) sorted.push({ name: formatPath(range.path), descending: false });
+  const keys = [
+    ...new Set(equal),
+    ...sorted.map(({ name, descending }) => `${descending ? "-" : ""}${name}`),
+  ];
   if (keys.length === 0) {
     return "No index serves such a filter: ask for equal values or for a range, or declare the attributes in search and ask with q.";
   }
-  const isWhole = conditions.every((condition) => isEquality(condition) || condition === range);
-  const rest = isWhole
-    ? ""
-    : " It serves equal values, one range and the sort; the rest of the filter reads on.";
-  return `An index would make it quick: indexes: [${JSON.stringify(keys.length === 1 ? keys[0] : keys)}] in the collection's configuration.${rest}`;
+  const spelled = JSON.stringify(keys.length === 1 ? keys[0] : keys);
+  const isWhole = conditions.every((condition) => isServed(condition, sorted[0]?.name));
+  const so = `indexes: [${spelled}] in the collection's configuration${isForSort ? `, and sort=${formatPath(range.path)} in the request` : ""}.`;
+  return isWhole
+    ? `An index would make it quick: ${so}`
+    : `An index would make it quicker: ${so} No index serves the rest of the filter.`;
+}
+
+/** The page is quick: what is beside it takes the time. */
+function servedAdvice({ count, filter }: Quick): string {
+  return count === true && filter !== undefined
+    ? 'The page is quick, and the total is not: ask with count=none, or by "cursor".'
+    : 'A page so far from the beginning is quick by "cursor".';
 }
 
 /** Whether the index gives what is asked for one after the other, without sorting and without what is not asked for. */
@@ -65,9 +81,12 @@ function serves(index: Index, conditions: readonly Filter[], sort: readonly Sort
   if (tail.length !== keys.length) return false;
   if (!tail.every((key, n) => isSameKey(key, keys[n] as SortKey))) return false;
   const ranged = tail[0] === undefined ? undefined : formatPath(tail[0].path);
-  return conditions.every(
-    (condition) => isEquality(condition) || (isRange(condition) && formatPath(condition.path) === ranged),
-  );
+  return conditions.every((condition) => isServed(condition, ranged));
+}
+
+/** Whether an index serves the condition whose first attribute after the equal ones is `ranged`. */
+function isServed(condition: Filter, ranged: string | undefined): boolean {
+  return isEquality(condition) || (isRange(condition) && formatPath(condition.path) === ranged);
 }
 
 function isSameKey(a: SortKey, b: SortKey): boolean {

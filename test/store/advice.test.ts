@@ -1,0 +1,61 @@
+/** What a list that took too long is told: an index that would serve it does serve it. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openCollection } from "../../src/collection/collection.ts";
+import { readIndexes } from "../../src/collection/indexes.ts";
+import { parseList } from "../../src/query/parse.ts";
+import { adviceFor, servingOf } from "../../src/store/sqlite/serving.ts";
+
+function askedBy(query: string, count = false) {
+  const { filter, sort } = parseList(query, openCollection("topics"), 1_000);
+  return { ...(filter && { filter }), sort, count };
+}
+
+describe("the advice for a list", () => {
+  const advised: [query: string, index: unknown, sort?: string][] = [
+    ["sort=-n", "-n"],
+    ["status=open", "status"],
+    ["status=open&sort=-n", ["status", "-n"]],
+    ["status=open&kind=a&sort=n,-m", ["status", "kind", "n", "-m"]],
+    ['filter={"status":"open","n":{"gt":1,"lt":5}}&sort=n', ["status", "n"]],
+    ['filter={"n":{"gt":1}}', "n", "n"],
+    ['filter={"status":"open","n":{"gt":1}}', ["status", "n"], "n"],
+    ["status=open&sort=status,n", ["status", "n"]],
+    ["sort=n,id", "n"],
+    ["a.b=x&sort=c", ["a.b", "c"]],
+  ];
+  for (const [query, index, sort] of advised)
+    test(`names an index that serves ${query}`, () => {
+      const spelled = JSON.stringify([index]);
+      const request = sort === undefined ? "" : `, and sort=${sort} in the request`;
+      const advice = `An index would make it quick: indexes: ${spelled} in the collection's configuration${request}.`;
+      assert.equal(adviceFor(askedBy(query), []), advice);
+      const followed = askedBy(sort === undefined ? query : `${query}&sort=${sort}`);
+      assert.notEqual(servingOf(followed, readIndexes([index], "indexes")), undefined);
+    });
+
+  const partly: [query: string, index: unknown][] = [
+    ["status=open&title:contains=x", "status"],
+    ['filter={"n":{"gte":5}}&sort=-m', "-m"],
+    ['filter={"n":{"gte":5},"m":{"gte":5}}', "n"],
+    ['filter={"n":{"eq":5,"lt":6}}', "n"],
+  ];
+  for (const [query, index] of partly)
+    test(`promises no more than it can for ${query}`, () => {
+      const advice = adviceFor(askedBy(query), []);
+      assert.ok(advice.startsWith("An index would make it quicker: "), advice);
+      assert.ok(advice.includes(`indexes: ${JSON.stringify([index])} in`), advice);
+      assert.match(advice, / No index serves the rest of the filter\.$/);
+    });
+
+  test("names no index where none would help", () => {
+    assert.match(adviceFor(askedBy("title:contains=x"), []), /^No index serves such a filter/);
+  });
+
+  test("names no index that is there already, but what is slow beside it", () => {
+    const indexes = readIndexes(["status"], "indexes");
+    assert.match(adviceFor(askedBy("status=open", true), indexes), /count=none/);
+    assert.match(adviceFor({ ...askedBy("status=open"), offset: 50_000 }, indexes), /by "cursor"/);
+    assert.match(adviceFor({ ...askedBy(""), count: true, offset: 50_000 }, indexes), /by "cursor"/);
+  });
+});

@@ -91,7 +91,7 @@ function hashConfiguration(
   { prefix, limits }: HttpSettings,
   collections: ReadonlyMap<string, Collection>,
 ): string {
-  const schemas = [...collections.values()].map(({ name, schema }) => [name, schema]);
+  const schemas = [...collections.values()].map(({ name, schema, search }) => [name, schema, search]);
   const text = JSON.stringify([prefix, limits.page, schemas]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
 }

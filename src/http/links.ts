@@ -1,9 +1,11 @@
 /** The links of a page (RFC 8288): everything that the request asked for stays, but for which page of it. */
+
 import { formatCursor, listName } from "../query/cursor.ts";
+import { isRanked, maxOffset } from "../query/list.ts";
 import { pagingParameters } from "../query/parameters.ts";
 import { type Position, positionOf } from "../query/sort.ts";
 import type { Page } from "../store/store.ts";
-import { isRanked, type Listing } from "./lists.ts";
+import type { Listing } from "./lists.ts";
 import type { HttpRequest } from "./message.ts";
 
 /** Paths with query strings, by relation, in the order in which they are told. */
@@ -19,9 +21,6 @@ const ofPage: ReadonlySet<string> = new Set(pagingParameters);
 
 /** A Link field stays below this, but for a next page of a GET: clients and proxies take 4 to 16 KiB of headers. */
 const maxLinkBytes = 4_000;
-
-/** Further than so many resources only a cursor leads; a ranked list ends there. */
-const maxOffset = { ranked: 1_000, other: 100_000 };
 
 /** The URL at which GET gives this very list; `undefined` where it would be too long. */
 export function urlOf({ path, query }: Listing): string | undefined {

@@ -10,7 +10,7 @@ import { parseContent } from "./decide.ts";
 import type { Listing } from "./lists.ts";
 import type { HttpRequest } from "./message.ts";
 import { listTypeFor } from "./negotiate.ts";
-import type { OperationOf } from "./perform.ts";
+import type { OperationOf } from "./operation.ts";
 import type { Service } from "./service.ts";
 import { pauseAfter } from "./turns.ts";
 

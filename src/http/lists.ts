@@ -88,11 +88,6 @@ function tagOf({ type, contentHash }: Listing): string {
   return contentHash === undefined ? format : `${format}-${contentHash}`;
 }
 
-/** Whether the best matches come first; such a list has no cursors. */
-export function isRanked({ words, sort }: ListRequest): boolean {
-  return words !== undefined && sort.length === 0;
-}
-
 function toListQuery({ collection, asked }: Listing): ListQuery {
   const { filter, sort, words, paging } = asked;
   const query: ListQuery = { collection: collection.name, limit: paging.limit };

@@ -39,6 +39,9 @@ export type Operation =
   | ({ kind: "delete" } & Target)
   | ({ kind: "patch"; format: PatchFormat } & Target);
 
+/** The operations of one kind. */
+export type OperationOf<Kind extends Operation["kind"]> = Extract<Operation, { kind: Kind }>;
+
 /**
  * Reads what the header section says, in the order in which its faults answer: Expect (417), coding and type of
  * the content (415), its length (413), Accept (406), query parameters (400).

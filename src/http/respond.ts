@@ -10,7 +10,8 @@ import {
   safetyHeaders,
   withBody,
 } from "./message.ts";
-import type { OperationOf, Result } from "./perform.ts";
+import type { OperationOf } from "./operation.ts";
+import type { Result } from "./result.ts";
 import { resourcePath } from "./route.ts";
 import type { Document } from "./routes/documents.ts";
 import type { Service } from "./service.ts";

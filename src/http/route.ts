@@ -45,7 +45,7 @@ const documentPath = /^\/(?:livez|readyz|healthz|problems\/[^/]+)$/;
 export function findRoute(service: Service, request: HttpRequest): Route {
   requireWellFormed(request);
   requireOwnHost(service, request);
-  if (request.target.length > service.settings.limits.targetBytes) throw targetTooLong(service);
+  if (request.target.length > service.settings.limits.targetBytes) throw targetTooLong(service, request);
   const route = matchTarget(service, request);
   if (route.kind === "nothing" || route.kind === "service") return route;
   if (methodSets[route.kind].has(request.method)) return route;
@@ -89,9 +89,11 @@ function requireOwnHost(service: Service, request: HttpRequest): void {
   );
 }
 
-function targetTooLong(service: Service): Problem {
+function targetTooLong(service: Service, { method, target }: HttpRequest): Problem {
   const limit = service.settings.limits.targetBytes;
-  return new Problem("URI_TOO_LONG", `The request target is longer than ${limit} octets.`);
+  const advice =
+    method === "GET" && target.includes("?") ? " QUERY asks for a list by content, which may be longer." : "";
+  return new Problem("URI_TOO_LONG", `The request target is longer than ${limit} octets.${advice}`);
 }
 
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;

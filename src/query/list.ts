@@ -25,3 +25,11 @@ export interface ListRequest {
 export type Paging =
   | { kind: "cursor"; limit: number; hasLimit: boolean; after: Position | undefined }
   | { kind: "offset"; limit: number; offset: number };
+
+/** How far offsets may lead: in a list of the best matches, and in any other. */
+export const maxOffset = { ranked: 1_000, other: 100_000 } as const;
+
+/** Whether the best matches come first; such a list has no cursors. */
+export function isRanked({ words, sort }: Pick<ListRequest, "words" | "sort">): boolean {
+  return words !== undefined && sort.length === 0;
+}

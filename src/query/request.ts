@@ -7,7 +7,7 @@ import { invalidCursor, listName, parseCursor } from "./cursor.ts";
 import type { Place } from "./faults.ts";
 import type { Filter } from "./filter.ts";
 import { isEverything } from "./filter-json.ts";
-import type { ListRequest, Paging } from "./list.ts";
+import { isRanked, type ListRequest, maxOffset, type Paging } from "./list.ts";
 import type { PageDraft } from "./paging.ts";
 import { type Position, withId } from "./sort.ts";
 import { wordsOf } from "./words.ts";
@@ -15,8 +15,6 @@ import { wordsOf } from "./words.ts";
 /** How many resources a page has when the client does not say. */
 export const defaultPageSize = 100;
 
-const maxOffset = 100_000;
-const maxRankedOffset = 1_000;
 const maxWords = 32;
 const maxSearchLength = 5_000;
 
@@ -38,11 +36,11 @@ export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): 
   const { sort, fields, envelope, count } = draft;
   const filter = isEverything(draft.filter) ? undefined : draft.filter;
   const words = readWords(draft, reading);
-  const isRanked = words !== undefined && sort.length === 0;
+  const ranked = isRanked({ words, sort });
   const ids = filter === undefined ? undefined : countIds(filter);
   const limit = Math.min(draft.page.limit ?? ids ?? defaultPageSize, maxPageSize);
-  const page = { ...draft, isRanked, limit };
-  if (draft.page.kind === "cursor" && !isRanked) {
+  const page = { ...draft, isRanked: ranked, limit };
+  if (draft.page.kind === "cursor" && !ranked) {
     reading.faults.throwIfAny();
     const after = readAfter({ ...draft.page, ...draft }, { filter, sort, words }, reading);
     const paging = { kind: "cursor", limit, hasLimit: draft.page.limit !== undefined, after } as const;
@@ -87,17 +85,17 @@ function toOffset(
   }
   const offset = page.kind === "page" ? (page.page - 1) * limit : page.offset;
   const place = placeOf(page.kind === "page" ? "_page" : page.name);
-  if (isRanked && offset > maxRankedOffset) faults.add(place, "offset", rankedOffset);
-  else if (offset > maxOffset) faults.add(place, "offset", tooFar);
+  if (isRanked && offset > maxOffset.ranked) faults.add(place, "offset", rankedOffset);
+  else if (offset > maxOffset.other) faults.add(place, "offset", tooFar);
   return { kind: "offset", limit, offset };
 }
 
 const rankedCursor =
   'needs a "sort" when there is a "q": the best matches come first without, and are paged by "offset"';
 
-const rankedOffset = `leads further than ${maxRankedOffset.toLocaleString("en")} of the best matches: add a "sort" to page further, or more words to "q"`;
+const rankedOffset = `leads further than ${maxOffset.ranked.toLocaleString("en")} of the best matches: add a "sort" to page further, or more words to "q"`;
 
-const tooFar = `leads further than ${maxOffset.toLocaleString("en")} resources: use "cursor", which is quick at any place`;
+const tooFar = `leads further than ${maxOffset.other.toLocaleString("en")} resources: use "cursor", which is quick at any place`;
 
 function readAfter(
   { cursor, placeOf }: { cursor: string | undefined; placeOf: Draft["placeOf"] },

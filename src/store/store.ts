@@ -81,7 +81,7 @@ export interface ListQuery {
   filter?: Filter;
   /** As `compareBy` sorts; by ascending id where keys are equal, or there are none. @default [] */
   sort?: readonly SortKey[];
-  /** Only resources that come after this position, at which none need be (any more). Not together with `offset` or `words`. */
+  /** Only resources that come after this position, at which none need be (any more). Not together with `offset`, and with `words` only where there is a `sort`. */
   after?: Position;
   /** So many resources at the beginning are left out. @default 0 */
   offset?: number;

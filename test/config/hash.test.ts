@@ -34,12 +34,14 @@ const changes: [what: string, changed: object][] = [
   ["a tighter attribute", withSchema({ type: "object", properties: { name: { ...text, maxLength: 9 } } })],
   ["one more attribute", withSchema({ type: "object", properties: { name: text, more: text } })],
   ["no schema any more", { collections: { things: {}, others: {} } }],
+  ["other attributes to search", { collections: { ...original.collections, others: { search: ["name"] } } }],
   ["another largest page", { ...original, limits: { page: 10 } }],
   ["another prefix", { ...original, prefix: "/v2" }],
 ];
 
 const others: [what: string, changed: object][] = [
   ["nothing", original],
+  ["an index", { collections: { ...original.collections, others: { indexes: ["name"] } } }],
   ["the log", { ...original, log: "requests" }],
   ["time-outs", { ...original, limits: { requestTimeoutMs: 1_000 } }],
   ["the origins that may call", { ...original, cors: { origins: ["*"] } }],

@@ -62,7 +62,7 @@ describe("a list that an index serves", () => {
   function planOf(query: Omit<PageQuery, "limit">): string[] {
     const collection = readCatalogue(database).get("articles");
     assert.ok(collection !== undefined);
-    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, false);
+    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isWatched: false });
     return statements.flatMap(({ sql, values }) =>
       database
         .prepare(`explain query plan ${sql}`)

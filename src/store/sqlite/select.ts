@@ -6,7 +6,7 @@ import { indexName, quoteName } from "./columns.ts";
 import { filterSql } from "./conditions.ts";
 import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
 import { type SearchSql, searchSql } from "./search.ts";
-import { servingOf } from "./serving.ts";
+import { type Serving, servingOf } from "./serving.ts";
 import { resourcesTable } from "./tables.ts";
 
 /** A list of a collection that is known. */
@@ -27,14 +27,23 @@ export interface Selection {
 /** The function that a reading thread calls for each resource that it looks at, so that it can end the work. */
 export const watchFunction = "holdfast_goes_on";
 
-/** What gives the page. With `isWatched`, every resource that is looked at passes the watch function first. */
-export function selectPage(collection: NumberedCollection, query: PageQuery, isWatched: boolean): Selection {
+/** How resources are read. */
+export interface Manner {
+  /** Every resource that is looked at passes the watch function first. */
+  isWatched: boolean;
+  /** A resource whose text has more bytes comes without it. */
+  maxBytes?: number;
+}
+
+/** What gives the page. */
+export function selectPage(collection: NumberedCollection, query: PageQuery, manner: Manner): Selection {
   const { after, sort = [], offset = 0 } = query;
   const { indexes } = collection;
   const serving = servingOf(query, indexes);
+  const whole = { ...manner, serving };
   if (after === undefined) {
     const order = [...rankOf(collection, query), ...orderColumns(sort, indexes)];
-    return { statements: [selectResources(collection, query, { isWatched, order })], offset };
+    return { statements: [selectResources(collection, query, { ...whole, order })], offset };
   }
   const ranges = rangesAfter(after, sort, indexes);
   // Where an index gives each range in order, they are read one by one until the page is full: an OR would be a scan.
@@ -49,7 +58,7 @@ export function selectPage(collection: NumberedCollection, query: PageQuery, isW
         ]
       : ranges;
   return {
-    statements: parts.map((part) => selectResources(collection, query, { isWatched, ...part })),
+    statements: parts.map((part) => selectResources(collection, query, { ...whole, ...part })),
     offset: 0,
   };
 }
@@ -67,13 +76,14 @@ function searchOf({ number }: NumberedCollection, { words = [] }: PageQuery): Se
 
 /** What counts all resources of the list. */
 export function selectCount(collection: NumberedCollection, query: PageQuery, isWatched: boolean): Statement {
-  const { from, where, values } = source(collection, query, { isWatched });
+  const serving = servingOf(query, collection.indexes);
+  const { from, where, values } = source(collection, query, { isWatched, serving });
   const search = query.filter === undefined ? searchOf(collection, query) : undefined;
   return { sql: `select count(*) from ${search?.table ?? from} where ${where}`, values };
 }
 
-interface Part {
-  isWatched: boolean;
+interface Part extends Manner {
+  serving: Serving;
   where?: string;
   values?: readonly SQLInputValue[];
 }
@@ -84,9 +94,11 @@ function selectResources(
   part: Part & { order: readonly OrderColumn[] },
 ): Statement {
   const { from, where, values } = source(collection, query, part);
-  const sql = `select id, version, updated_at, doc from ${from} where ${where}
+  const { maxBytes } = part;
+  const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
+  const sql = `select id, version, updated_at, ${text} from ${from} where ${where}
     order by ${orderSql(part.order)} limit ? offset ?`;
-  return { sql, values };
+  return { sql, values: maxBytes === undefined ? values : [maxBytes, ...values] };
 }
 
 /** The table and what must be true of a resource. */
@@ -96,7 +108,7 @@ function source(
   part: Part,
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
   const { number, indexes } = collection;
-  const serving = servingOf(query, indexes);
+  const { serving } = part;
   const search = searchOf(collection, query);
   const hint = serving?.kind === "index" ? ` indexed by ${quoteName(indexName(number, serving.index))}` : "";
   const values: SQLInputValue[] = [];

@@ -1,0 +1,190 @@
+/** Carries writes out: judges preconditions, reads the content, decides, commits. */
+import type { Collection } from "../collection/collection.ts";
+import { Problem } from "../errors.ts";
+import { recordOf } from "../store/record.ts";
+import type { Change, Stored } from "../store/store.ts";
+import { commit, inTime } from "./commit.ts";
+import { requirePreconditions } from "./conditional.ts";
+import { readContent } from "./content.ts";
+import {
+  decideCreate,
+  decidePatch,
+  decideReplace,
+  type Patch,
+  parsePatch,
+  parseResource,
+  patchProblem,
+} from "./decide.ts";
+import { listValidators } from "./lists.ts";
+import type { HttpRequest } from "./message.ts";
+import type { OperationOf } from "./operation.ts";
+import { type Result, validatorsOf } from "./result.ts";
+import type { Service } from "./service.ts";
+import type { Limits } from "./settings.ts";
+import { pauseAfter } from "./turns.ts";
+
+/** An operation on one existing resource that changes it. */
+type Write = OperationOf<"replace" | "patch" | "delete">;
+
+/** How often a write is decided anew when another instance was faster. */
+const maxTries = 5;
+
+/** Creates a resource. Throws the problems of preconditions and content, and the store's. */
+export async function create(
+  service: Service,
+  operation: OperationOf<"create">,
+  request: HttpRequest,
+): Promise<Result> {
+  const { collection } = operation;
+  await requireCollectionPreconditions(service, collection, request);
+  const content = await readResource(request, service.settings.limits);
+  const textFor = decideCreate(collection, content);
+  await requireCollection(service, collection);
+  const id = await newId(service, collection);
+  const key = { collection: collection.name, id };
+  const text = textFor(id);
+  const committed = await commit(service, { key, expect: "absent", next: text });
+  return written("created", operation.path, { id, text, ...committed });
+}
+
+/** RFC 9110 §13.1.1: the preconditions of a POST are judged against its target, the collection. */
+async function requireCollectionPreconditions(
+  service: Service,
+  { name }: Collection,
+  request: HttpRequest,
+): Promise<void> {
+  const { headers } = request;
+  if (headers["if-match"] === undefined && headers["if-none-match"] === undefined) return;
+  requirePreconditions(
+    headers,
+    listValidators(service, await service.store.list({ collection: name, limit: 1 })),
+  );
+}
+
+/** In open mode a collection springs into being with its first create. */
+async function requireCollection(service: Service, collection: Collection): Promise<void> {
+  if (service.store.collections().has(collection.name)) return;
+  // One after the other, so that a crowd of first creates keeps to the limit. No resource has this key.
+  await service.writes.run("collections", () => makeCollection(service, collection));
+}
+
+async function makeCollection(service: Service, collection: Collection): Promise<void> {
+  const collections = service.store.collections();
+  if (collections.has(collection.name)) return;
+  const limit = service.settings.limits.collections;
+  if (collections.size >= limit) {
+    throw new Problem("TOO_MANY_COLLECTIONS", `The service holds ${limit} collections and takes no more.`);
+  }
+  await inTime(service, service.store.migrate([recordOf(collection)]));
+}
+
+async function newId(service: Service, { name, idKind }: Collection): Promise<string> {
+  return idKind === "uuid"
+    ? service.newUuid()
+    : String(await inTime(service, service.store.reserveIds(name, 1)));
+}
+
+/**
+ * A change of an existing resource: decide on what is there, then compare and swap. Target and preconditions
+ * are looked at first, so that their faults answer before the content is read; and again in turn with the
+ * other writes to the resource, which a slow client must not hold up.
+ */
+export async function write(service: Service, operation: Write, request: HttpRequest): Promise<Result> {
+  const key = keyOf(operation);
+  const current = await service.store.read(key);
+  if (current === undefined) return { kind: "absent" };
+  requirePreconditions(request.headers, validatorsOf(current));
+  const decide = await prepare(service, operation, request);
+  return service.writes.run(`${key.collection}/${key.id}`, async () => {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const result = await swap(service, operation, request, decide);
+      if (result !== undefined) return result;
+    }
+    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.");
+  });
+}
+
+/** Reads the content; what comes back makes the next text of the current one, as often as need be. */
+async function prepare(
+  service: Service,
+  operation: Write,
+  request: HttpRequest,
+): Promise<(current: Stored) => Promise<string | undefined>> {
+  if (operation.kind === "delete") return async () => undefined;
+  const { limits } = service.settings;
+  // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
+  if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
+  if (operation.kind === "replace") {
+    const content = await readResource(request, limits);
+    return async () => decideReplace(operation, content);
+  }
+  const patch = await readPatch(operation, request, limits);
+  return async ({ text }) => {
+    const value: unknown = JSON.parse(text);
+    await pauseAfter(text.length);
+    return decidePatch(operation, patch, { text, value, limits });
+  };
+}
+
+async function readResource(request: HttpRequest, limits: Limits): Promise<Record<string, unknown>> {
+  const bytes = await readContent(request, limits.bodyBytes);
+  const content = parseResource(bytes, limits);
+  await pauseAfter(bytes.length);
+  return content;
+}
+
+async function readPatch(
+  { format }: OperationOf<"patch">,
+  request: HttpRequest,
+  limits: Limits,
+): Promise<Patch> {
+  try {
+    const bytes = await readContent(request, limits.bodyBytes);
+    const patch = parsePatch(bytes, format, limits);
+    await pauseAfter(bytes.length);
+    return patch;
+  } catch (error) {
+    throw patchProblem(error);
+  }
+}
+
+function partialReplace(): Problem {
+  return new Problem(
+    "INVALID_PARAMETER",
+    "PUT replaces the whole resource and takes no Content-Range. Use PATCH.",
+    {
+      violations: [{ in: "header", name: "Content-Range", code: "contentRange", detail: "leave it out" }],
+    },
+  );
+}
+
+/** One try; `undefined` when the resource changed between reading and writing. */
+async function swap(
+  service: Service,
+  operation: Write,
+  request: HttpRequest,
+  decide: (current: Stored) => Promise<string | undefined>,
+): Promise<Result | undefined> {
+  const key = keyOf(operation);
+  const current = await service.store.read(key);
+  if (current === undefined) return { kind: "absent" };
+  requirePreconditions(request.headers, validatorsOf(current));
+  const next = await decide(current);
+  if (next === current.text) return written("updated", operation.path, current);
+  try {
+    const committed = await commit(service, { key, expect: current.version, next });
+    if (next === undefined) return { kind: "deleted" };
+    return written("updated", operation.path, { id: key.id, text: next, ...committed });
+  } catch (error) {
+    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
+    throw error;
+  }
+}
+
+function keyOf({ collection, id }: Write): Change["key"] {
+  return { collection: collection.name, id };
+}
+
+function written(kind: "created" | "updated", path: string, stored: Stored): Result {
+  return { kind, stored, path, validators: validatorsOf(stored) };
+}

@@ -170,7 +170,9 @@ describe("the request target", () => {
 
   test("counts with its query", async () => {
     const path = `${topics}?limit=${"1".repeat(8_000)}`;
-    check(await service.send({ path }), { status: 414, problem: "URI_TOO_LONG" });
+    const answer = await service.send({ path });
+    check(answer, { status: 414, problem: "URI_TOO_LONG" });
+    assert.match((answer.json as { detail: string }).detail, / QUERY asks for a list by content/);
   });
 
   test("is as long as it is in front of any method", async () => {

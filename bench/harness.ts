@@ -36,6 +36,7 @@ export async function startServer(
     JSON.stringify(argument),
   ];
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  process.once("exit", () => child.kill("SIGKILL")); // also where a measurement fails
   for await (const line of createInterface({ input: child.stdout })) {
     if (/^\d+$/.test(line)) return { port: Number(line), child };
   }

@@ -13,6 +13,7 @@ import {
 import { inside, type Place } from "./faults.ts";
 import type { Filter, Scalar } from "./filter.ts";
 import { unknownOperator } from "./filter-parameters.ts";
+import { whyImpossible } from "./impossible.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
 
 /** The filter that a JSON value is; what is wrong goes to the faults. */
@@ -132,6 +133,10 @@ function readCondition(operator: OperatorName, operand: unknown, { name, place, 
   const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];
   if (attribute === undefined) return nothing;
   if (takes === "boolean") return toCondition(operator, attribute.path, values);
+  for (const written of values) {
+    const why = whyImpossible({ operator, attribute, written, values: [written] });
+    if (why !== undefined) reading.faults.add(place, "type", why);
+  }
   return toCondition(operator, attribute.path, valuesOf(values, operator, attribute));
 }
 

@@ -11,6 +11,7 @@ import {
 } from "./conditions.ts";
 import { inQuery, type Place } from "./faults.ts";
 import type { Filter, Scalar } from "./filter.ts";
+import { whyImpossible } from "./impossible.ts";
 import { isOperator, type OperatorName, operatorNames, operators } from "./operators.ts";
 
 /** One parameter with all of its values as a filter; what is wrong goes to the faults. */
@@ -30,7 +31,12 @@ export function readFilterParameter(
   if (attribute === undefined || !isGivenRightly(operator, texts, place, reading)) return undefined;
   if (operators[operator].takes === "boolean")
     return toCondition(operator, attribute.path, [texts[0] === "true"]);
-  const candidates = values.flatMap((text): Scalar[] => candidatesOf(text, operator, attribute));
+  const candidates = values.flatMap((text): Scalar[] => {
+    const found = candidatesOf(text, operator, attribute);
+    const why = whyImpossible({ operator, attribute, written: text, values: found });
+    if (why !== undefined) reading.faults.add(place, "type", why);
+    return found;
+  });
   return toCondition(operator, attribute.path, candidates);
 }
 

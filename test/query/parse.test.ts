@@ -76,11 +76,8 @@ const filters: [query: string, tree: Filter | undefined, collection?: Collection
   // A schema that knows the type leaves only values of it.
   ["title=5", oneOf("title", "5"), posts],
   ["views=5", oneOf("views", 5), posts],
-  ["views=x", any(), posts],
-  ["views:ne=x", not(any()), posts],
   ["views:gt=5", { kind: "gt", path: ["views"], values: [5] }, posts],
   ["isOpen=true", oneOf("isOpen", true), posts],
-  ["isOpen:gt=true", any(), posts],
   ["note=null", oneOf("note", "null", null), posts],
   ["anything=5", oneOf("anything", "5", 5), posts],
   ["tags:contains=5", { kind: "contains", path: ["tags"], values: ["5", 5] }, posts],
@@ -126,7 +123,7 @@ const jsonFilters: [filter: unknown, tree: Filter | undefined, collection?: Coll
   [{ id: { gt: "5" } }, { kind: "gt", path: ["id"], values: [5] }, posts],
   [{ id: { startsWith: "5" } }, any(), posts],
   // What is typed by the client stays as it is.
-  [{ views: "5" }, oneOf("views", "5"), posts],
+  [{ views: null }, oneOf("views", null), posts],
 ];
 
 for (const [filter, tree, collection] of jsonFilters)

@@ -1,0 +1,67 @@
+/** What an attribute can never be, as the schema has it. Asking for that is a mistake, and not a list of nothing. */
+import { type AttributeType, typeOf } from "../collection/attributes.ts";
+import { shown } from "../collection/shown.ts";
+import type { Attribute } from "./conditions.ts";
+import type { Scalar } from "./filter.ts";
+import { type OperatorName, operators } from "./operators.ts";
+
+const typeNames: Record<AttributeType, string> = {
+  null: "null",
+  boolean: "true or false",
+  number: "a number",
+  string: "a string",
+  array: "an array",
+  object: "an object",
+};
+
+/** What one operator was given for an attribute. */
+export interface Given {
+  operator: OperatorName;
+  attribute: Attribute;
+  /** As the client wrote it. */
+  written: Scalar;
+  /** What that may stand for, and the attribute may be. */
+  values: readonly Scalar[];
+}
+
+/** Why the condition could never be true; `undefined` when it could. `null` is asked for of anything. */
+export function whyImpossible(given: Given): string | undefined {
+  const { operator, attribute, written, values } = given;
+  const { types, idKind } = attribute;
+  if (types === undefined || idKind !== undefined) return undefined;
+  if (operators[operator].kind === "in" && (written === null || written === "null")) return undefined;
+  const takes = takenBy(operator).filter((type) => types.has(type));
+  if (takes.length === 0) return `is ${naming(types)}, which ${adviceFor(given)}`;
+  if (takes.includes("array")) return undefined;
+  if (values.some((value) => types.has(typeOf(value)))) return undefined;
+  return `is ${naming(types)}, and never ${shown(written)}`;
+}
+
+/** The types that an operator can be true of. */
+function takenBy(operator: OperatorName): readonly AttributeType[] {
+  switch (operators[operator].kind) {
+    case "in":
+      return ["boolean", "number", "string"];
+    case "contains":
+      return ["string", "array"];
+    case "startsWith":
+    case "endsWith":
+      return ["string"];
+    case "exists":
+      return ["null", "boolean", "number", "string", "array", "object"];
+    default:
+      return ["number", "string"];
+  }
+}
+
+function adviceFor({ operator, attribute: { types } }: Given): string {
+  if (types?.has("array") === true)
+    return `"${operator}" is never true of; ask for an element of it with "contains"`;
+  if (types?.has("object") === true)
+    return `"${operator}" is never true of; name an attribute in it, with a dot`;
+  return `"${operator}" is never true of`;
+}
+
+function naming(types: ReadonlySet<AttributeType>): string {
+  return [...types].map((type) => typeNames[type]).join(" or ");
+}

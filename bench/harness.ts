@@ -70,13 +70,14 @@ export async function stopServer({ child }: Server): Promise<void> {
 
 /** Runs a plan in a process of its own. */
 export async function load(plan: LoadPlan, options: ServerOptions = {}): Promise<LoadResult> {
-  const file = join(mkdtempSync(join(tmpdir(), "holdfast-plan-")), "plan.json");
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-plan-"));
+  const file = join(folder, "plan.json");
   writeFileSync(file, JSON.stringify(plan));
   const [command = "", ...args] = [...wrapperOf(options), ...node, "bench/load.ts", file];
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   for await (const chunk of child.stdout) text += chunk;
-  rmSync(file, { force: true });
+  rmSync(folder, { recursive: true, force: true });
   return JSON.parse(text) as LoadResult;
 }
 

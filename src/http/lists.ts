@@ -114,16 +114,20 @@ function getPage({ store }: Service, query: ListQuery, request: HttpRequest): Pr
 
 async function whileThere<T>(
   { content: { socket } }: HttpRequest,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: () => AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const gone = new AbortController();
-  const onClose = () => gone.abort(clientWentAway());
-  if (socket.destroyed) onClose();
-  socket.once("close", onClose);
+  let gone: AbortController | undefined;
+  const onClose = () => gone?.abort(clientWentAway());
+  const watch = () => {
+    gone = new AbortController();
+    if (socket.destroyed) onClose();
+    else socket.once("close", onClose);
+    return gone;
+  };
   try {
-    return await work(gone.signal);
+    return await work(() => (gone ?? watch()).signal);
   } finally {
-    socket.off("close", onClose);
+    if (gone !== undefined) socket.off("close", onClose);
   }
 }
 

@@ -4,7 +4,7 @@
  * A cursor holds a position and the list that it belongs to. It is stateless and does not expire, and gives no
  * rights. The checksum is not a secret: it tells a damaged cursor from a whole one.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Problem } from "../errors.ts";
 import { inQuery, type Place, violationAt } from "./faults.ts";
 import type { ListRequest } from "./list.ts";
@@ -58,7 +58,8 @@ export function invalidCursor(place: Place): Problem {
 }
 
 function checksum(list: string, payload: Buffer): Buffer {
-  return createHash("sha256").update(`${list}\0`).update(payload).digest().subarray(0, checksumBytes);
+  const text = Buffer.concat([Buffer.from(`${list}\0`), payload]);
+  return hash("sha256", text, "buffer").subarray(0, checksumBytes);
 }
 
 /** The position that is spelled so and in no other way; its last value is an id. */

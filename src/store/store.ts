@@ -92,8 +92,11 @@ export interface ListQuery {
   words?: readonly string[];
   /** Whether the total is wanted also where it must be counted. @default false */
   count?: boolean;
-  /** Ends the work when nobody waits for the answer any more: the call is then rejected with the signal's reason. */
-  signal?: AbortSignal;
+  /**
+   * Gives what ends the work when nobody waits for the answer any more: the call is then rejected with the signal's
+   * reason. Asked for only where the work may take long.
+   */
+  signal?: () => AbortSignal;
 }
 
 /** One page, with what was true of the collection in the same snapshot. */

@@ -92,9 +92,10 @@ function get(port: number, path: string, headers: Record<string, string> = {}): 
 test("a list that takes long is told when its client goes away, and nothing is logged", async (t) => {
   const asked = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<unknown>();
-  const { port, logged } = await startWatched(t, ({ signal }) => {
+  const { port, logged } = await startWatched(t, ({ signal: ask }) => {
     asked.resolve();
     return new Promise((_, reject) => {
+      const signal = ask?.();
       assert.ok(signal !== undefined && !signal.aborted);
       signal.addEventListener("abort", () => {
         ended.resolve(signal.reason);
@@ -113,10 +114,14 @@ test("a list that takes long is told when its client goes away, and nothing is l
 });
 
 test("a list that is answered leaves nothing behind on its connection", async (t) => {
-  const { port, queries } = await startWatched(t, (query, store) => store.list(query));
+  const signals: (AbortSignal | undefined)[] = [];
+  const { port } = await startWatched(t, (query, store) => {
+    signals.push(query.signal?.());
+    return store.list(query);
+  });
   assert.equal(await get(port, "/api/v1/things?n=1"), 200);
   await new Promise((resolve) => setTimeout(resolve, 50)); // until the connection is gone
-  assert.equal(queries[0]?.signal?.aborted, false);
+  assert.equal(signals[0]?.aborted, false);
 });
 
 test("a page in order of ids needs no signal", async (t) => {

@@ -73,7 +73,7 @@ describe("a list that no index serves", () => {
 
   test("ends when its client goes away, and one that waits never begins", async () => {
     const gone = new AbortController();
-    const waits = Array.from({ length: 4 }, () => list({ signal: gone.signal }));
+    const waits = Array.from({ length: 4 }, () => list({ signal: () => gone.signal }));
     const settled = Promise.allSettled(waits);
     await delay(20);
     gone.abort(new Error("went away"));
@@ -81,7 +81,7 @@ describe("a list that no index serves", () => {
       assert.equal(result.status, "rejected");
       assert.equal((result.reason as Error).message, "went away");
     }
-    await assert.rejects(list({ signal: gone.signal }), /went away/);
+    await assert.rejects(list({ signal: () => gone.signal }), /went away/);
     const { items } = await list({ filter: { kind: "in", path: ["n"], values: [5] } });
     assert.equal(items.length, 1);
   });

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { describeError, resultCode } from "./failures.ts";
+import { giveWay } from "./give-way.ts";
 
 /** Up to here the file is checked as a whole, which also finds pages that two tables claim. */
 const maxBytesAtOnce = 256 * 1024 * 1024;
@@ -41,4 +42,5 @@ async function check(path: string): Promise<string | undefined> {
   }
 }
 
+giveWay();
 parentPort?.postMessage(await check(workerData as string));

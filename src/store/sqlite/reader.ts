@@ -2,6 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { LoggedChange, Page, Receipt, Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
+import type { HotPages } from "./hot-pages.ts";
 import { toSqliteId } from "./ids.ts";
 import { SearchState } from "./search.ts";
 import { type PageQuery, selectCount, selectPage } from "./select.ts";
@@ -12,6 +13,9 @@ const maxPageText = 2 * 1024 * 1024;
 
 /** So many resources are read in one step, which takes half the time; then none may be large. */
 const maxInOneStep = 128;
+
+/** So many resources are counted at once without holding others up. */
+const maxQuickCount = 2_000;
 
 type Row = readonly unknown[];
 
@@ -34,9 +38,12 @@ export class Reader {
   readonly #head: StatementSync;
   readonly #receipt: StatementSync;
   readonly #search: SearchState;
+  readonly #pages: HotPages | undefined;
 
-  constructor(database: DatabaseSync) {
+  /** `pages` are for the one reader that is asked for the same lists again and again. */
+  constructor(database: DatabaseSync, pages?: HotPages) {
     this.#database = database;
+    this.#pages = pages;
     this.#begin = database.prepare("begin");
     this.#commit = database.prepare("commit");
     this.#head = this.#prepare("select sequence, count from heads where number = ?");
@@ -69,20 +76,30 @@ export class Reader {
   }
 
   /**
-   * A page with the state of its collection, both from one snapshot. `isWatched`: see `watchFunction`. Throws UNAVAILABLE
-   * for words that are not all there yet.
+   * A page with the state of its collection, both from one snapshot. `isWatched`: see `watchFunction`; without it, what is
+   * too much to count goes uncounted. Throws UNAVAILABLE for words that are not all there yet.
    */
   page(collection: NumberedCollection, query: PageQuery, isWatched = false): Page {
     return this.inSnapshot(() => {
       if (query.words !== undefined) this.#search.requireWhole(collection);
-      const { sequence, count } = this.head(collection);
-      // One more than asked for tells whether there is a next page.
-      const { items, isCut } = this.resources(collection, { ...query, limit: query.limit + 1 }, isWatched);
-      const more = isCut || items.length > query.limit;
-      if (items.length > query.limit) items.pop();
-      const isNarrowed = query.filter !== undefined || query.words !== undefined;
-      return { items, more, total: isNarrowed ? this.#count(collection, query, isWatched) : count, sequence };
+      const head = this.head(collection);
+      const read = () => this.#page(collection, query, { isWatched, ...head });
+      if (query.words !== undefined) return read();
+      return this.#pages?.find(collection, query, { sequence: head.sequence, read }) ?? read();
     });
+  }
+
+  #page(
+    collection: NumberedCollection,
+    query: PageQuery,
+    { isWatched, sequence, count }: { isWatched: boolean; sequence: number; count: number },
+  ): Page {
+    // One more than asked for tells whether there is a next page.
+    const { items, isCut } = this.resources(collection, { ...query, limit: query.limit + 1 }, isWatched);
+    const more = isCut || items.length > query.limit;
+    if (items.length > query.limit) items.pop();
+    const isNarrowed = query.filter !== undefined || query.words !== undefined;
+    return { items, more, total: isNarrowed ? this.#count(collection, query, isWatched) : count, sequence };
   }
 
   /** Resources in the order of the list: fewer than the limit where their text would be too much, and `isCut` says so. */
@@ -149,8 +166,10 @@ export class Reader {
   /** How many resources the list has, where somebody asked. */
   #count(collection: NumberedCollection, query: PageQuery, isWatched: boolean): number | undefined {
     if (query.count !== true) return undefined;
-    const { sql, values } = selectCount(collection, query, isWatched);
-    return Number(get(this.#list(sql), ...values)?.[0]);
+    // What is not watched may not take long.
+    const { sql, values } = selectCount(collection, query, isWatched ? undefined : maxQuickCount);
+    const count = Number(get(this.#list(sql), ...values)?.[0]);
+    return isWatched || count <= maxQuickCount ? count : undefined;
   }
 
   #list(sql: string): StatementSync {

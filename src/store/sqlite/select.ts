@@ -74,12 +74,18 @@ function searchOf({ number }: NumberedCollection, { words = [] }: PageQuery): Se
   return words.length === 0 ? undefined : searchSql(number, words);
 }
 
-/** What counts all resources of the list. */
-export function selectCount(collection: NumberedCollection, query: PageQuery, isWatched: boolean): Statement {
+/** What counts all resources of the list: watched, or one more than `most` at most. */
+export function selectCount(
+  collection: NumberedCollection,
+  query: PageQuery,
+  most: number | undefined,
+): Statement {
   const serving = servingOf(query, collection.indexes);
-  const { from, where, values } = source(collection, query, { isWatched, serving });
+  const { from, where, values } = source(collection, query, { isWatched: most === undefined, serving });
   const search = query.filter === undefined ? searchOf(collection, query) : undefined;
-  return { sql: `select count(*) from ${search?.table ?? from} where ${where}`, values };
+  const rest = `from ${search?.table ?? from} where ${where}`;
+  if (most === undefined) return { sql: `select count(*) ${rest}`, values };
+  return { sql: `select count(*) from (select 1 ${rest} limit ${most + 1})`, values };
 }
 
 interface Part extends Manner {

@@ -29,9 +29,7 @@ const maxQuickOffset = 1_000;
 /** Whether a list costs no more than the page itself, so that reading it holds nobody up. */
 export function isQuick(query: Quick, indexes: readonly Index[]): boolean {
   if ((query.offset ?? 0) > maxQuickOffset) return false;
-  const mustCount = query.count === true && query.filter !== undefined;
-  const serving = servingOf(query, indexes);
-  return serving?.kind === "ids" || (serving !== undefined && !mustCount);
+  return servingOf(query, indexes) !== undefined;
 }
 
 /** Says what would make a list quick, in a sentence. */

@@ -22,6 +22,7 @@ import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { startCheck } from "./check.ts";
 import { describeError, type Failure, failureOf } from "./failures.ts";
 import { Gathering } from "./gathering.ts";
+import { HotPages } from "./hot-pages.ts";
 import { HotResources } from "./hot-resources.ts";
 import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
@@ -78,7 +79,7 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteStoreParts, writer: WriterClient) {
     this.#parts = parts;
-    this.#reader = new Reader(parts.database);
+    this.#reader = new Reader(parts.database, new HotPages());
     this.#scans = new Scans(parts.path);
     this.#threads = new QueryThreads({
       path: parts.path,
@@ -119,8 +120,11 @@ export class SqliteStore implements Store {
   async list({ collection, signal, ...query }: ListQuery): Promise<Page> {
     const known = this.#known(collection);
     if (known === undefined) return emptyPage;
-    if (isQuick(query, known.indexes)) return this.#read(() => this.#reader.page(known, query));
-    return this.#threads.page(known, query, signal);
+    if (isQuick(query, known.indexes)) {
+      const page = await this.#read(() => this.#reader.page(known, query));
+      if (page.total !== undefined || query.count !== true) return page;
+    }
+    return this.#threads.page(known, query, signal?.());
   }
 
   async count(collection: string): Promise<number> {

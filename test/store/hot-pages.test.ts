@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { NumberedCollection } from "../../src/store/sqlite/catalogue.ts";
+import { Generations } from "../../src/store/sqlite/generations.ts";
+import { HotPages } from "../../src/store/sqlite/hot-pages.ts";
+import type { Page } from "../../src/store/store.ts";
+
+const collection: NumberedCollection = {
+  number: 1,
+  name: "topics",
+  idKind: "uuid",
+  schema: undefined,
+  indexes: [],
+  search: [],
+};
+
+function pageOf(text: string): Page {
+  return { items: [{ id: "a", version: 1, text, updatedAt: 0 }], more: false, total: 1, sequence: 1 };
+}
+
+/** Whether a page had to be read. */
+function isRead(pages: HotPages, limit: number, sequence: number, text = "{}"): boolean {
+  let wasRead = false;
+  const read = () => {
+    wasRead = true;
+    return pageOf(text);
+  };
+  pages.find(collection, { limit }, { sequence, read });
+  return wasRead;
+}
+
+test("a page is read once for each list and sequence", () => {
+  const pages = new HotPages();
+  assert.ok(isRead(pages, 10, 1));
+  assert.ok(!isRead(pages, 10, 1));
+  assert.ok(isRead(pages, 11, 1));
+  assert.ok(isRead(pages, 10, 2));
+  assert.ok(!isRead(pages, 10, 2));
+});
+
+test("a page of much text is not kept", () => {
+  const pages = new HotPages();
+  const text = "x".repeat(300_000);
+  assert.ok(isRead(pages, 10, 1, text));
+  assert.ok(isRead(pages, 10, 1, text));
+});
+
+test("what is used stays, the rest goes when there is too much, and weights are taken back", () => {
+  const kept = new Generations<number>({ weight: 100, count: 1_000 });
+  kept.set("used", 1, 10);
+  kept.set("unused", 2, 10);
+  for (let n = 0; n < 100; n++) {
+    kept.set(`n${n}`, n, 10);
+    assert.equal(kept.get("used"), 1, `after ${n}`);
+  }
+  assert.equal(kept.get("unused"), undefined);
+  const small = new Generations<number>({ weight: 100, count: 1_000 });
+  for (let n = 0; n < 1_000; n++) small.set("same", n, 60);
+  small.set("other", 0, 40);
+  assert.equal(small.get("same"), 999);
+  small.delete("same");
+  assert.equal(small.get("same"), undefined);
+});

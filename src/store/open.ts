@@ -1,6 +1,7 @@
 /** Where a store's address becomes a store. A new kind of store is one more case here. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { StartError } from "../errors.ts";
+import { defaultHistory, type History } from "./history.ts";
 import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
 import { openSqliteStore } from "./sqlite/open-store.ts";
 import type { Store } from "./store.ts";
@@ -23,6 +24,10 @@ export interface StoreOptions {
   groupCommit?: boolean;
   /** How long a list that no index serves may take, in milliseconds. @default 2000 */
   queryMs?: number;
+  /** How long changes are kept. @default 30 days or 1,000,000 changes of a collection, whichever is more */
+  history?: History;
+  /** How often it is looked for changes that are no longer to be kept, in milliseconds; and at the beginning. @default 60000 */
+  sweepMs?: number;
   /** `NORMAL` may lose acknowledged commits when the power fails; it is there to prove that tests see it. @default "FULL" */
   synchronous?: "FULL" | "NORMAL";
 }
@@ -35,6 +40,8 @@ export async function openStore(address: StoreAddress, options: StoreOptions = {
     answersPerTurn: all,
     groupCommit: true,
     queryMs: 2_000,
+    history: defaultHistory,
+    sweepMs: 60_000,
     synchronous: "FULL",
     ...options,
   });

@@ -36,6 +36,11 @@ export interface Change {
   expect: number | "absent";
   /** The resource's next text; `undefined` deletes it. */
   next: string | undefined;
+  /**
+   * Brings a deleted resource back: the version of the delete, from which the numbers go on. Only with `absent`, and only
+   * while that delete is the last change of the resource in the change log. @default a resource that never was
+   */
+  after?: number;
 }
 
 /** A condition judged inside the transaction, after the commit's own changes. */
@@ -59,7 +64,7 @@ export interface Receipt {
 
 /** One call of `commit`: all of it happens, or none. */
 export interface Commit {
-  /** At least one; no key twice. */
+  /** At least one, unless there is a receipt to keep; no key twice. */
   changes: readonly Change[];
   requires?: readonly Requirement[];
   receipt?: Receipt;
@@ -123,6 +128,17 @@ export interface LoggedChange {
   group: number | undefined;
   /** The text that this change superseded; `undefined` for a create. */
   superseded: string | undefined;
+}
+
+/** A change in the history of one resource. */
+export type ResourceChange = Omit<LoggedChange, "id" | "superseded">;
+
+/** What was removed for good. */
+export interface Erased {
+  /** Whether the resource was there, and not deleted already. */
+  resource: boolean;
+  /** How many of its changes were in the change log. */
+  changes: number;
 }
 
 /** What a change did to its resource. */
@@ -194,6 +210,25 @@ export interface Store {
 
   /** The change log of a collection after a sequence (0 = from the beginning), in order, at most `limit` rows. */
   changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]>;
+
+  /**
+   * The changes of one resource, newest first, with versions below `before`, at most `limit`: as far as they are kept. A
+   * change that is kept has all later ones of its resource beside it.
+   */
+  changesOf(key: Key, page: { before: number; limit: number }): Promise<readonly ResourceChange[]>;
+
+  /** The resource as a version of it was: the current one, or one whose change is in the change log. */
+  version(key: Key, version: number): Promise<Stored | undefined>;
+
+  /** The resource as it was at a time (Unix time in milliseconds), by the times of the commits, as far as `version` gives it. */
+  versionAt(key: Key, at: number): Promise<Stored | undefined>;
+
+  /**
+   * Removes the resource and all its changes for good, so that the file does not hold them any more, and raises the
+   * collection's sequence where the resource was there. Requirements are not judged. For a store that nobody else uses:
+   * it takes as long as it takes.
+   */
+  erase(key: Key): Promise<Erased>;
 
   /** The receipt with this key that is valid at `now`. */
   receipt(key: string, now: number): Promise<Receipt | undefined>;

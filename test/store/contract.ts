@@ -4,6 +4,7 @@ import { catalogueContract } from "./contract/catalogue.ts";
 import { changeLogContract } from "./contract/change-log.ts";
 import { commitContract } from "./contract/commit.ts";
 import type { OpenFixture } from "./contract/fixture.ts";
+import { historyContract } from "./contract/history.ts";
 import { listContract } from "./contract/list.ts";
 import { loadContract } from "./contract/load.ts";
 import { propertyContract } from "./contract/properties.ts";
@@ -21,6 +22,7 @@ export function storeContract(name: string, open: OpenFixture): void {
     queriesContract(open);
     walksContract(open);
     changeLogContract(open);
+    historyContract(open);
     catalogueContract(open);
     loadContract(open);
     propertyContract(open);

@@ -18,7 +18,7 @@ test("when the writer thread dies, what was asked of it is rejected and the fail
   const path = join(folder, "x.db");
   prepareFile(path);
   const failures: string[] = [];
-  const settings = { path, synchronous: "FULL", groupCommit: true } as const;
+  const settings = { path, synchronous: "FULL", groupCommit: true, history: "forever" } as const;
   const writer = await WriterClient.start(settings, (reason) => failures.push(reason));
   const nonsense = { kind: "commit", calls: 1, cells: undefined } as unknown as WriterRequest;
   const asked = [writer.ask(nonsense), writer.ask({ kind: "migrate", plan: [topics] })];

@@ -1,5 +1,6 @@
 /** Opens a store on a SQLite file. */
 
+import type { History } from "../history.ts";
 import { takeLock } from "./lock.ts";
 import { openForReading, prepareFile, requireSoundSqlite, requireWritablePlace } from "./open-file.ts";
 import { SqliteStore } from "./store.ts";
@@ -12,6 +13,8 @@ export interface SqliteOptions {
   groupCommit: boolean;
   queryMs: number;
   synchronous: "FULL" | "NORMAL";
+  history: History;
+  sweepMs: number;
 }
 
 const cacheKibibytes = 16 * 1024;
@@ -21,7 +24,7 @@ const mappedBytes = 128 * 1024 * 1024;
 
 /** Opens the store at `path`, which this process alone may write to until it is closed. Throws StartError. */
 export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
-  const { answersPerTurn, groupCommit, queryMs, synchronous, onFailure } = options;
+  const { answersPerTurn, groupCommit, queryMs, synchronous, history, sweepMs, onFailure } = options;
   requireSoundSqlite();
   requireWritablePlace(path);
   const lock = takeLock(path);
@@ -33,11 +36,11 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
   };
   try {
     prepareFile(path);
-    const writer = await WriterClient.start({ path, synchronous, groupCommit }, fail);
+    const writer = await WriterClient.start({ path, synchronous, groupCommit, history }, fail);
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
     store = new SqliteStore(
-      { path, lock, database, answersPerTurn, groupCommit, queryMs, onFailure },
+      { path, lock, database, answersPerTurn, groupCommit, queryMs, sweepMs, onFailure },
       writer,
     );
     if (failure !== undefined) store.fail(failure);

@@ -5,6 +5,7 @@
  * objects cost, and the thread that answers HTTP pays for it.
  */
 import type { ProblemCode } from "../../errors.ts";
+import type { History } from "../history.ts";
 import type { CollectionRecord, Commit, Receipt } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 
@@ -21,6 +22,8 @@ export type WriterRequest =
   | { kind: "finish" }
   | { kind: "cancel" }
   | { kind: "gather" }
+  | { kind: "trim"; now: number }
+  | { kind: "erase"; collection: number; id: string }
   | { kind: "probe" }
   | { kind: "close" };
 
@@ -33,6 +36,8 @@ export type WriterAnswer =
   | { kind: "loading"; collection: number }
   | { kind: "added"; taken: readonly number[] }
   | { kind: "gathered"; more: boolean }
+  | { kind: "trimmed"; more: boolean }
+  | { kind: "erased"; resource: boolean; changes: number }
   | { kind: "mistake"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };
 
@@ -47,13 +52,14 @@ export interface WriterSettings {
   path: string;
   synchronous: "FULL" | "NORMAL";
   groupCommit: boolean;
+  history: History;
 }
 
 /** One change as the writer sees it. */
 export interface WireChange {
   collection: number;
   id: string;
-  /** 0 = must not exist. */
+  /** 0 = must not exist; below 0: deleted, and this was the version of the delete. */
   expect: number;
   /** `null` deletes. */
   next: string | null;
@@ -82,8 +88,9 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   cells.push(at, principal ?? null, changes.length, requires.length);
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt);
-  for (const { key, expect, next } of changes) {
-    cells.push(numberOf(key.collection), key.id, expect === "absent" ? 0 : expect, next ?? null);
+  for (const { key, expect, next, after } of changes) {
+    const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
+    cells.push(numberOf(key.collection), key.id, before, next ?? null);
   }
   for (const requirement of requires) {
     if (requirement.kind === "exists") {

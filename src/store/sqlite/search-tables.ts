@@ -85,6 +85,15 @@ export class SearchTables {
     return unfinished.length > 1 || first?.[1].indexedTo !== undefined;
   }
 
+  /** Makes a collection's table anew: what it was told to remove is still in its segments. */
+  rebuild(number: number): void {
+    const search = this.#searches.get(number);
+    if (search === undefined) return;
+    this.#drop(number);
+    this.#create(number, search.paths);
+    this.#gatherFrom(number);
+  }
+
   #read(): void {
     this.#searches.clear();
     const found = this.#database.prepare("select number, paths, indexed_to as indexedTo from searches").all();

@@ -7,12 +7,14 @@ import type {
   CollectionRecord,
   Commit,
   Committed,
+  Erased,
   Key,
   ListQuery,
   Load,
   LoggedChange,
   Page,
   Receipt,
+  ResourceChange,
   Store,
   Stored,
   StoreHealth,
@@ -26,6 +28,7 @@ import { HotPages } from "./hot-pages.ts";
 import { HotResources } from "./hot-resources.ts";
 import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
+import { Past } from "./past.ts";
 import {
   type Cell,
   decodeFates,
@@ -38,6 +41,7 @@ import { QueryThreads } from "./query-threads.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
 import { isQuick } from "./serving.ts";
+import { Sweeping } from "./sweeping.ts";
 import { watchFiles } from "./watch.ts";
 import type { WriterClient } from "./writer-client.ts";
 
@@ -49,6 +53,7 @@ export interface SqliteStoreParts {
   answersPerTurn: () => number;
   groupCommit: boolean;
   queryMs: number;
+  sweepMs: number;
   onFailure: (reason: string) => void;
 }
 
@@ -66,6 +71,8 @@ export class SqliteStore implements Store {
   readonly #scans: Scans;
   readonly #threads: QueryThreads;
   readonly #gathering: Gathering;
+  readonly #sweeping: Sweeping;
+  readonly #past: Past;
   readonly #hot = new HotResources();
   readonly #reads: Batch<() => unknown, unknown>;
   readonly #commits: Batch<Commit, Committed>;
@@ -90,6 +97,9 @@ export class SqliteStore implements Store {
     this.#writer = writer;
     this.#gathering = new Gathering(parts.database, (request) => this.#ask(request));
     this.#gathering.start();
+    this.#sweeping = new Sweeping((request) => this.#ask(request), parts.sweepMs);
+    this.#sweeping.start();
+    this.#past = new Past(parts.database);
     this.#reads = createBatch({ perform: (reads) => this.#readTogether(reads) });
     this.#commits = createBatch({
       perform: (commits) => this.#commitTogether(commits),
@@ -135,6 +145,36 @@ export class SqliteStore implements Store {
   async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
     const known = this.#known(collection);
     return known === undefined ? [] : this.#read(() => this.#reader.changes(known, sequence, limit));
+  }
+
+  async changesOf(
+    { collection, id }: Key,
+    page: { before: number; limit: number },
+  ): Promise<readonly ResourceChange[]> {
+    return (await this.#readPast(collection, (known) => this.#past.changes(known, id, page))) ?? [];
+  }
+
+  version({ collection, id }: Key, version: number): Promise<Stored | undefined> {
+    return this.#readPast(collection, (known) => this.#past.version(known, id, version));
+  }
+
+  versionAt({ collection, id }: Key, at: number): Promise<Stored | undefined> {
+    return this.#readPast(collection, (known) => this.#past.at(known, id, at));
+  }
+
+  async erase(key: Key): Promise<Erased> {
+    this.#requireWritable();
+    const { number } = this.#requireCollection(key.collection);
+    const change = { key, expect: "absent", next: undefined } as const;
+    this.#hot.forget([change]);
+    try {
+      const answer = await this.#ask({ kind: "erase", collection: number, id: key.id });
+      if (answer.kind !== "erased") throw new Error(`The writer answered an erase with "${answer.kind}".`);
+      return { resource: answer.resource, changes: answer.changes };
+    } finally {
+      this.#gathering.start();
+      this.#hot.release([change]);
+    }
   }
 
   async receipt(key: string, now: number): Promise<Receipt | undefined> {
@@ -226,7 +266,13 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#stopWatching();
-    const ended = [this.#reads.drained(), this.#commits.drained(), this.#gathering.stop(), this.#endCheck()];
+    const ended = [
+      this.#reads.drained(),
+      this.#commits.drained(),
+      this.#gathering.stop(),
+      this.#sweeping.stop(),
+      this.#endCheck(),
+    ];
     await Promise.all(ended);
     this.#scans.close();
     await this.#threads.close();
@@ -263,6 +309,11 @@ export class SqliteStore implements Store {
     const resource = this.#reader.resource(collection, id);
     if (resource !== undefined) this.#hot.keep(collection.name, resource);
     return resource;
+  }
+
+  async #readPast<T>(collection: string, read: (known: NumberedCollection) => T): Promise<T | undefined> {
+    const known = this.#known(collection);
+    return known === undefined ? undefined : this.#read(() => this.#reader.inSnapshot(() => read(known)));
   }
 
   #read<T>(read: () => T): Promise<T> {
@@ -319,8 +370,8 @@ export class SqliteStore implements Store {
     if ("code" in fate) return { error: this.#problemOf(fate) };
     this.#noteRoom();
     return {
-      answer: changes.map(({ expect }, index) => ({
-        version: expect === "absent" ? 1 : expect + 1,
+      answer: changes.map(({ expect, after = 0 }, index) => ({
+        version: (expect === "absent" ? after : expect) + 1,
         sequence: fate[index] as number,
       })),
     };

@@ -2,6 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Receipt } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
+import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { integerOf, toSqliteId } from "./ids.ts";
@@ -34,6 +35,7 @@ export interface SwapParts {
   heads: Heads;
   ids: IdBlocks;
   search: SearchTables;
+  log: ChangeLog;
 }
 
 const expiredReceiptsAtOnce = 100;
@@ -45,16 +47,18 @@ export class Swap {
   readonly #heads: Heads;
   readonly #ids: IdBlocks;
   readonly #search: SearchTables;
+  readonly #log: ChangeLog;
   readonly #statements = new Map<number, Statements>();
   readonly #receipts: { find: StatementSync; keep: StatementSync; purge: StatementSync };
   readonly #nextGroup: StatementSync;
 
-  constructor({ database, collections, heads, ids, search }: SwapParts) {
+  constructor({ database, collections, heads, ids, search, log }: SwapParts) {
     this.#database = database;
     this.#collections = collections;
     this.#heads = heads;
     this.#ids = ids;
     this.#search = search;
+    this.#log = log;
     this.#receipts = {
       find: database.prepare("select 1 from receipts where key = ? and expires_at > ?"),
       keep: database.prepare("insert or replace into receipts values (?, ?, ?, ?)"),
@@ -97,8 +101,20 @@ export class Swap {
     head.sequence++;
     head.count++;
     this.#noteId(collection, id);
-    log.run(head.sequence, id, version, "created", at, null, group, null);
+    if (this.#log.isKept) log.run(head.sequence, id, version, "created", at, null, group, null);
     return true;
+  }
+
+  /** Removes a resource and its changes without a trace in the log. Its words are left to the caller. */
+  erase(collection: number, id: string): { resource: boolean; changes: number } {
+    const before = this.#find({ collection, id });
+    if (before !== undefined) {
+      const head = this.#heads.of(collection);
+      this.#statementsOf(collection).remove.run(toSqliteId(this.#collection(collection).idKind, id));
+      head.sequence++;
+      head.count--;
+    }
+    return { resource: before !== undefined, changes: this.#log.erase(collection, id) };
   }
 
   /** A number that no group of changes has had. */
@@ -115,7 +131,9 @@ export class Swap {
     const befores: (Before | undefined)[] = [];
     for (const change of changes) {
       const before = this.#find(change);
-      if ((before?.version ?? 0) !== change.expect) return staleVersion(change, before);
+      if ((before?.version ?? 0) !== Math.max(0, change.expect)) return staleVersion(change, before);
+      if (change.expect < 0 && this.#log.lastVersion(change.collection, change.id) !== -change.expect)
+        return staleVersion(change, before);
       befores.push(before);
     }
     const group = changes.length > 1 ? this.nextGroup() : null;
@@ -142,7 +160,7 @@ export class Swap {
     const statements = this.#statementsOf(collection);
     const head = this.#heads.of(collection);
     const { at, principal, group } = origin;
-    const version = (before?.version ?? 0) + 1;
+    const version = (before?.version ?? -change.expect) + 1;
     const sqliteId = toSqliteId(described.idKind, id);
     let key = before?.key;
     head.sequence++;
@@ -158,7 +176,8 @@ export class Swap {
     }
     if (key !== undefined) this.#search.follow(collection, key, { before: before?.text, next });
     const kind = next === null ? "deleted" : before === undefined ? "created" : "updated";
-    statements.log.run(head.sequence, id, version, kind, at, principal, group, before?.text ?? null);
+    if (this.#log.isKept)
+      statements.log.run(head.sequence, id, version, kind, at, principal, group, before?.text ?? null);
     return head.sequence;
   }
 
@@ -227,7 +246,7 @@ interface Origin {
 
 function staleVersion({ id, expect }: WireChange, before: Before | undefined): Refusal {
   const current = before === undefined ? "is not there" : `has version ${before.version}`;
-  const expected = expect === 0 ? "none" : `version ${expect}`;
+  const expected = expect <= 0 ? "none" : `version ${expect}`;
   return {
     code: "PRECONDITION_FAILED",
     detail: `The resource ${JSON.stringify(id)} ${current}; expected was ${expected}.`,

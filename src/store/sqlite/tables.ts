@@ -70,7 +70,14 @@ export function collectionTables(number: number): string {
       "group" integer,
       superseded text
     ) strict;
+    ${changesIndex(number)}
   `;
+}
+
+/** What the history of one resource is found by, in the log of its collection. */
+export function changesIndex(number: number): string {
+  const table = changesTable(number);
+  return `create index if not exists ${table}_by_resource on ${table} (id, version);`;
 }
 
 /** The name of the table of a collection's resources. */

@@ -38,6 +38,7 @@ class WriterThread {
 
   #perform(request: Exclude<WriterRequest, CommitRequest>): void {
     this.#answer([this.#writer.perform(request)]);
+    if (request.kind === "trim") this.#writer.checkpointIfDue();
     if (request.kind === "close") this.#port.close();
   }
 

@@ -3,6 +3,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { ProblemCode } from "../../errors.ts";
 import type { CollectionRecord } from "../store.ts";
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
+import { ChangeLog } from "./change-log.ts";
 import { describeError, failureOf } from "./failures.ts";
 import { Heads } from "./heads.ts";
 import { IdBlocks } from "./id-blocks.ts";
@@ -43,6 +44,7 @@ export class Writer {
   readonly #heads: Heads;
   readonly #ids = new IdBlocks();
   readonly #search: SearchTables;
+  readonly #log: ChangeLog;
   readonly #swap: Swap;
   readonly #logState: StatementSync;
   #load: LoadUnderWay | undefined;
@@ -53,7 +55,7 @@ export class Writer {
   /** Why nothing more can be written, once that is so. */
   failure: string | undefined;
 
-  constructor({ path, synchronous }: WriterSettings) {
+  constructor({ path, synchronous, history }: WriterSettings) {
     const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
     database.exec(`
       pragma synchronous = ${synchronous};
@@ -64,15 +66,20 @@ export class Writer {
     this.#database = database;
     this.#heads = new Heads(database);
     this.#search = new SearchTables(database);
+    this.#log = new ChangeLog(database, history);
     this.#swap = new Swap({
       database,
       collections: this.#collections,
       heads: this.#heads,
       ids: this.#ids,
       search: this.#search,
+      log: this.#log,
     });
     this.#logState = database.prepare("pragma wal_checkpoint(noop)");
     this.#readCollections();
+    this.#transact(() => {
+      for (const number of this.#collections.keys()) this.#log.fit(number);
+    });
   }
 
   /** Writes the commits of all requests in one transaction and gives an answer to each request. */
@@ -133,6 +140,10 @@ export class Writer {
         return { kind: "done" };
       case "gather":
         return { kind: "gathered", more: this.#gather() };
+      case "trim":
+        return { kind: "trimmed", more: this.#trim(request.now) };
+      case "erase":
+        return { kind: "erased", ...this.#erase(request.collection, request.id) };
       case "probe":
         this.#probe();
         return { kind: "done" };
@@ -178,6 +189,32 @@ export class Writer {
   #gather(): boolean {
     if (this.#load !== undefined) throw new Mistake("An import is under way.");
     return this.#transact(() => this.#search.gather());
+  }
+
+  /** Gives whether there is more to be removed. */
+  #trim(now: number): boolean {
+    if (this.#load !== undefined) throw new Mistake("An import is under way.");
+    const due = [...this.#collections.keys()].filter((number) => this.#log.isDue(number, now));
+    const [first] = due;
+    if (first === undefined) return false;
+    this.#transact(() => this.#log.trim(first, now));
+    return due.length > 1 || this.#log.isDue(first, now);
+  }
+
+  /** Afterwards the file is written anew: what was changed earlier may still lie in the gaps between its contents. */
+  #erase(collection: number, id: string): { resource: boolean; changes: number } {
+    const erased = this.#transact(() => {
+      const erased = this.#swap.erase(collection, id);
+      if (erased.resource || erased.changes > 0) this.#search.rebuild(collection);
+      return erased;
+    });
+    this.#database.limits.attach = 1; // which is how SQLite writes the new file
+    try {
+      this.#database.exec("vacuum; pragma wal_checkpoint(truncate)");
+    } finally {
+      this.#database.limits.attach = 0;
+    }
+    return erased;
   }
 
   #readCollections(): void {

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  at,
+  commit,
+  created,
+  deleted,
+  number,
+  type OpenFixture,
+  onStore,
+  rejectsWith,
+  textOf,
+  topic,
+  updated,
+} from "./fixture.ts";
+
+const all = { before: Number.MAX_SAFE_INTEGER, limit: 1_000 };
+
+export function historyContract(open: OpenFixture): void {
+  test(
+    "the changes of one resource come newest first, in pages, and without those of others",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a"))], { principal: "kim" });
+      await commit(store, [created(topic("b")), updated(topic("a"), 1, { n: 2 })], { at: at + 1 });
+      await commit(store, [deleted(topic("a"), 2)], { at: at + 2 });
+      const versions = async (before: number, limit: number) =>
+        (await store.changesOf(topic("a"), { before, limit })).map(({ version }) => version);
+      assert.deepEqual(await versions(all.before, 2), [3, 2]);
+      assert.deepEqual(await versions(2, 2), [1]);
+      assert.deepEqual(await versions(1, 2), []);
+      const [, second, first] = await store.changesOf(topic("a"), all);
+      assert.deepEqual(first, {
+        ...{ sequence: 1, version: 1, kind: "created", at, principal: "kim", group: undefined },
+      });
+      assert.deepEqual([second?.kind, second?.at, typeof second?.group], ["updated", at + 1, "number"]);
+      assert.deepEqual(await store.changesOf(topic("none"), all), []);
+      assert.deepEqual(await store.changesOf({ collection: "nothing", id: "a" }, all), []);
+    }),
+  );
+
+  test(
+    "each version and each moment is given back as it was, also after a delete",
+    onStore(open, async (store) => {
+      const key = number("7");
+      const texts = [textOf("7", { n: 1 }), textOf("7", { n: 2 })];
+      await commit(store, [created(key, { n: 1 })]);
+      await commit(store, [updated(key, 1, { n: 2 })], { at: at + 10 });
+      const first = { id: "7", version: 1, text: texts[0], updatedAt: at };
+      const second = { id: "7", version: 2, text: texts[1], updatedAt: at + 10 };
+      for (const isThere of [true, false]) {
+        if (!isThere) await commit(store, [deleted(key, 2)], { at: at + 20 });
+        assert.deepEqual(await store.version(key, 1), first);
+        assert.deepEqual(await store.version(key, 2), second);
+        assert.equal(await store.version(key, 3), undefined);
+        assert.equal(await store.version(key, 0), undefined);
+        assert.equal(await store.versionAt(key, at - 1), undefined);
+        assert.deepEqual(await store.versionAt(key, at), first);
+        assert.deepEqual(await store.versionAt(key, at + 9), first);
+        assert.deepEqual(await store.versionAt(key, at + 10), second);
+        assert.deepEqual(await store.versionAt(key, at + 25), isThere ? second : undefined);
+      }
+    }),
+  );
+
+  test(
+    "a deleted resource comes back with the version after that of its delete",
+    onStore(open, async (store, reopen) => {
+      const key = number("3");
+      await commit(store, [created(key, { n: 1 })]);
+      await commit(store, [deleted(key, 1)], { at: at + 1 });
+      const back = { ...created(key, { n: 3 }), after: 2 };
+      const [committed] = await commit(store, [back], { at: at + 2 });
+      assert.equal(committed?.version, 3);
+      const again = await reopen();
+      const expected = { id: "3", version: 3, text: textOf("3", { n: 3 }), updatedAt: at + 2 };
+      assert.deepEqual(await again.read(key), expected);
+      assert.deepEqual(await again.version(key, 3), expected);
+      assert.equal(await again.version(key, 2), undefined);
+      assert.equal(await again.versionAt(key, at + 1), undefined);
+      assert.deepEqual((await again.version(key, 1))?.text, textOf("3", { n: 1 }));
+      assert.equal(await again.count("numbers"), 1);
+    }),
+  );
+
+  test(
+    "a deleted resource comes back only after the delete that the caller saw, and once",
+    onStore(open, async (store) => {
+      const key = topic("a");
+      const back = (after: number) => commit(store, [{ ...created(key), after }]);
+      await rejectsWith("PRECONDITION_FAILED", back(2));
+      await commit(store, [created(key)]);
+      await rejectsWith("PRECONDITION_FAILED", back(1));
+      await commit(store, [deleted(key, 1)]);
+      await rejectsWith("PRECONDITION_FAILED", back(1));
+      const together = await Promise.allSettled([back(2), back(2), back(2)]);
+      assert.equal(together.filter(({ status }) => status === "fulfilled").length, 1);
+      await commit(store, [deleted(key, 3)]);
+      await rejectsWith("PRECONDITION_FAILED", back(2));
+      assert.equal((await back(4))[0]?.version, 5);
+    }),
+  );
+
+  test(
+    "a resource that is erased is gone with all its changes, and no other",
+    onStore(open, async (store, reopen) => {
+      const key = topic("a");
+      await commit(store, [created(key), created(topic("b"))]);
+      await commit(store, [updated(key, 1, { n: 2 })]);
+      await store.read(key);
+      assert.deepEqual(await store.erase(key), { resource: true, changes: 2 });
+      assert.deepEqual(await store.erase(key), { resource: false, changes: 0 });
+      const again = await reopen();
+      assert.equal(await again.read(key), undefined);
+      assert.equal(await again.version(key, 1), undefined);
+      assert.deepEqual(await again.changesOf(key, all), []);
+      const { items, total, sequence } = await again.list({ collection: "topics", limit: 9 });
+      assert.deepEqual([items.map(({ id }) => id), total, sequence], [["b"], 1, 4]);
+      assert.equal((await again.changesOf(topic("b"), all)).length, 1);
+      await commit(again, [deleted(topic("b"), 1)]);
+      assert.deepEqual(await again.erase(topic("b")), { resource: false, changes: 2 });
+    }),
+  );
+}

@@ -1,0 +1,129 @@
+/** How long the change log is kept, and what is left in the file when a resource is erased. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { StoreOptions } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { commit, created, deleted, rejectsWith, textOf, topic, updated } from "./contract/fixture.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
+
+const all = { before: Number.MAX_SAFE_INTEGER, limit: 10_000 };
+const dayMs = 86_400_000;
+const topics = {
+  name: "topics",
+  idKind: "uuid",
+  schema: undefined,
+  indexes: [],
+  search: [["name"]],
+} as const;
+
+async function open(t: { after(run: () => Promise<void>): void }, options: StoreOptions) {
+  const fixture = await openSqliteFixture({ sweepMs: 5, ...options });
+  t.after(fixture.cleanup);
+  await fixture.store.migrate([topics]);
+  return fixture;
+}
+
+/** Updates a resource until it has the version, each at its own time. */
+async function raise(store: Store, id: string, versions: number, timeOf: (version: number) => number) {
+  await commit(store, [created(topic(id), { n: 1 })], { at: timeOf(1) });
+  for (let n = 2; n <= versions; n++)
+    await commit(store, [updated(topic(id), n - 1, { n })], { at: timeOf(n) });
+}
+
+const sequencesOf = async (store: Store) =>
+  (await store.changesAfter("topics", 0, 10_000)).map(({ sequence }) => sequence);
+
+/** Waits for the sweep to have left so many changes. */
+async function until(store: Store, changes: number): Promise<void> {
+  for (let tries = 0; (await sequencesOf(store)).length !== changes; tries++) {
+    assert.ok(tries < 1_000, `${(await sequencesOf(store)).length} changes are left, not ${changes}`);
+    await sleep(5);
+  }
+}
+
+test("old changes go when there are more than are kept, and nothing else changes by it", async (t) => {
+  const { store, reopen } = await open(t, { history: { keepDays: 1, keepChanges: 3 } });
+  const old = Date.now() - 2 * dayMs;
+  await raise(store, "a", 500, (n) => old + n);
+  await until(store, 3);
+  assert.deepEqual(await sequencesOf(store), [498, 499, 500]);
+  assert.deepEqual(
+    (await store.changesOf(topic("a"), all)).map(({ version }) => version),
+    [500, 499, 498],
+  );
+  assert.equal((await store.version(topic("a"), 498))?.text, textOf("a", { n: 498 }));
+  assert.equal(await store.version(topic("a"), 497), undefined);
+  assert.equal(await store.versionAt(topic("a"), old + 497), undefined);
+  assert.equal((await store.versionAt(topic("a"), old + 499))?.version, 499);
+  const { sequence, total } = await store.list({ collection: "topics", limit: 1 });
+  assert.deepEqual([sequence, total], [500, 1]);
+  const again = await reopen();
+  await commit(again, [updated(topic("a"), 500, { n: 501 })], { at: Date.now() });
+  assert.deepEqual(await sequencesOf(again), [498, 499, 500, 501].slice(-(await sequencesOf(again)).length));
+  assert.equal((await again.read(topic("a")))?.version, 501);
+});
+
+test("young changes stay, however many there are", async (t) => {
+  const { store } = await open(t, { history: { keepDays: 1, keepChanges: 0 } });
+  const now = Date.now();
+  await raise(store, "a", 40, (n) => (n <= 10 ? now - 2 * dayMs : now));
+  await until(store, 30);
+  await sleep(30);
+  assert.deepEqual((await sequencesOf(store)).slice(0, 2), [11, 12]);
+});
+
+test("a history for ever is never swept", async (t) => {
+  const { store } = await open(t, { history: "forever" });
+  await raise(store, "a", 20, (n) => n);
+  await sleep(30);
+  assert.equal((await sequencesOf(store)).length, 20);
+});
+
+test("without a history nothing is logged, what was logged goes, and versions go on", async (t) => {
+  const { store, path } = await open(t, { history: "forever" });
+  await raise(store, "a", 5, (n) => n);
+  await store.close();
+  const { openStore } = await import("../../src/store/open.ts");
+  const none = await openStore({ kind: "sqlite", path }, { history: "none", sweepMs: 5 });
+  t.after(() => none.close());
+  await until(none, 0);
+  const [committed] = await commit(none, [updated(topic("a"), 5, { n: 6 })]);
+  assert.deepEqual(committed, { version: 6, sequence: 6 });
+  assert.deepEqual(await sequencesOf(none), []);
+  assert.equal((await none.version(topic("a"), 6))?.version, 6);
+  assert.equal(await none.version(topic("a"), 5), undefined);
+  await commit(none, [deleted(topic("a"), 6)]);
+  await rejectsWith("PRECONDITION_FAILED", commit(none, [{ ...created(topic("a")), after: 7 }]));
+});
+
+test("writes go on while the sweep works", async (t) => {
+  const { store } = await open(t, { history: "forever" });
+  assert.ok(store);
+  const fixture = await openSqliteFixture({ sweepMs: 1, history: { keepDays: 0, keepChanges: 10 } });
+  t.after(fixture.cleanup);
+  await fixture.store.migrate([topics]);
+  const works = Array.from({ length: 20 }, (_, n) => raise(fixture.store, `r${n}`, 50, (v) => v));
+  await Promise.all(works);
+  await until(fixture.store, 10);
+  assert.equal((await fixture.store.list({ collection: "topics", limit: 1 })).sequence, 1_000);
+});
+
+test("of an erased resource the file has nothing left, nor has its log", async (t) => {
+  const { store, path } = await open(t, { history: "forever" });
+  const secret = "Xanthippe";
+  await commit(store, [created(topic("keep"), { name: "Sokrates" })]);
+  await commit(store, [created(topic("a"), { name: `${secret} ${"x".repeat(9_000)}` })]);
+  await commit(store, [updated(topic("a"), 1, { name: `${secret} again` })]);
+  await commit(store, [updated(topic("a"), 2, { name: secret })]);
+  const holds = () => [path, `${path}-wal`].some((file) => /xanthippe/i.test(readFileSync(file, "latin1")));
+  assert.ok(holds());
+  assert.deepEqual(await store.erase(topic("a")), { resource: true, changes: 3 });
+  assert.ok(!holds());
+  const found = await store.list({ collection: "topics", limit: 9, words: ["sokrates"] });
+  assert.deepEqual(
+    found.items.map(({ id }) => id),
+    ["keep"],
+  );
+});

@@ -45,6 +45,11 @@ export const problems = {
   },
   REFERENCE_NOT_FOUND: { status: 400, meaning: "The resource refers to one that is not there." },
   REFERENCED: { status: 409, meaning: "Other resources refer to this one." },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, meaning: "The Idempotency-Key is not a well-formed key." },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    meaning: "The first request with this Idempotency-Key is still under way. Try again for its answer.",
+  },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The Idempotency-Key was used for another request." },
   PRECONDITION_FAILED: {
     status: 412,

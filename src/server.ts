@@ -34,6 +34,8 @@ export interface StartOptions {
   storeOptions?: StoreOptions;
   /** Bounds of the wire that no configuration offers: for tests and measurements. */
   wireBounds?: Partial<WireBounds>;
+  /** Unix time in milliseconds: for tests. @default Date.now */
+  now?: () => number;
 }
 
 /** Opens the store and listens. Throws StartError when either cannot be done. */
@@ -57,9 +59,10 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       openCollections: config.openCollections,
       settings: config.http,
       writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
+      keysUnderWay: new Set(),
       pace,
       newUuid: createUuidSource(),
-      now: Date.now,
+      now: options.now ?? Date.now,
       log,
       isDraining: () => isDraining,
       isOwnHost: createHostCheck(ownHosts(config)),

@@ -1,21 +1,52 @@
 /** Asks the store to write, and waits for no longer than a client should. */
 import { Problem } from "../errors.ts";
-import type { Change } from "../store/store.ts";
+import type { Change, Commit, Committed } from "../store/store.ts";
+import { receiptFor } from "./idempotency.ts";
+import type { HttpRequest } from "./message.ts";
+import type { Result } from "./result.ts";
 import type { Service } from "./service.ts";
 
-/** Commits one change; gives the version that it made, and when. */
+/**
+ * Commits one change; gives the result of what it made, a version and when. Where the request has an
+ * Idempotency-Key, its answer is kept in the same transaction.
+ */
 export async function commit(
   service: Service,
-  change: Change,
-): Promise<{ version: number; updatedAt: number }> {
+  request: HttpRequest,
+  { change, resultOf }: { change: Change; resultOf: (made: Made) => Result },
+): Promise<Result> {
   const at = service.now();
-  const [committed] = await withinDeadline(
-    service,
-    service.store.commit({ changes: [change], at }),
-    outcomeUnknown,
-  );
-  if (committed === undefined) throw new Error("the store committed a change and does not know which");
-  return { version: committed.version, updatedAt: at };
+  const result = resultOf({ version: change.expect === "absent" ? 1 : change.expect + 1, updatedAt: at });
+  await write(service, request, { changes: [change], at, ...receiptOf(service, request, result) });
+  return result;
+}
+
+/** What a change makes beside the text. */
+export interface Made {
+  version: number;
+  updatedAt: number;
+}
+
+/** A write that has nothing to change: its answer is kept where the request has an Idempotency-Key. */
+export async function commitNothing(service: Service, request: HttpRequest, result: Result): Promise<Result> {
+  if (request.keyed === undefined) return result;
+  const kept = receiptOf(service, request, result);
+  await write(service, request, { changes: [], at: service.now(), ...kept });
+  return result;
+}
+
+function receiptOf(service: Service, request: HttpRequest, result: Result): Pick<Commit, "receipt"> {
+  const receipt = receiptFor(service, request, result);
+  return receipt === undefined ? noReceipt : { receipt };
+}
+
+const noReceipt = {};
+
+/** Commits, and holds the request's Idempotency-Key until it is known what came of that. */
+async function write(service: Service, request: HttpRequest, commit: Commit): Promise<Committed> {
+  const work = service.store.commit(commit);
+  if (request.keyed !== undefined) request.keyed.commit = work;
+  return withinDeadline(service, work, outcomeUnknown);
 }
 
 /** A commit that takes too long may still happen: the client is told that nobody knows. */

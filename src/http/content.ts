@@ -22,12 +22,20 @@ export function contentTooLarge(maxBytes: number): Problem {
  * and INVALID_REQUEST when the client goes away.
  */
 export async function readContent(request: HttpRequest, maxBytes: number): Promise<Buffer> {
-  if (!hasContent(request)) throw bodyRequired();
-  request.sendContinue?.();
-  const content = await collect(request, maxBytes);
+  const content = request.received ?? (await receiveContent(request, maxBytes));
   if (content.length === 0) throw bodyRequired();
   return content;
 }
+
+/** As `readContent`, for whoever wants the bytes before it matters whether there are any. It can be read again. */
+export async function receiveContent(request: HttpRequest, maxBytes: number): Promise<Buffer> {
+  if (!hasContent(request)) return noContent;
+  request.sendContinue?.();
+  request.received = await collect(request, maxBytes);
+  return request.received;
+}
+
+const noContent = Buffer.alloc(0);
 
 function bodyRequired(): Problem {
   return new Problem("BODY_REQUIRED", "The request needs a JSON text as its content, and has none.");

@@ -21,6 +21,13 @@ export interface HttpRequest {
   /** What all requests and answers may hold, and what of it this one's content takes until it is answered. */
   budget: Budget;
   heldBytes: number;
+  /** The whole content, where it was wanted before anything else. */
+  received?: Buffer;
+  /**
+   * Set while the request is the first with its Idempotency-Key: what its answer is kept under, and the commit that keeps
+   * it once that is under way.
+   */
+  keyed?: { key: string; fingerprint: string; commit?: Promise<unknown> };
   /** Tells a client that waits with `Expect: 100-continue` to send its content. */
   sendContinue?: () => void;
 }

@@ -103,12 +103,18 @@ function authorityOf(target: string): string | undefined {
   return target.startsWith("/") ? undefined : absoluteForm.exec(target)?.[1];
 }
 
+/** Path and raw query string of a request target. */
+export function splitTarget(target: string): { path: string; query: string } {
+  const local = target.startsWith("/") ? target : target.replace(absoluteForm, "");
+  const mark = local.indexOf("?");
+  return mark === -1
+    ? { path: local, query: "" }
+    : { path: local.slice(0, mark), query: local.slice(mark + 1) };
+}
+
 function matchTarget(service: Service, request: HttpRequest): Route {
   if (request.target === "*") return request.method === "OPTIONS" ? { kind: "service" } : nothing;
-  const target = request.target.startsWith("/") ? request.target : request.target.replace(absoluteForm, "");
-  const mark = target.indexOf("?");
-  const path = mark === -1 ? target : target.slice(0, mark);
-  const query = mark === -1 ? "" : target.slice(mark + 1);
+  const { path, query } = splitTarget(request.target);
   const { prefix } = service.settings;
   const isUnderPrefix = path.startsWith(prefix) && path[prefix.length] === "/";
   const segments = decodeSegments(isUnderPrefix ? path.slice(prefix.length + 1) : path);

@@ -16,6 +16,8 @@ export interface Service {
   settings: HttpSettings;
   /** Writes to one resource wait for each other here. */
   writes: KeyedQueue;
+  /** Idempotency-Keys, with what they belong to, whose first request has no answer yet. */
+  keysUnderWay: Set<string>;
   /** How many writes one turn of the event loop takes on. */
   pace: Pace;
   newUuid: () => string;

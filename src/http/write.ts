@@ -3,7 +3,7 @@ import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { recordOf } from "../store/record.ts";
 import type { Change, Stored } from "../store/store.ts";
-import { commit, inTime } from "./commit.ts";
+import { commit, commitNothing, inTime, type Made } from "./commit.ts";
 import { requirePreconditions } from "./conditional.ts";
 import { readContent } from "./content.ts";
 import {
@@ -43,8 +43,10 @@ export async function create(
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };
   const text = textFor(id);
-  const committed = await commit(service, { key, expect: "absent", next: text });
-  return written("created", operation.path, { id, text, ...committed });
+  return commit(service, request, {
+    change: { key, expect: "absent", next: text },
+    resultOf: (made) => written("created", operation.path, { id, text, ...made }),
+  });
 }
 
 /** RFC 9110 §13.1.1: the preconditions of a POST are judged against its target, the collection. */
@@ -170,11 +172,14 @@ async function swap(
   if (current === undefined) return { kind: "absent" };
   requirePreconditions(request.headers, validatorsOf(current));
   const next = await decide(current);
-  if (next === current.text) return written("updated", operation.path, current);
+  if (next === current.text)
+    return commitNothing(service, request, written("updated", operation.path, current));
+  const resultOf = (made: Made): Result =>
+    next === undefined
+      ? { kind: "deleted" }
+      : written("updated", operation.path, { id: key.id, text: next, ...made });
   try {
-    const committed = await commit(service, { key, expect: current.version, next });
-    if (next === undefined) return { kind: "deleted" };
-    return written("updated", operation.path, { id: key.id, text: next, ...committed });
+    return await commit(service, request, { change: { key, expect: current.version, next }, resultOf });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
     throw error;

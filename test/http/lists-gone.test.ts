@@ -65,6 +65,7 @@ async function startWatched(
       openCollections: false,
       settings: { prefix: "/api/v1", hosts: [], corsOrigins: ["loopback"], limits: defaultLimits },
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),
+      keysUnderWay: new Set(),
       pace,
       newUuid: () => "b",
       now: Date.now,

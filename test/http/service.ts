@@ -27,6 +27,8 @@ export interface ServiceOptions {
   limits?: Partial<Limits>;
   drainDelayMs?: number;
   wireBounds?: Partial<WireBounds>;
+  /** Unix time in milliseconds. */
+  now?: () => number;
 }
 
 /** One request. Only Host, Connection and Content-Length are added to what it says. */
@@ -84,6 +86,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
   const running = await startServer(await toConfig(folder, options), {
     wireBounds: options.wireBounds ?? {},
+    ...(options.now === undefined ? {} : { now: options.now }),
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const port = Number(new URL(running.origin).port);

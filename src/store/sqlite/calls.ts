@@ -2,8 +2,8 @@
 import type { Commit } from "../store.ts";
 
 /** What the port rules out would spoil the counts in the head rows, so it must not get there. */
-export function requireSense({ changes }: Commit): void {
-  if (changes.length === 0) throw new Error("A commit has at least one change.");
+export function requireSense({ changes, receipt }: Commit): void {
+  if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
   if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
     throw new Error("A change cannot delete what it expects to be absent.");
   }
@@ -13,8 +13,8 @@ export function requireSense({ changes }: Commit): void {
 }
 
 /** Text that a commit brings, in characters. */
-export function textLength({ changes }: Commit): number {
-  let length = 0;
+export function textLength({ changes, receipt }: Commit): number {
+  let length = receipt?.answer.length ?? 0;
   for (const { next } of changes) length += next?.length ?? 0;
   return length;
 }

@@ -1,12 +1,12 @@
 /** Judges commits and carries them out, inside a transaction that the caller holds open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Receipt } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { integerOf, toSqliteId } from "./ids.ts";
 import type { Fate, WireChange, WireCommit, WireRequirement } from "./protocol.ts";
+import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
 
@@ -36,9 +36,8 @@ export interface SwapParts {
   ids: IdBlocks;
   search: SearchTables;
   log: ChangeLog;
+  receipts: Receipts;
 }
-
-const expiredReceiptsAtOnce = 100;
 
 /** Carries out commits on one connection. */
 export class Swap {
@@ -49,24 +48,17 @@ export class Swap {
   readonly #search: SearchTables;
   readonly #log: ChangeLog;
   readonly #statements = new Map<number, Statements>();
-  readonly #receipts: { find: StatementSync; keep: StatementSync; purge: StatementSync };
+  readonly #receipts: Receipts;
   readonly #nextGroup: StatementSync;
 
-  constructor({ database, collections, heads, ids, search, log }: SwapParts) {
+  constructor({ database, collections, heads, ids, search, log, receipts }: SwapParts) {
     this.#database = database;
     this.#collections = collections;
     this.#heads = heads;
     this.#ids = ids;
     this.#search = search;
     this.#log = log;
-    this.#receipts = {
-      find: database.prepare("select 1 from receipts where key = ? and expires_at > ?"),
-      keep: database.prepare("insert or replace into receipts values (?, ?, ?, ?)"),
-      purge: database.prepare(
-        `delete from receipts where key in
-           (select key from receipts where expires_at <= ? limit ${expiredReceiptsAtOnce})`,
-      ),
-    };
+    this.#receipts = receipts;
     this.#nextGroup = database.prepare(
       "update meta set value = value + 1 where name = 'groups' returning value",
     );
@@ -125,7 +117,7 @@ export class Swap {
   /** Judges everything but the requirements before the first change is written, so that nothing is taken back. */
   #attempt(commit: WireCommit): Fate {
     const { changes, receipt, at } = commit;
-    if (receipt !== undefined && this.#receipts.find.get(receipt.key, at) !== undefined) {
+    if (receipt !== undefined && this.#receipts.has(receipt.key, at)) {
       return { code: "IDEMPOTENCY_KEY_REUSED", detail: "The Idempotency-Key was used before." };
     }
     const befores: (Before | undefined)[] = [];
@@ -139,7 +131,7 @@ export class Swap {
     const group = changes.length > 1 ? this.nextGroup() : null;
     const origin = { at, principal: commit.principal, group };
     const sequences = changes.map((change, index) => this.#write(change, befores[index], origin));
-    if (receipt !== undefined) this.#keep(receipt, at);
+    if (receipt !== undefined) this.#receipts.keep(receipt);
     return sequences;
   }
 
@@ -184,11 +176,6 @@ export class Swap {
   #noteId({ number, idKind }: NumberedCollection, id: string): void {
     const integer = integerOf(idKind, id);
     if (integer !== undefined) this.#ids.use(number, integer, this.#heads.of(number));
-  }
-
-  #keep({ key, fingerprint, answer, expiresAt }: Receipt, now: number): void {
-    this.#receipts.purge.run(now);
-    this.#receipts.keep.run(key, fingerprint, answer, expiresAt);
   }
 
   /** The first requirement that does not hold. */

@@ -1,4 +1,4 @@
-/** Has changes removed that are no longer to be kept, beside everything else: a slice at a time, with pauses for others who write. */
+/** Has changes and receipts removed that are no longer to be kept, beside everything else: a slice at a time, with pauses for others who write. */
 import { setTimeout as pass } from "node:timers/promises";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 

@@ -18,6 +18,7 @@ import {
   type WriterRequest,
   type WriterSettings,
 } from "./protocol.ts";
+import { Receipts } from "./receipts.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Swap } from "./swap.ts";
 
@@ -45,6 +46,7 @@ export class Writer {
   readonly #ids = new IdBlocks();
   readonly #search: SearchTables;
   readonly #log: ChangeLog;
+  readonly #receipts: Receipts;
   readonly #swap: Swap;
   readonly #logState: StatementSync;
   #load: LoadUnderWay | undefined;
@@ -67,6 +69,7 @@ export class Writer {
     this.#heads = new Heads(database);
     this.#search = new SearchTables(database);
     this.#log = new ChangeLog(database, history);
+    this.#receipts = new Receipts(database);
     this.#swap = new Swap({
       database,
       collections: this.#collections,
@@ -74,6 +77,7 @@ export class Writer {
       ids: this.#ids,
       search: this.#search,
       log: this.#log,
+      receipts: this.#receipts,
     });
     this.#logState = database.prepare("pragma wal_checkpoint(noop)");
     this.#readCollections();
@@ -194,6 +198,10 @@ export class Writer {
   /** Gives whether there is more to be removed. */
   #trim(now: number): boolean {
     if (this.#load !== undefined) throw new Mistake("An import is under way.");
+    if (this.#receipts.isDue(now)) {
+      this.#transact(() => this.#receipts.trim(now));
+      return true;
+    }
     const due = [...this.#collections.keys()].filter((number) => this.#log.isDue(number, now));
     const [first] = due;
     if (first === undefined) return false;
@@ -205,6 +213,7 @@ export class Writer {
   #erase(collection: number, id: string): { resource: boolean; changes: number } {
     const erased = this.#transact(() => {
       const erased = this.#swap.erase(collection, id);
+      this.#receipts.erase(id);
       if (erased.resource || erased.changes > 0) this.#search.rebuild(collection);
       return erased;
     });

@@ -207,6 +207,25 @@ export function commitContract(open: OpenFixture): void {
   );
 
   test(
+    "a receipt alone may be kept, and then refuses as any other",
+    onStore(open, async (store, reopen) => {
+      const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: at + 1_000 };
+      const fates = await Promise.allSettled([
+        commit(store, [], { receipt }),
+        commit(store, [created(topic("a"))], { receipt }),
+        commit(store, [created(topic("b"))]),
+      ]);
+      assert.deepEqual(
+        fates.map((fate) => (fate.status === "fulfilled" ? fate.value.length : fate.reason.code)),
+        [0, "IDEMPOTENCY_KEY_REUSED", 1],
+      );
+      const again = await reopen();
+      assert.deepEqual(await again.receipt("k", at), receipt);
+      assert.deepEqual((await again.changesAfter("topics", 0, 10)).length, 1);
+    }),
+  );
+
+  test(
     "a commit that makes no sense, or names an unknown collection, is refused as a fault of the caller",
     onStore(open, async (store) => {
       const mistakes = [

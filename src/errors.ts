@@ -55,6 +55,10 @@ export const problems = {
     status: 412,
     meaning: "A precondition (If-Match, If-None-Match, If-Unmodified-Since) is false.",
   },
+  PRECONDITION_REQUIRED: {
+    status: 428,
+    meaning: "The collection takes no PUT, PATCH or DELETE without If-Match or If-Unmodified-Since.",
+  },
   CONTENT_TOO_LARGE: { status: 413, meaning: "The content is larger than the limit." },
   URI_TOO_LONG: { status: 414, meaning: "The request target is longer than the limit." },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "The Content-Type is not one that this method takes." },

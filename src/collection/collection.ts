@@ -25,6 +25,8 @@ export interface Collection {
   indexes: readonly Index[];
   /** Attributes whose words are searched. */
   search: readonly Path[];
+  /** Whether a resource is only changed by who says which state of it is meant. */
+  requirePreconditions: boolean;
   validate: Validator;
 }
 
@@ -35,5 +37,13 @@ const anythingFits: Validator = () => [];
 
 /** A collection that nobody declared: any attributes, UUIDv7 ids. */
 export function openCollection(name: string): Collection {
-  return { name, idKind: "uuid", schema: undefined, indexes: [], search: [], validate: anythingFits };
+  return {
+    name,
+    idKind: "uuid",
+    schema: undefined,
+    indexes: [],
+    search: [],
+    requirePreconditions: false,
+    validate: anythingFits,
+  };
 }

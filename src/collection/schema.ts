@@ -15,6 +15,8 @@ export interface CollectionDeclaration {
   readonly indexes?: readonly (string | readonly string[])[];
   /** The attributes that `q` searches. @default none */
   readonly search?: readonly string[];
+  /** Whether PUT, PATCH and DELETE must say which state of the resource they are meant for. @default false */
+  readonly requirePreconditions?: boolean;
 }
 
 /** A collection as declared. Throws StartError when the declaration is wrong. */
@@ -35,10 +37,20 @@ export async function defineCollection(
   }
   const indexes = readIndexes(declaration.indexes, `collections.${name}.indexes`);
   const search = readSearch(declaration.search, `collections.${name}.search`);
-  const collection = { ...openCollection(name), idKind: id, indexes, search };
+  const requirePreconditions = readTruth(
+    declaration.requirePreconditions,
+    `collections.${name}.requirePreconditions`,
+  );
+  const collection = { ...openCollection(name), idKind: id, indexes, search, requirePreconditions };
   if (schema === undefined) return collection;
   const validate = await compileSchema(schema, `collections.${name}.schema`);
   return { ...collection, schema: JSON.stringify(schema), validate };
+}
+
+function readTruth(value: unknown, at: string): boolean {
+  if (value === undefined) return false;
+  if (typeof value === "boolean") return value;
+  throw new StartError(`${at} must be true or false, and is ${shown(value)}.`);
 }
 
 /** Checks a schema and makes a validator of it. Throws StartError naming the place below `at`. */

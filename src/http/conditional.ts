@@ -45,9 +45,37 @@ export function isUnmodified(headers: IncomingHttpHeaders, current: Validators, 
   return verdict === "unmodified";
 }
 
-/** Throws PRECONDITION_FAILED, with the current entity tag, unless the preconditions let a write proceed. */
-export function requirePreconditions(headers: IncomingHttpHeaders, current: Validators): void {
+/**
+ * Throws PRECONDITION_FAILED, with the current entity tag, unless the preconditions let a write proceed; where
+ * they are `required`, PRECONDITION_REQUIRED if none says which state the write is meant for.
+ */
+export function requirePreconditions(
+  headers: IncomingHttpHeaders,
+  current: Validators,
+  { required = false }: { required?: boolean } = {},
+): void {
+  if (required && !namesState(headers)) throw preconditionRequired();
   if (judge(headers, current, undefined) === "failed") throw preconditionFailed(current);
+}
+
+/** A date that is none is ignored, and so guards nothing. If-None-Match cannot tell which state is meant. */
+function namesState(headers: IncomingHttpHeaders): boolean {
+  if (headers["if-match"] !== undefined) return true;
+  const since = headers["if-unmodified-since"];
+  return since !== undefined && parseHttpDate(since) !== undefined;
+}
+
+/** Without the current entity tag: sending a tag of what one has not read would overwrite it unseen. */
+function preconditionRequired(): Problem {
+  return new Problem(
+    "PRECONDITION_REQUIRED",
+    "This collection takes no change that may overwrite another: read the resource, and send its ETag in If-Match.",
+    {
+      violations: [
+        { in: "header", name: "If-Match", code: "required", detail: "send the ETag of what was read" },
+      ],
+    },
+  );
 }
 
 /** The problem of a false precondition; it tells the current entity tag. */

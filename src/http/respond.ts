@@ -12,6 +12,7 @@ import {
 } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Result } from "./result.ts";
+import { preferredReturn } from "./prefer.ts";
 import { resourcePath } from "./route.ts";
 import type { Document } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
@@ -95,11 +96,22 @@ function resourceResponse(
     etag: validators.etag,
   };
   addLastModified(headers, validators, service.now());
-  if (kind !== "found") headers["content-location"] = resourcePath(path, stored.id);
+  if (kind === "found") return withBody(request, stored.text, { status: 200, headers });
   if (kind === "created") headers.location = resourcePath(path, stored.id);
   return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
 }
 
+  const preferred = preferredReturn(request.headers);
+  if (preferred !== undefined) headers["preference-applied"] = `return=${preferred}`;
+  if (preferred === "minimal") return minimal(kind, headers);
+  headers["content-location"] = resourcePath(path, stored.id);
 function addLastModified(headers: Record<string, string>, validators: Validators, now: number): void {
   if (isPublic(validators, now)) headers["last-modified"] = httpDate(validators.lastModifiedMs as number);
 }
+/** A write's answer without content; RFC 9110 §8.6 forbids a length with 204. */
+function minimal(kind: "created" | "updated", all: Record<string, string>): HttpResponse {
+  const { "content-type": _, ...headers } = all;
+  if (kind === "updated") return { status: 204, headers, body: undefined };
+  return { status: 201, headers: { ...headers, "content-length": "0" }, body: undefined };
+}
+

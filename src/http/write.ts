@@ -95,7 +95,8 @@ export async function write(service: Service, operation: Write, request: HttpReq
   const key = keyOf(operation);
   const current = await service.store.read(key);
   if (current === undefined) return { kind: "absent" };
-  requirePreconditions(request.headers, validatorsOf(current));
+  const required = operation.collection.requirePreconditions;
+  requirePreconditions(request.headers, validatorsOf(current), { required });
   const decide = await prepare(service, operation, request);
   return service.writes.run(`${key.collection}/${key.id}`, async () => {
     for (let tries = 0; tries < maxTries; tries++) {

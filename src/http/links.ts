@@ -32,8 +32,23 @@ export function locationOf(listing: Listing, { method }: HttpRequest): string | 
   return method === "QUERY" ? urlOf(listing) : undefined;
 }
 
+/** The links of a page that the store keeps in memory, for the list that was asked for last. */
+const madeLately = new WeakMap<Page, { listing: Listing; total: number | undefined; links: Links }>();
+
 /** The links of a page of a list whose `total` is known, or not. */
 export function linksOf(listing: Listing, page: Page, total: number | undefined): Links {
+  const made = madeLately.get(page);
+  if (made !== undefined && made.total === total && isSameList(made.listing, listing)) return made.links;
+  const links = makeLinks(listing, page, total);
+  madeLately.set(page, { listing, total, links });
+  return links;
+}
+
+function isSameList(a: Listing, b: Listing): boolean {
+  return a.asked === b.asked && a.query === b.query && a.path === b.path && a.contentHash === b.contentHash;
+}
+
+function makeLinks(listing: Listing, page: Page, total: number | undefined): Links {
   const { query, contentHash } = listing;
   const isByContent = contentHash !== undefined;
   if (query === undefined || (isByContent && query.length > maxLinkBytes))

@@ -1,5 +1,6 @@
 /** From a page to the answer: links and totals in the headers, or in an envelope too. */
 
+import type { Page } from "../store/store.ts";
 import { typesOf } from "./content-types.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 import type { ListResult } from "./lists.ts";
@@ -41,14 +42,27 @@ function addTotals(
 }
 
 function bodyOf(
-  { listing, texts, body }: ListResult & { kind: "page" },
+  { listing, page, texts, body }: ListResult & { kind: "page" },
   links: Links,
   total: number | undefined,
 ): string {
   if (body !== undefined) return body;
-  const items = `[${texts.join(",")}]`;
+  const items = listing.asked.fields === undefined ? wholeItems(page, texts) : join(texts);
   if (!listing.asked.envelope) return items;
   const { first, prev, next, last } = links;
   const rest = JSON.stringify({ total, self: urlOf(listing), first, prev, next, last });
   return rest === "{}" ? `{"items":${items}}` : `{"items":${items},${rest.slice(1)}`;
+}
+
+/** Of pages that the store keeps in memory. */
+const joinedLately = new WeakMap<Page, string>();
+
+function wholeItems(page: Page, texts: readonly string[]): string {
+  const joined = joinedLately.get(page) ?? join(texts);
+  joinedLately.set(page, joined);
+  return joined;
+}
+
+function join(texts: readonly string[]): string {
+  return `[${texts.join(",")}]`;
 }

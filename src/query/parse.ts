@@ -18,8 +18,26 @@ import { type ListParameter, readParameters } from "./parameters.ts";
 import { toRequest } from "./request.ts";
 import { readSortParameters } from "./sort-keys.ts";
 
+/** Query strings that were read lately, by declared collection: clients ask for the same lists again and again. */
+const readLately = new WeakMap<Collection, Map<string, ListRequest>>();
+
+const kept = { queries: 500, length: 500 } as const;
+
 /** Reads a list's query string, without its question mark. Throws INVALID_PARAMETER and INVALID_CURSOR. */
 export function parseList(query: string, collection: Collection, maxPageSize: number): ListRequest {
+  if (collection.schema === undefined || query.length > kept.length)
+    return read(query, collection, maxPageSize);
+  const name = `${maxPageSize} ${query}`;
+  const requests = readLately.get(collection) ?? new Map<string, ListRequest>();
+  const known = requests.get(name);
+  if (known !== undefined) return known;
+  const request = read(query, collection, maxPageSize);
+  if (requests.size >= kept.queries) requests.clear();
+  readLately.set(collection, requests.set(name, request));
+  return request;
+}
+
+function read(query: string, collection: Collection, maxPageSize: number): ListRequest {
   const faults = new Faults();
   const { known, filters } = readParameters(query, faults);
   const reading = { collection, faults, used: { conditions: 0, values: 0 } };

@@ -187,12 +187,12 @@ describe("closing", () => {
   });
 
   test("tells what was meant by a misspelled name", async () => {
-    const validate = await compileSchema({ properties: { title: {}, a: {} } }, "here");
-    const details = validate({ titel: 1, Title: 1, b: 1, colour: 1 }).map(({ detail }) => detail);
+    const validate = await compileSchema({ properties: { title: {}, ab: {} } }, "here");
+    const details = validate({ titel: 1, Title: 1, abc: 1, colour: 1 }).map(({ detail }) => detail);
     assert.deepEqual(details, [
       'is not an attribute that the schema knows. Did you mean "title"?',
       'is not an attribute that the schema knows. Did you mean "title"?',
-      'is not an attribute that the schema knows. Did you mean "a"?',
+      'is not an attribute that the schema knows. Did you mean "ab"?',
       "is not an attribute that the schema knows",
     ]);
   });

@@ -11,6 +11,7 @@ import { createLookup, inFile, requireKnownOptions, requirePlainObject } from ".
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings, Limits } from "./http/settings.ts";
+import type { History } from "./store/history.ts";
 import type { StoreAddress } from "./store/open.ts";
 
 /** Everything that the program was told, checked and with the defaults filled in. */
@@ -22,6 +23,7 @@ export interface Config {
   collections: ReadonlyMap<string, Collection>;
   /** Whether collections that nobody declared spring into being. */
   openCollections: boolean;
+  history: History;
   http: HttpSettings;
   host: string;
   port: number;
@@ -68,6 +70,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     store: storeOf(get("store"), cwd),
     collections,
     openCollections: get("openCollections") ?? collections.size === 0,
+    history: get("history"),
     http: {
       prefix,
       hosts: get("hosts"),
@@ -124,6 +127,7 @@ function limitsOf(get: Get): Limits {
     jsonDepth: get("limits.jsonDepth"),
     jsonMembers: get("limits.jsonMembers"),
     patchOperations: get("limits.patchOperations"),
+    batch: get("limits.batch"),
     page: get("limits.page"),
     queryMs: get("limits.queryMs"),
     collections: get("limits.collections"),

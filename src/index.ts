@@ -19,6 +19,11 @@ export interface HoldfastConfig {
   prefix?: string;
   /** `"requests"` writes a line for each request. @default "problems" */
   log?: "requests" | "problems";
+  /**
+   * How long changes are kept: as long as one of the two numbers says, `"forever"` or not at all.
+   * @default { keepDays: 30, keepChanges: 1_000_000 }
+   */
+  history?: { keepDays?: number; keepChanges?: number } | "forever" | "none";
   /** Names that the service answers to, beside the loopback ones. @default none */
   hosts?: readonly string[];
   cors?: {
@@ -38,6 +43,8 @@ export interface HoldfastConfig {
     jsonMembers?: number;
     /** Operations of one JSON Patch. @default 1000 */
     patchOperations?: number;
+    /** Operations of one batch. @default 100 */
+    batch?: number;
     /** Resources of one page. @default 1000 */
     page?: number;
     /** Until a list that no index serves must be there. @default 2000 */

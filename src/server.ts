@@ -45,6 +45,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const opening = openStore(config.store, {
     answersPerTurn: pace.perTurn,
     queryMs: config.http.limits.queryMs,
+    history: config.history,
     ...options.storeOptions,
     onFailure: options.onFailure ?? (() => {}),
   });

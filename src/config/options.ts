@@ -3,6 +3,7 @@ import { didYouMean } from "../collection/nearest.ts";
 import type { CollectionDeclaration } from "../collection/schema.ts";
 import { StartError } from "../errors.ts";
 import { defaultLimits } from "../http/settings.ts";
+import { defaultHistory, type History } from "../store/history.ts";
 
 /** One option. `read` gives the checked value, or throws an Error whose message says what would be right. */
 export interface Option<Value> {
@@ -99,6 +100,19 @@ const logged = (value: unknown): string => {
   throw new Error('must be "requests", or "problems" (only what goes wrong)');
 };
 
+const history = (value: unknown): History => {
+  if (value === "forever" || value === "none") return value;
+  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const isKnown = members.every(
+    ([name, number]) =>
+      (name === "keepDays" || name === "keepChanges") && Number.isSafeInteger(number) && number >= 0,
+  );
+  if (members.length > 0 && isKnown) return { keepDays: 0, keepChanges: 0, ...Object.fromEntries(members) };
+  throw new Error(
+    'must be "forever", "none", or whole numbers such as { keepDays: 30, keepChanges: 1000000 }, of which one may be left out',
+  );
+};
+
 const hour = 3_600_000;
 
 const timeout = (fallback: number, about: string): Option<number> => ({
@@ -163,6 +177,12 @@ export const options = {
     about: "whether collections that nobody declared spring into being",
     read: truth as (value: unknown) => boolean | undefined,
   },
+  history: {
+    shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
+    fallback: defaultHistory,
+    about: "how long changes are kept; also `forever` and `none`",
+    read: history,
+  },
   hosts: {
     shownDefault: "none",
     fallback: [],
@@ -186,6 +206,7 @@ export const options = {
   "limits.jsonDepth": limit(defaultLimits.jsonDepth, 256, "nesting of JSON content"),
   "limits.jsonMembers": limit(defaultLimits.jsonMembers, 1_000_000, "members of one JSON object"),
   "limits.patchOperations": limit(defaultLimits.patchOperations, 100_000, "operations of one JSON Patch"),
+  "limits.batch": limit(defaultLimits.batch, 1_000, "operations of one batch"),
   "limits.page": limit(
     defaultLimits.page,
     10_000,
@@ -225,13 +246,13 @@ export type OptionValue<Name extends OptionName> = ReturnType<(typeof options)[N
 
 /** Options that are known by name, and that this release does not have: ignoring `access` would open a door. */
 const laterOptions = {
-  top: ["auth", "tls", "trustProxy", "history", "limits.batch", "limits.rate"],
-  collection: ["unique", "references", "access", "timestamps", "defaults", "readOnly", "writeOnly"],
+  top: ["auth", "tls", "trustProxy", "limits.rate"],
+  collection: ["references", "access", "timestamps", "defaults", "readOnly", "writeOnly"],
 } as const;
 
 const knownOptions = {
   top: [...Object.keys(options), "collections"],
-  collection: ["id", "schema", "indexes", "search", "requirePreconditions"],
+  collection: ["id", "schema", "indexes", "search", "unique", "requirePreconditions"],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof CollectionDeclaration)[] };
 
 /** Throws StartError for a member of the file that no option has, naming its place and the nearest known option. */

@@ -16,7 +16,10 @@ export async function commit(
   { change, resultOf }: { change: Change; resultOf: (made: Made) => Result },
 ): Promise<Result> {
   const at = service.now();
-  const result = resultOf({ version: change.expect === "absent" ? 1 : change.expect + 1, updatedAt: at });
+  const result = resultOf({
+    version: (change.expect === "absent" ? (change.after ?? 0) : change.expect) + 1,
+    updatedAt: at,
+  });
   await write(service, request, { changes: [change], at, ...receiptOf(service, request, result) });
   return result;
 }
@@ -25,6 +28,16 @@ export async function commit(
 export interface Made {
   version: number;
   updatedAt: number;
+}
+
+/** As `commit`, for several changes at once. */
+export async function commitAll(
+  service: Service,
+  request: HttpRequest,
+  { work, result }: { work: Omit<Commit, "receipt">; result: Result },
+): Promise<Result> {
+  await write(service, request, { ...work, ...receiptOf(service, request, result) });
+  return result;
 }
 
 /** A write that has nothing to change: its answer is kept where the request has an Idempotency-Key. */

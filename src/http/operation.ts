@@ -11,6 +11,7 @@ import {
   requireContentType,
   typesOf,
 } from "./content-types.ts";
+import { type ChangesAsked, type Moment, parseChanges, splitMoment } from "./history.ts";
 import type { Listing } from "./lists.ts";
 import type { HttpRequest } from "./message.ts";
 import { listTypeFor, requireJsonAcceptable, requireListAcceptable } from "./negotiate.ts";
@@ -29,12 +30,17 @@ export type Operation =
   | { kind: "nothing" }
   | { kind: "options"; allow: string | undefined; accept: Record<string, string> }
   | { kind: "document"; name: string }
+  | { kind: "batch" }
   | ({ kind: "list" } & Listing)
   /** A list that is asked for by content. */
   | { kind: "query"; collection: Collection; path: string }
   | { kind: "create"; collection: Collection; path: string }
   /** `fields` are what the resource is cut down to. */
   | ({ kind: "read"; fields: readonly string[] | undefined } & Target)
+  /** A read of what the resource was at a moment. */
+  | ({ kind: "past"; moment: Moment; fields: readonly string[] | undefined } & Target)
+  | ({ kind: "changes"; asked: ChangesAsked } & Target)
+  | ({ kind: "restore" } & Target)
   | ({ kind: "replace" } & Target)
   | ({ kind: "delete" } & Target)
   | ({ kind: "patch"; format: PatchFormat } & Target);
@@ -55,7 +61,7 @@ export function parseOperation(service: Service, route: Route, request: HttpRequ
   requireContentLength(request, service.settings.limits.bodyBytes);
   if (route.kind === "collection" && request.method !== "POST") return listOf(service, route, request);
   if (request.method !== "DELETE" && route.kind !== "document") requireJsonAcceptable(request);
-  return operationOn(route, request);
+  return operationOn(service, route, request);
 }
 
 function listOf(
@@ -74,14 +80,19 @@ function listOf(
 }
 
 function operationOn(
+  service: Service,
   route: Exclude<Route, { kind: "nothing" | "service" }>,
   request: HttpRequest,
 ): Operation {
-  const fields = route.query === "" ? undefined : fieldsOf(route, request);
+  if (route.kind === "changes") return changesOf(service, route);
+  const { moment, fields } = route.query === "" ? nothingAsked : whatIsRead(route, request);
   if (route.kind === "document") return { kind: "document", name: route.name };
+  if (route.kind === "batch") return { kind: "batch" };
   const { collection, path } = route;
   if (route.kind === "collection") return { kind: "create", collection, path };
   const target = { collection, id: route.id, path };
+  if (route.kind === "restore") return { kind: "restore", ...target };
+  if (moment !== undefined) return { kind: "past", ...target, moment, fields };
   switch (request.method) {
     case "PUT":
       return { kind: "replace", ...target };
@@ -94,23 +105,43 @@ function operationOn(
   }
 }
 
-/** A resource can be cut down; nothing else here takes parameters. */
-function fieldsOf(
+function changesOf(
+  { settings }: Service,
+  { collection, id, path, query }: Route & { kind: "changes" | "restore" },
+): Operation {
+  const asked = parseChanges(query, { collection: collection.name, id }, settings.limits.page);
+  return { kind: "changes", collection, id, path, asked };
+}
+
+/** What is asked of one resource beside itself. */
+interface WhatIsRead {
+  moment: Moment | undefined;
+  fields: readonly string[] | undefined;
+}
+
+const nothingAsked: WhatIsRead = { moment: undefined, fields: undefined };
+
+/** A resource can be cut down, and read as it was; nothing else here takes parameters. */
+function whatIsRead(
   route: Exclude<Route, { kind: "nothing" | "service" }>,
   { method }: HttpRequest,
-): readonly string[] | undefined {
+): WhatIsRead {
   if (route.kind === "resource" && (method === "GET" || method === "HEAD")) {
-    return parseFields(route.query, route.collection);
+    const { moment, rest } = splitMoment(route.query);
+    return { moment, fields: parseFields(rest, route.collection) };
   }
   requireNoParameters(route.query);
-  return undefined;
+  return nothingAsked;
 }
 
 function optionsOf(kind: keyof typeof methodsOf): Operation {
   const accept = {
     collection: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
     resource: { "accept-patch": typesOf("PATCH") },
+    changes: {},
+    restore: { "accept-post": typesOf("POST") },
     document: {},
+    batch: { "accept-post": typesOf("POST") },
   };
   return { kind: "options", allow: methodsOf[kind], accept: accept[kind] };
 }

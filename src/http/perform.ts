@@ -1,11 +1,14 @@
 /** Carries an operation out; writes are in `write.ts`, lists in `lists.ts`. */
 import { pickFields } from "../query/fields.ts";
 import type { Stored } from "../store/store.ts";
+import { performBatch } from "./batch.ts";
 import { isUnmodified } from "./conditional.ts";
+import { readChanges, readPast } from "./history.ts";
 import { readListing } from "./list-by-content.ts";
 import { performList } from "./lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation, OperationOf } from "./operation.ts";
+import { restore } from "./restore.ts";
 import { type Result, validatorsOf } from "./result.ts";
 import { documentOf } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
@@ -34,6 +37,14 @@ export function perform(
       return performQuery(service, operation, request);
     case "read":
       return read(service, operation, request);
+    case "past":
+      return readPast(service, operation, request);
+    case "changes":
+      return readChanges(service, operation);
+    case "restore":
+      return restore(service, operation, request);
+    case "batch":
+      return performBatch(service, request);
     case "create":
       return create(service, operation, request);
     default:

@@ -1,6 +1,7 @@
 /** From a result to the answer: status, headers, body. */
 import { httpDate, isPublic, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
+import { changesResponse } from "./history.ts";
 import { listResponse } from "./list-response.ts";
 import {
   type HttpRequest,
@@ -11,8 +12,8 @@ import {
   withBody,
 } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
-import type { Result } from "./result.ts";
 import { preferredReturn } from "./prefer.ts";
+import type { Result } from "./result.ts";
 import { resourcePath } from "./route.ts";
 import type { Document } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
@@ -34,6 +35,13 @@ export function respond(service: Service, result: Result, request: HttpRequest):
       return unmodified(service, result);
     case "page":
       return listResponse(result, request);
+    case "changes":
+      return changesResponse(result, request);
+    case "batch":
+      return withBody(request, result.body, {
+        status: 200,
+        headers: { "content-type": jsonType, "cache-control": noStore },
+      });
     default:
       return resourceResponse(service, result, request);
   }
@@ -98,16 +106,13 @@ function resourceResponse(
   addLastModified(headers, validators, service.now());
   if (kind === "found") return withBody(request, stored.text, { status: 200, headers });
   if (kind === "created") headers.location = resourcePath(path, stored.id);
-  return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
-}
-
   const preferred = preferredReturn(request.headers);
   if (preferred !== undefined) headers["preference-applied"] = `return=${preferred}`;
   if (preferred === "minimal") return minimal(kind, headers);
   headers["content-location"] = resourcePath(path, stored.id);
-function addLastModified(headers: Record<string, string>, validators: Validators, now: number): void {
-  if (isPublic(validators, now)) headers["last-modified"] = httpDate(validators.lastModifiedMs as number);
+  return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
 }
+
 /** A write's answer without content; RFC 9110 §8.6 forbids a length with 204. */
 function minimal(kind: "created" | "updated", all: Record<string, string>): HttpResponse {
   const { "content-type": _, ...headers } = all;
@@ -115,3 +120,6 @@ function minimal(kind: "created" | "updated", all: Record<string, string>): Http
   return { status: 201, headers: { ...headers, "content-length": "0" }, body: undefined };
 }
 
+function addLastModified(headers: Record<string, string>, validators: Validators, now: number): void {
+  if (isPublic(validators, now)) headers["last-modified"] = httpDate(validators.lastModifiedMs as number);
+}

@@ -13,13 +13,20 @@ export type Route =
   | { kind: "collection"; collection: Collection; path: string; query: string }
   /** `path` is the collection's; `resourcePath` makes the resource's of it. */
   | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
-  | { kind: "document"; name: string; query: string };
+  /** What a resource has beside itself: the list of its changes, and the way back to a version. */
+  | { kind: "changes" | "restore"; collection: Collection; id: string; path: string; query: string }
+  | { kind: "document"; name: string; query: string }
+  /** Where several operations are sent at once. */
+  | { kind: "batch"; query: string };
 
 /** The methods of each kind of route, as `Allow` lists them. */
 export const methodsOf = {
   collection: "GET, HEAD, POST, QUERY, OPTIONS",
   resource: "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
+  changes: "GET, HEAD, OPTIONS",
+  restore: "POST, OPTIONS",
   document: "GET, HEAD, OPTIONS",
+  batch: "POST, OPTIONS",
 } as const;
 
 const nothing: Route = { kind: "nothing" };
@@ -27,7 +34,10 @@ const nothing: Route = { kind: "nothing" };
 const methodSets = {
   collection: new Set(methodsOf.collection.split(", ")),
   resource: new Set(methodsOf.resource.split(", ")),
+  changes: new Set(methodsOf.changes.split(", ")),
+  restore: new Set(methodsOf.restore.split(", ")),
   document: new Set(methodsOf.document.split(", ")),
+  batch: new Set(methodsOf.batch.split(", ")),
 } as const satisfies Record<keyof typeof methodsOf, ReadonlySet<string>>;
 
 /** The path of a resource below its collection's. */
@@ -139,12 +149,18 @@ function decodeSegments(path: string): string[] {
 
 function matchSegments(service: Service, segments: string[], query: string): Route {
   if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is tolerated
-  const [name, id, ...rest] = segments;
+  const [name, id, part, ...rest] = segments;
   if (name === undefined || rest.length > 0) return nothing;
   const collection = findCollection(service, name);
-  if (collection === undefined) return nothing;
+  if (collection === undefined) {
+    return name === "_batch" && id === undefined ? { kind: "batch", query } : nothing;
+  }
   const path = `${service.settings.prefix}/${name}`;
   if (id === undefined) return { kind: "collection", collection, path, query };
   if (id === "") return nothing;
+  if (part === "_changes" || part === "_restore") {
+    return { kind: part === "_changes" ? "changes" : "restore", collection, id, path, query };
+  }
+  if (part !== undefined) return nothing;
   return { kind: "resource", collection, id, path, query };
 }

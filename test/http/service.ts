@@ -13,6 +13,7 @@ import type { Config } from "../../src/config.ts";
 import type { WireBounds } from "../../src/http/app.ts";
 import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
+import { defaultHistory, type History } from "../../src/store/history.ts";
 import { type Connection, openConnection } from "./connection.ts";
 
 /** What a test may want to be different. */
@@ -29,6 +30,8 @@ export interface ServiceOptions {
   wireBounds?: Partial<WireBounds>;
   /** Unix time in milliseconds. */
   now?: () => number;
+  /** @default the program's */
+  history?: History;
 }
 
 /** One request. Only Host, Connection and Content-Length are added to what it says. */
@@ -139,6 +142,7 @@ async function toConfig(folder: string, options: ServiceOptions): Promise<Config
     file: undefined,
     store: { kind: "sqlite", path: join(folder, "store.db") },
     collections,
+    history: options.history ?? defaultHistory,
     openCollections: options.openCollections ?? options.collections === undefined,
     http: {
       prefix: options.prefix ?? "/api/v1",

@@ -43,7 +43,7 @@ export async function inStore<T>(
   work: Work,
   run: (store: Store, onProgress: Progress["update"]) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(config.store, { onFailure: () => {} });
+  const store = await openStore(config.store, { onFailure: () => {}, history: config.history });
   let progress: Progress | undefined;
   try {
     progress = await startProgress(work);

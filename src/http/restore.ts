@@ -1,0 +1,109 @@
+/** Writes an earlier version of a resource anew: a change like any other, and the way back for a deleted resource. */
+import { shown } from "../collection/shown.ts";
+import { Problem } from "../errors.ts";
+import { Faults, inBody } from "../query/faults.ts";
+import type { Change, Key, Stored } from "../store/store.ts";
+import { commit, commitNothing, type Made } from "./commit.ts";
+import { requirePreconditions } from "./conditional.ts";
+import { readContent } from "./content.ts";
+import { decideReplace, parseResource } from "./decide.ts";
+import type { HttpRequest } from "./message.ts";
+import type { OperationOf } from "./operation.ts";
+import { type Result, validatorsOf } from "./result.ts";
+import type { Service } from "./service.ts";
+
+type Restore = OperationOf<"restore">;
+
+const absent: Result = { kind: "absent" };
+
+/** How often a restore is decided anew when another instance was faster. */
+const maxTries = 5;
+
+/** A resource as it is: there, or deleted with a version of the delete. */
+type State = { current: Stored } | { deleted: number };
+
+/** Restores a resource to a version. Throws the problems of content and preconditions, of a replace, and the store's. */
+export async function restore(service: Service, operation: Restore, request: HttpRequest): Promise<Result> {
+  const key = { collection: operation.collection.name, id: operation.id };
+  const state = await stateOf(service, key);
+  if (state === undefined) return absent;
+  requireState(operation, request, state);
+  const { limits } = service.settings;
+  const version = versionIn(parseResource(await readContent(request, limits.bodyBytes), limits));
+  return service.writes.run(`${key.collection}/${key.id}`, async () => {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const result = await swap(service, operation, request, { key, version });
+      if (result !== undefined) return result;
+    }
+    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.");
+  });
+}
+
+/** `undefined` where nothing is known of the resource. */
+async function stateOf({ store }: Service, key: Key): Promise<State | undefined> {
+  const current = await store.read(key);
+  if (current !== undefined) return { current };
+  const [last] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
+  return last?.kind === "deleted" ? { deleted: last.version } : undefined;
+}
+
+/** What is deleted has no state that a write could lose, and no entity tag that If-Match could name (RFC 9110 §13.1.1). */
+function requireState({ collection }: Restore, { headers }: HttpRequest, state: State): void {
+  if ("current" in state) {
+    const required = collection.requirePreconditions;
+    requirePreconditions(headers, validatorsOf(state.current), { required });
+  } else if (headers["if-match"] !== undefined) {
+    throw new Problem(
+      "PRECONDITION_FAILED",
+      "A precondition is false: the resource is deleted, and has no ETag that If-Match could name.",
+    );
+  }
+}
+
+function versionIn(content: Record<string, unknown>): number {
+  const faults = new Faults();
+  for (const name of Object.keys(content)) {
+    if (name !== "version")
+      faults.add(inBody(name), "unknownMember", 'is not understood: "version" alone is');
+  }
+  const { version } = content;
+  const isVersion = typeof version === "number" && Number.isSafeInteger(version) && version >= 1;
+  if (!isVersion) {
+    const detail = `must be a whole number of at least 1, and is ${version === undefined ? "not there" : shown(version)}`;
+    faults.add(inBody("version"), "version", detail);
+  }
+  faults.throwIfAny();
+  return version as number;
+}
+
+/** One try; `undefined` when the resource changed between reading and writing. */
+async function swap(
+  service: Service,
+  operation: Restore,
+  request: HttpRequest,
+  { key, version }: { key: Key; version: number },
+): Promise<Result | undefined> {
+  const state = await stateOf(service, key);
+  if (state === undefined) return absent;
+  requireState(operation, request, state);
+  const old = await service.store.version(key, version);
+  if (old === undefined) return absent;
+  const next = decideReplace(operation, JSON.parse(old.text) as Record<string, unknown>);
+  const kind = "current" in state ? "updated" : "created";
+  const { path } = operation;
+  const written = (stored: Stored): Result => ({ kind, stored, path, validators: validatorsOf(stored) });
+  if ("current" in state && next === state.current.text)
+    return commitNothing(service, request, written(state.current));
+  const resultOf = (made: Made) => written({ id: key.id, text: next, ...made });
+  try {
+    return await commit(service, request, { change: changeOf(key, state, next), resultOf });
+  } catch (error) {
+    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
+    throw error;
+  }
+}
+
+function changeOf(key: Key, state: State, next: string): Change {
+  if ("current" in state) return { key, expect: state.current.version, next };
+  return { key, expect: "absent", next, after: state.deleted };
+}

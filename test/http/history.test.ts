@@ -1,0 +1,303 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { check, unknownId } from "./check.ts";
+import { jsonType, type Service, startService } from "./service.ts";
+
+const collections = {
+  topics: {},
+  counters: { id: "integer" },
+  strict: {
+    schema: { type: "object", properties: { n: { type: "integer" }, m: { type: "integer" } } },
+  },
+} as const;
+
+let service: Service;
+before(async () => {
+  service = await startService({ collections });
+});
+after(() => service.stop());
+
+const gone = { status: 404, headers: { "Content-Length": "0", "Content-Type": undefined, ETag: undefined } };
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 3));
+
+/** A resource with versions n: 1 … n: versions. */
+async function raise(collection: string, versions: number) {
+  const made = await service.create(collection, { n: 1 });
+  for (let n = 2; n <= versions; n++) await put(made, n);
+  return made;
+}
+
+async function put({ path, body }: { path: string; body: Record<string, unknown> }, n: number) {
+  const answer = await service.send({ method: "PUT", path, content: { id: body.id, n } });
+  assert.equal(answer.status, 200, answer.text);
+}
+
+const get = (path: string, headers = {}) => service.send({ path, headers });
+const restore = (path: string, content: unknown, headers = {}) =>
+  service.send({
+    method: "POST",
+    path: `${path}/_restore`,
+    content,
+    headers: { "Content-Type": jsonType, ...headers },
+  });
+
+interface Shown {
+  version: number;
+  kind: string;
+  at: string;
+}
+
+describe("a version", () => {
+  test("is given as it was, with its own ETag and Last-Modified", async () => {
+    const { path, body } = await raise("topics", 3);
+    const second = await get(`${path}?version=2`);
+    check(second, {
+      status: 200,
+      headers: { ETag: '"2"', "Content-Type": jsonType, "Cache-Control": "no-cache" },
+      json: { id: body.id, n: 2 },
+    });
+    const third = await get(`${path}?version=3`);
+    assert.equal(third.text, (await get(path)).text);
+    assert.equal(third.headers.etag, '"3"');
+    const head = await service.send({ method: "HEAD", path: `${path}?version=2` });
+    assert.deepEqual([head.status, head.headers.etag, head.text], [200, '"2"', ""]);
+  });
+
+  test("can be cut down and asked for under a condition", async () => {
+    const { path, body } = await raise("topics", 3);
+    await service.send({ method: "PATCH", path, content: { other: 1 } });
+    assert.deepEqual((await get(`${path}?fields=n&version=4`)).json, { id: body.id, n: 3 });
+    assert.deepEqual((await get(`${path}?version=4&fields=other`)).json, { id: body.id, other: 1 });
+    check(await get(`${path}?fields=&version=4`), { status: 400, problem: "INVALID_PARAMETER" });
+    check(await get(`${path}?version=2`, { "If-None-Match": '"2"' }), {
+      status: 304,
+      headers: { ETag: '"2"' },
+    });
+    assert.equal((await get(`${path}?version=2`, { "If-None-Match": '"3"' })).status, 200);
+    check(await get(`${path}?version=2`, { "If-Match": '"3"' }), {
+      status: 412,
+      problem: "PRECONDITION_FAILED",
+    });
+  });
+
+  test("that never was is 404, and one that is none is refused", async () => {
+    const { path } = await raise("topics", 2);
+    for (const version of ["3", "999999999999999"]) check(await get(`${path}?version=${version}`), gone);
+    check(await get(`/api/v1/topics/${unknownId}?version=1`), gone);
+    for (const bad of [
+      "version=0",
+      "version=-1",
+      "version=1.5",
+      "version=",
+      "version",
+      "version=1&version=1",
+      "version=1&at=2026-01-01",
+      "version=1&q=x",
+      "version=1&toString=2",
+    ])
+      check(await get(`${path}?${bad}`), { status: 400, problem: "INVALID_PARAMETER" });
+    check(await service.send({ method: "DELETE", path: `${path}?version=1` }), {
+      status: 400,
+      problem: "INVALID_PARAMETER",
+    });
+  });
+});
+
+describe("a moment", () => {
+  test("gives the resource as it was then, in each form of a date value", async () => {
+    const { path, body } = await raise("topics", 1);
+    await pause();
+    await put({ path, body }, 2);
+    const changes = (await get(`${path}/_changes`)).json as Shown[];
+    const [second, first] = changes.map(({ at }) => at) as [string, string];
+    const nAt = async (at: string) => {
+      const answer = await get(`${path}?at=${at}`);
+      return answer.status === 200 ? (answer.json as { n: number }).n : answer.status;
+    };
+    assert.equal(await nAt(first), 1);
+    assert.equal(await nAt(String(Date.parse(first))), 1);
+    assert.equal(await nAt(String(Date.parse(second) - 1)), 1);
+    assert.equal(await nAt(second), 2);
+    assert.equal(await nAt("2999-01-01"), 2);
+    assert.equal(await nAt("2020-01-01"), 404);
+    assert.equal(await nAt("-1"), 404);
+    assert.equal((await get(`${path}?at=${first}`)).headers.etag, '"1"');
+    for (const bad of ["yesterday", "", "2026-02-30", "2026-01-01T00:00:00Z", "1.5", "99999999999999999"])
+      check(await get(`${path}?at=${bad}`), { status: 400, problem: "INVALID_PARAMETER" });
+  });
+});
+
+describe("the changes of a resource", () => {
+  test("are listed newest first, in pages that links lead through", async () => {
+    const { path } = await raise("counters", 5);
+    const all = await get(`${path}/_changes`);
+    check(all, { status: 200, headers: { "Content-Type": jsonType } });
+    assert.deepEqual(
+      (all.json as Shown[]).map(({ version, kind }) => [version, kind]),
+      [
+        [5, "updated"],
+        [4, "updated"],
+        [3, "updated"],
+        [2, "updated"],
+        [1, "created"],
+      ],
+    );
+    assert.deepEqual(Object.keys((all.json as object[])[0] ?? {}), ["version", "kind", "at"]);
+    assert.equal(all.headers.link, `<${path}/_changes>; rel="first"`);
+    const seen: number[] = [];
+    let next: string | undefined = `${path}/_changes?limit=2`;
+    while (next !== undefined) {
+      const page = await get(next);
+      assert.equal(page.status, 200, page.text);
+      seen.push(...(page.json as Shown[]).map(({ version }) => version));
+      next = /<([^>]+)>; rel="next"/.exec(page.headers.link ?? "")?.[1];
+    }
+    assert.deepEqual(seen, [5, 4, 3, 2, 1]);
+  });
+
+  test("are those of this resource alone, and so are their cursors", async () => {
+    const one = await raise("topics", 3);
+    const other = await raise("topics", 3);
+    const page = await get(`${one.path}/_changes?limit=1`);
+    const query = /\?([^>]+)>; rel="next"/.exec(page.headers.link ?? "")?.[1];
+    check(await get(`${other.path}/_changes?${query}`), { status: 400, problem: "INVALID_CURSOR" });
+    check(await get(`/api/v1/topics/${unknownId}/_changes`), gone);
+    for (const bad of ["limit=0", "limit=x", "limit=1&limit=2", "sort=n", "fields=version"])
+      check(await get(`${one.path}/_changes?${bad}`), { status: 400, problem: "INVALID_PARAMETER" });
+  });
+
+  test("and restoring have methods of their own", async () => {
+    const { path } = await service.create("topics");
+    const post = await service.send({ method: "POST", path: `${path}/_changes`, content: {} });
+    check(post, { status: 405, problem: "METHOD_NOT_ALLOWED", headers: { Allow: "GET, HEAD, OPTIONS" } });
+    check(await get(`${path}/_restore`), {
+      status: 405,
+      problem: "METHOD_NOT_ALLOWED",
+      headers: { Allow: "POST, OPTIONS" },
+    });
+    const options = await service.send({ method: "OPTIONS", path: `${path}/_restore` });
+    check(options, { status: 204, headers: { Allow: "POST, OPTIONS" } });
+    for (const other of ["_other", "_changes/1", "x"]) check(await get(`${path}/${other}`), gone);
+  });
+});
+
+describe("restoring", () => {
+  test("writes an earlier version anew, as the next one", async () => {
+    const { path, body } = await raise("topics", 3);
+    const answer = await restore(path, { version: 1 });
+    check(answer, {
+      status: 200,
+      headers: { ETag: '"4"', "Content-Location": path, Location: undefined },
+      json: { id: body.id, n: 1 },
+    });
+    assert.equal((await get(path)).text, answer.text);
+    assert.deepEqual((await get(`${path}?version=3`)).json, { id: body.id, n: 3 });
+    const [last] = (await get(`${path}/_changes`)).json as Shown[];
+    assert.deepEqual([last?.version, last?.kind], [4, "updated"]);
+  });
+
+  test("what is so already changes nothing", async () => {
+    const { path } = await raise("topics", 2);
+    check(await restore(path, { version: 2 }), { status: 200, headers: { ETag: '"2"' } });
+    assert.equal(((await get(`${path}/_changes`)).json as Shown[]).length, 2);
+  });
+
+  test("brings a deleted resource back, whose history answers while it itself does not", async () => {
+    for (const collection of ["topics", "counters"]) {
+      const { path, body } = await raise(collection, 2);
+      await service.send({ method: "DELETE", path });
+      check(await get(path), gone);
+      check(await get(`${path}?version=3`), gone);
+      assert.deepEqual((await get(`${path}?version=2`)).json, { id: body.id, n: 2 });
+      const changes = (await get(`${path}/_changes`)).json as Shown[];
+      assert.deepEqual(
+        changes.map(({ kind }) => kind),
+        ["deleted", "updated", "created"],
+      );
+      const answer = await restore(path, { version: 1 });
+      check(answer, {
+        status: 201,
+        headers: { ETag: '"4"', Location: path, "Content-Location": path },
+        json: { id: body.id, n: 1 },
+      });
+      assert.equal((await get(path)).headers.etag, '"4"');
+      await put({ path, body }, 9);
+      assert.equal((await get(path)).headers.etag, '"5"');
+    }
+  });
+
+  test("keeps to the preconditions of the request, as any write", async () => {
+    const { path } = await raise("topics", 3);
+    check(await restore(path, { version: 1 }, { "If-Match": '"2"' }), {
+      status: 412,
+      problem: "PRECONDITION_FAILED",
+    });
+    check(await restore(path, { version: 1 }, { "If-Match": '"3"' }), { status: 200 });
+    await service.send({ method: "DELETE", path });
+    check(await restore(path, { version: 1 }, { "If-Match": "*" }), {
+      status: 412,
+      problem: "PRECONDITION_FAILED",
+    });
+    check(await restore(path, { version: 1 }, { "If-None-Match": "*" }), { status: 201 });
+  });
+
+  test("happens once when many ask at once", async () => {
+    const { path } = await raise("topics", 2);
+    await service.send({ method: "DELETE", path });
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => restore(path, { version: (n % 2) + 1 })),
+    );
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1);
+    const changes = (await get(`${path}/_changes`)).json as Shown[];
+    const versions = changes.map(({ version }) => version);
+    assert.deepEqual(
+      versions,
+      Array.from({ length: versions.length }, (_, n) => versions.length - n),
+    );
+  });
+
+  test("refuses content that names no version, and finds none that never was", async () => {
+    const { path } = await raise("topics", 2);
+    for (const bad of [{}, { version: "1" }, { version: 0 }, { version: 1.5 }, { version: 1, force: true }])
+      check(await restore(path, bad), { status: 400, problem: "INVALID_PARAMETER" });
+    check(await restore(path, []), { status: 400, problem: "BODY_NOT_OBJECT" });
+    check(await restore(path, { version: 9 }), gone);
+    check(await restore(`/api/v1/topics/${unknownId}`, { version: 1 }), gone);
+    check(await restore(`/api/v1/topics/${unknownId}`, { nonsense: true }), gone);
+    check(await service.send({ method: "POST", path: `${path}/_restore` }), {
+      status: 400,
+      problem: "BODY_REQUIRED",
+    });
+  });
+});
+
+test("a version that does not fit the schema of today is not restored", async (t) => {
+  const schemaOf = (type: string) => ({
+    notes: { schema: { type: "object", properties: { n: { type } } } as const },
+  });
+  const open = await startService({ collections: schemaOf("integer") });
+  t.after(() => open.stop());
+  const { path } = await open.create("notes", { n: 1 });
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(open.storePath);
+  await open.send({ method: "PATCH", path, content: { n: 2 } });
+  database.exec(`update changes_1 set superseded = replace(superseded, '"n":1', '"n":"one"')`);
+  database.close();
+  const answer = await open.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } });
+  check(answer, { status: 400, problem: "VALIDATION_FAILED" });
+  assert.equal((await open.send({ path })).headers.etag, '"2"');
+});
+
+test("without a history there is the current version and nothing else", async (t) => {
+  const none = await startService({ history: "none" });
+  t.after(() => none.stop());
+  const { path, body } = await none.create("topics", { n: 1 });
+  await none.send({ method: "PATCH", path, content: { n: 2 } });
+  for (const gonePath of [`${path}/_changes`, `${path}?version=1`])
+    check(await none.send({ path: gonePath }), gone);
+  assert.deepEqual((await none.send({ path: `${path}?version=2` })).json, { ...body, n: 2 });
+  assert.equal((await none.send({ path: `${path}?at=2999-01-01` })).status, 200);
+  await none.send({ method: "DELETE", path });
+  check(await none.send({ method: "POST", path: `${path}/_restore`, content: { version: 2 } }), gone);
+});

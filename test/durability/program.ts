@@ -58,14 +58,15 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; text: strin
 
 /** A client with connections of its own. */
 export function createClient(port: number): {
-  send(method: string, path: string, body?: unknown): Promise<Answer>;
+  send(method: string, path: string, body?: unknown, more?: Record<string, string>): Promise<Answer>;
   close(): void;
 } {
   const agent = new Agent({ keepAlive: true });
-  const send = (method: string, path: string, body?: unknown) =>
+  const send = (method: string, path: string, body?: unknown, more: Record<string, string> = {}) =>
     new Promise<Answer>((resolve) => {
       const content = body === undefined ? "" : JSON.stringify(body);
-      const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(content) };
+      const length = Buffer.byteLength(content);
+      const headers = { "content-type": "application/json", "content-length": length, ...more };
       const call = request(
         { agent, host: "127.0.0.1", port, method, path: `/api/v1${path}`, headers },
         (response) => {

@@ -1,0 +1,125 @@
+/** A retry with an Idempotency-Key gets the first answer, whenever the service was killed. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient, end, type Program, startProgram, whyNoTrace } from "./program.ts";
+
+/** Raise it to look harder. */
+const kills = Number(process.env.HOLDFAST_KILLS ?? 5);
+const clients = 16;
+
+function storeIn(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-retry-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "retry.db");
+}
+
+/** Runs the service while `work` talks to it. */
+async function serving<T>(
+  starting: Promise<Program>,
+  signal: NodeJS.Signals,
+  work: (client: ReturnType<typeof createClient>) => Promise<T>,
+): Promise<T> {
+  const program = await starting;
+  const client = createClient(program.port);
+  try {
+    return await work(client);
+  } finally {
+    await end(program, signal);
+    client.close();
+  }
+}
+
+const keyed = (key: string) => ({ "idempotency-key": key });
+
+/** Each flush of the disk is done, and a second later whoever asked for it learns so. */
+const slowFlush = "inject=fsync,fdatasync:delay_exit=1000000";
+const tracing = ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"];
+
+test("killed between commit and answer, the service answers the retry as it would have answered", {
+  skip: whyNoTrace(),
+}, async (t) => {
+  const store = storeIn(t);
+  await serving(startProgram(store), "SIGTERM", (client) => client.send("POST", "/things", { n: 0 }));
+  const program = await startProgram(store, [...tracing, "-e", slowFlush]);
+  const client = createClient(program.port);
+  t.after(() => client.close());
+  t.after(() => end(program, "SIGKILL"));
+  await client.send("POST", "/things", { n: 0 }); // begins the log, which takes a flush of its own
+  const logged = () => statSync(`${store}-wal`, { bigint: true });
+  const { mtimeNs, size } = logged();
+  const unanswered = client.send("POST", "/things", { n: 1 }, keyed("k"));
+  while (logged().mtimeNs === mtimeNs && logged().size === size) await sleep(5);
+  await sleep(200); // the commit is in the log by now, and its flush lasts
+  await end(program, "SIGKILL");
+  assert.equal(await unanswered, undefined, "the answer came too early for this test");
+
+  await serving(startProgram(store), "SIGTERM", async (again) => {
+    const list = JSON.parse((await again.send("GET", "/things?n=1"))?.text ?? "") as { id: string }[];
+    assert.equal(list.length, 1);
+    const retried = await again.send("POST", "/things", { n: 1 }, keyed("k"));
+    assert.equal(retried?.status, 201);
+    assert.equal(retried.headers["idempotent-replayed"], "true");
+    assert.equal(retried.headers.location, `/api/v1/things/${list[0]?.id}`);
+    assert.equal(retried.headers.etag, '"1"');
+    assert.deepEqual(JSON.parse(retried.text), { id: list[0]?.id, n: 1 });
+    const other = await again.send("POST", "/things", { n: 2 }, keyed("k"));
+    assert.equal(other?.status, 422);
+  });
+});
+
+test(`${kills} times killed under ${clients} clients that retry, each key is one resource`, async (t) => {
+  const store = storeIn(t);
+  const answers = new Map<string, string>();
+  const open: string[] = [];
+  let keys = 0;
+  const create = async (client: ReturnType<typeof createClient>, key: string) => {
+    const answer = await client.send("POST", "/things", { key }, keyed(key));
+    if (answer === undefined) return false;
+    assert.equal(answer.status, 201, answer.text);
+    answers.set(key, answer.text);
+    return true;
+  };
+  for (let kill = 0; kill < kills; kill++) {
+    const program = await startProgram(store);
+    const client = createClient(program.port);
+    const writers = Array.from({ length: clients }, async () => {
+      for (;;) {
+        const key = open.pop() ?? `key-${++keys}`;
+        if (await create(client, key)) continue;
+        open.push(key);
+        return;
+      }
+    });
+    await sleep(100 + Math.random() * 400);
+    await end(program, "SIGKILL");
+    await Promise.all(writers);
+    client.close();
+  }
+  await serving(startProgram(store), "SIGTERM", async (client) => {
+    for (const key of open) assert.ok(await create(client, key));
+    const list = await client.send("GET", "/things?limit=1");
+    assert.equal(Number(list?.headers["x-total-count"]), keys);
+    const sample = [...answers].slice(-200);
+    for (const [key, text] of sample) {
+      const again = await client.send("POST", "/things", { key }, keyed(key));
+      assert.deepEqual([again?.status, again?.text], [201, text]);
+    }
+  });
+  t.diagnostic(`${keys} keys, ${open.length} open at the end`);
+  assert.ok(keys > kills * clients, "the clients hardly wrote anything");
+});
+
+test("what was answered before a restart is answered after it", async (t) => {
+  const store = storeIn(t);
+  const send = (client: ReturnType<typeof createClient>) =>
+    client.send("POST", "/things", { n: 1 }, keyed('"restart"'));
+  const first = await serving(startProgram(store), "SIGTERM", send);
+  const again = await serving(startProgram(store), "SIGTERM", send);
+  assert.equal(first?.status, 201);
+  assert.deepEqual([again?.status, again?.text], [first.status, first.text]);
+  assert.equal(again?.headers["idempotent-replayed"], "true");
+});

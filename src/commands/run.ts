@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { Problem, StartError } from "../errors.ts";
 import { about } from "./about.ts";
 import { checkCommand } from "./check.ts";
+import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
 import type { Environment } from "./options.ts";
@@ -10,7 +11,13 @@ import { serveCommand } from "./serve.ts";
 
 /** Every command, in the order in which the help lists them. */
 export function createCommands(env: Environment, onListening?: (base: string) => void): Command[] {
-  return [serveCommand(env, onListening), importCommand(env), exportCommand(env), checkCommand(env)];
+  return [
+    serveCommand(env, onListening),
+    importCommand(env),
+    exportCommand(env),
+    checkCommand(env),
+    eraseCommand(env),
+  ];
 }
 
 /** Runs one command line (without node and script) and gives the exit code: 0, or 1 after one clear line on stderr. `onListening` gets the address of a service that has started. */

@@ -491,7 +491,7 @@ describe("the program does not start with", () => {
     });
   }
 
-  const later = ["auth", "tls", "trustProxy", "history"].map((name) => ({ [name]: {} }));
+  const later = ["auth", "tls", "trustProxy"].map((name) => ({ [name]: {} }));
   const laterLimits = ["batch", "rate"].map((name) => ({ limits: { [name]: 1 } }));
   const laterOfCollections = ["unique", "references", "access", "timestamps", "defaults"].map((name) => ({
     collections: { a: { [name]: true } },

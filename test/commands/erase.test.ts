@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { folder, run, serve, stop } from "./cli.ts";
+
+const line = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
+
+test("an erased resource is gone with its history, and the command says so", async (t) => {
+  const cwd = await folder(t, { people: line });
+  await run(t, ["import", "people", "people"], { cwd });
+  const erased = await run(t, ["erase", "people", "a"], { cwd });
+  assert.equal(erased.exitCode, 0, erased.stderr);
+  assert.equal(erased.stderr, 'the resource "a" of people is erased, with 1 change of its history\n');
+  assert.doesNotMatch(await readFile(join(cwd, "holdfast.db"), "latin1"), /Xanthippe/);
+  const { stdout } = await run(t, ["export", "people"], { cwd });
+  assert.equal(stdout, '{"id":"b","name":"Sokrates"}\n');
+  const again = await run(t, ["erase", "people", "a"], { cwd });
+  assert.deepEqual([again.exitCode, again.stderr], [1, 'holdfast: Nothing is kept of "a" in people.\n']);
+});
+
+test("what a deleted resource left behind is erased, but not beside a running service", async (t) => {
+  const cwd = await folder(t, { people: line });
+  await run(t, ["import", "people", "people"], { cwd });
+  const service = await serve(t, [], { cwd });
+  await fetch(`${service.base}/people/a`, { method: "DELETE" });
+  const beside = await run(t, ["erase", "people", "a"], { cwd });
+  assert.equal(beside.exitCode, 1);
+  assert.match(beside.stderr, /is in use by another Holdfast/);
+  assert.equal((await fetch(`${service.base}/people/a?version=1`)).status, 200);
+  await stop(service);
+  const { exitCode, stderr } = await run(t, ["erase", "people", "a"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stderr, /^what was left of the deleted resource "a" of people is erased, with 2 changes/);
+});
+
+test("a store or a collection that is not there is one line", async (t) => {
+  const cwd = await folder(t, { people: line });
+  const noStore = await run(t, ["erase", "people", "a"], { cwd });
+  assert.match(noStore.stderr, /^holdfast: There is no store at [^\n]+\n$/);
+  await run(t, ["import", "people", "people"], { cwd });
+  const { exitCode, stderr } = await run(t, ["erase", "peple", "a"], { cwd });
+  assert.deepEqual(
+    [exitCode, stderr],
+    [1, 'holdfast: There is no collection "peple". Did you mean "people"?\n'],
+  );
+});

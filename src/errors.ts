@@ -31,6 +31,11 @@ export const problems = {
   },
   INVALID_REQUEST: { status: 400, meaning: "The request is not a well-formed HTTP request." },
   INVALID_CURSOR: { status: 400, meaning: "The cursor is not one that this list gave out." },
+  INVALID_BATCH: { status: 400, meaning: "The content is not a list of operations as a batch takes it." },
+  OPERATION_NOT_FOUND: {
+    status: 400,
+    meaning: "An operation of a batch is about something that is not there.",
+  },
   INVALID_PATCH: { status: 400, meaning: "The content is not a patch document of the media type it claims." },
   TOO_MANY_COLLECTIONS: { status: 400, meaning: "The service holds as many collections as it may." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The method is not one of those that this path has." },
@@ -42,6 +47,10 @@ export const problems = {
   PATCH_CONFLICT: {
     status: 409,
     meaning: "A JSON Patch does not fit the resource: a test failed or a path is not there.",
+  },
+  UNIQUE_VIOLATION: {
+    status: 409,
+    meaning: "Another resource has the same value in an attribute that is declared unique.",
   },
   REFERENCE_NOT_FOUND: { status: 400, meaning: "The resource refers to one that is not there." },
   REFERENCED: { status: 409, meaning: "Other resources refer to this one." },
@@ -109,6 +118,8 @@ export interface ProblemExtras {
   violations?: readonly Violation[];
   /** Header fields that the answer must carry, such as Allow or Retry-After. */
   headers?: Readonly<Record<string, string>>;
+  /** Which operation of a batch it is about, from 0. */
+  operation?: number | undefined;
   /** The error underneath, for the log only. */
   cause?: unknown;
 }
@@ -119,12 +130,14 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly operation: number | undefined;
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.code = code;
     this.violations = extras.violations ?? [];
     this.headers = extras.headers ?? {};
+    this.operation = extras.operation;
   }
 
   /** The HTTP status of the code. */

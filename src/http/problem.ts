@@ -61,6 +61,7 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
     instance: `urn:uuid:${requestId}`,
     code,
     message,
+    ...(problem.operation === undefined ? {} : { operation: problem.operation }),
     ...(patchCodes.has(code) ? {} : memberErrors(violations)),
     ...(violations.length === 0 ? {} : { violations }),
   };

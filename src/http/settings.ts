@@ -23,6 +23,8 @@ export interface Limits {
   jsonMembers: number;
   /** Operations of one JSON Patch. @default 1000 */
   patchOperations: number;
+  /** Operations of one batch. @default 100 */
+  batch: number;
   /** Resources of one page; a larger `limit` is lowered to it. @default 1000 */
   page: number;
   /** Until a list that no index serves must be there, in milliseconds. @default 2000 */
@@ -47,6 +49,7 @@ export const defaultLimits: Limits = {
   jsonDepth: 64,
   jsonMembers: 10_000,
   patchOperations: 1_000,
+  batch: 100,
   page: 1_000,
   queryMs: 2_000,
   collections: 1_000,

@@ -12,6 +12,11 @@ const largeBytes = 65_536;
 /** After work on so many bytes of JSON: when they are many, lets whatever else waits have a turn before more is done. */
 export function pauseAfter(bytes: number): Promise<void> | undefined {
   if (bytes < largeBytes) return undefined;
+  return nextTurn();
+}
+
+/** Lets whatever else waits have a turn. */
+export function nextTurn(): Promise<void> {
   // Twice, since the first comes at the end of this turn, before anything that arrived meanwhile.
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

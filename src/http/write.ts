@@ -63,8 +63,8 @@ async function requireCollectionPreconditions(
   );
 }
 
-/** In open mode a collection springs into being with its first create. */
-async function requireCollection(service: Service, collection: Collection): Promise<void> {
+/** In open mode a collection springs into being with its first create. Throws TOO_MANY_COLLECTIONS. */
+export async function requireCollection(service: Service, collection: Collection): Promise<void> {
   if (service.store.collections().has(collection.name)) return;
   // One after the other, so that a crowd of first creates keeps to the limit. No resource has this key.
   await service.writes.run("collections", () => makeCollection(service, collection));

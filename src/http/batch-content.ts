@@ -1,0 +1,144 @@
+/** The content of a batch: which operations it lists, and what is wrong with the list. */
+import { didYouMean } from "../collection/nearest.ts";
+import { Problem, type Violation } from "../errors.ts";
+import { isObject, parseJson, requireObject } from "../json/gate.ts";
+import type { Limits } from "./settings.ts";
+
+/** One operation as it is listed; its path and body may still hold names of what earlier ones create. */
+export interface Listed {
+  method: "POST" | "PUT" | "PATCH" | "DELETE";
+  path: string;
+  /** By lower-case name. */
+  headers: Readonly<Record<string, string>>;
+  /** Any JSON; `undefined` where there is none. */
+  body: unknown;
+  /** What later operations call the resource that this one creates. */
+  as: string | undefined;
+}
+
+const members = ["method", "path", "headers", "body", "as"];
+const methods = ["POST", "PUT", "PATCH", "DELETE"];
+const headerNames = ["Content-Type", "If-Match", "If-None-Match", "If-Unmodified-Since", "Prefer"];
+const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+
+/** The levels that the list adds to the nesting of each body: the content, the list, and the operation. */
+const levelsAround = 3;
+
+/** The operations. Throws INVALID_BATCH with everything that is wrong with the list, and the problems of the JSON gate. */
+export function parseBatch(bytes: Buffer, limits: Limits): readonly Listed[] {
+  const value = parseJson(bytes, { depth: limits.jsonDepth + levelsAround, members: limits.jsonMembers });
+  const faults: Violation[] = [];
+  const listed = readBatch(requireObject(value), limits.batch, faults);
+  const [first] = faults;
+  if (first === undefined) return listed;
+  throw new Problem("INVALID_BATCH", `${first.pointer} ${first.detail}`, { violations: faults });
+}
+
+function readBatch(content: Record<string, unknown>, max: number, faults: Violation[]): Listed[] {
+  requireNames(content, ["operations"], { at: "#", what: "member", faults });
+  const { operations } = content;
+  const at = "#/operations";
+  if (operations === undefined) faults.push(fault(at, "required", "is missing: list the operations there"));
+  else if (!Array.isArray(operations)) faults.push(fault(at, "type", "must be a list of operations"));
+  else if (operations.length > max) {
+    faults.push(fault(at, "maxItems", `must have at most ${max} operations, and has ${operations.length}`));
+  }
+  if (!Array.isArray(operations) || faults.length > 0) return [];
+  const names = new Set<string>();
+  return operations.map((each: unknown, index) => readListed(each, { at: `${at}/${index}`, names, faults }));
+}
+
+/** Where an operation is, the names before it, and where to its faults go. */
+interface Reading {
+  at: string;
+  names: Set<string>;
+  faults: Violation[];
+}
+
+function readListed(value: unknown, reading: Reading): Listed {
+  const { at, faults } = reading;
+  const given = isObject(value) ? value : {};
+  if (given !== value) faults.push(fault(at, "type", "must be an operation: an object with method and path"));
+  else requireNames(given, members, { at, what: "member", faults });
+  const { method, path } = given;
+  if (typeof method !== "string" || !methods.includes(method)) {
+    if (given === value) faults.push(fault(`${at}/method`, "enum", `must be one of ${methods.join(", ")}`));
+  }
+  if (typeof path !== "string" || !path.startsWith("/")) {
+    const detail = 'must be the path of a collection or resource below the prefix, such as "/topics"';
+    if (given === value) faults.push(fault(`${at}/path`, "pattern", detail));
+  }
+  if (method === "DELETE" && given.body !== undefined) {
+    faults.push(fault(`${at}/body`, "body", "must be left out: DELETE has no content"));
+  }
+  return {
+    method: method as Listed["method"],
+    path: String(path),
+    headers: readHeaders(given.headers, reading),
+    body: given.body,
+    as: readName(given, reading),
+  };
+}
+
+function readHeaders(given: unknown, { at, faults }: Reading): Record<string, string> {
+  if (given === undefined) return {};
+  const pointer = `${at}/headers`;
+  if (!isObject(given)) {
+    faults.push(fault(pointer, "type", "must be an object of header fields"));
+    return {};
+  }
+  requireNames(given, headerNames, { at: pointer, what: "header of an operation", faults });
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const place = `${pointer}/${segment(name)}`;
+    if (typeof value !== "string") faults.push(fault(place, "type", "must be a string"));
+    else if (Object.hasOwn(headers, name.toLowerCase()))
+      faults.push(fault(place, "unique", "is there twice"));
+    else headers[name.toLowerCase()] = value.trim();
+  }
+  return headers;
+}
+
+function readName(
+  { as, method }: Record<string, unknown>,
+  { at, names, faults }: Reading,
+): string | undefined {
+  if (as === undefined) return undefined;
+  const pointer = `${at}/as`;
+  if (typeof as !== "string" || !createdName.test(as)) {
+    const detail = "must be a name: a letter, then up to 62 letters, digits, - and _";
+    faults.push(fault(pointer, "pattern", detail));
+    return undefined;
+  }
+  if (method !== "POST")
+    faults.push(fault(pointer, "as", "names what is created, so it goes with POST only"));
+  if (names.has(as)) faults.push(fault(pointer, "unique", `is the name of an earlier operation, "${as}"`));
+  names.add(as);
+  return as;
+}
+
+/** Header names are compared without case; members of objects are not misspelled by theirs. */
+function requireNames(
+  given: Record<string, unknown>,
+  known: readonly string[],
+  { at, what, faults }: { at: string; what: string; faults: Violation[] },
+): void {
+  const isHeader = what !== "member";
+  for (const name of Object.keys(given)) {
+    if (known.some((each) => each === name || (isHeader && each.toLowerCase() === name.toLowerCase())))
+      continue;
+    const hint =
+      isHeader && name.toLowerCase() === "idempotency-key"
+        ? " It covers the whole batch: send it with the request."
+        : didYouMean(name, known);
+    faults.push(fault(`${at}/${segment(name)}`, "unknown", `is not a ${what}.${hint}`));
+  }
+}
+
+function segment(name: string): string {
+  return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+function fault(pointer: string, code: string, detail: string): Violation {
+  return { in: "body", pointer, code, detail };
+}

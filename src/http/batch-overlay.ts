@@ -1,0 +1,101 @@
+/** What a batch has made of the store so far, over what the store holds; nothing of it is written. */
+import type { Change, Commit, Committed, Key, Requirement, Store, Stored } from "../store/store.ts";
+
+/** A resource that operations of the batch have changed, or created, or deleted. */
+interface Changed {
+  /** From what the store holds to what the last of the operations left. */
+  change: Change;
+  version: number;
+  stored: Stored | undefined;
+  requires: readonly Requirement[];
+}
+
+/**
+ * A store whose commits stay in memory, and which shows them. However many commits change a resource, it is changed
+ * once: its version rises by one.
+ */
+export interface Overlay {
+  store: Store;
+  /** One change for each resource that is not as it was, in the order in which they were first changed. */
+  changes(): Change[];
+  requires(): Requirement[];
+  /** The version that a resource gets; `undefined` while nothing has changed it. */
+  versionOf(key: Key): number | undefined;
+}
+
+/** An overlay over `base`. Ids come from `reserveId`; collections that are missing are not made yet. */
+export function createOverlay(base: Store, reserveId: (collection: string) => Promise<number>): Overlay {
+  const changed = new Map<string, Changed>();
+  const collections = new Map(base.collections());
+
+  function note(change: Change, { requires = [], at }: Commit): { version: number; sequence: number } {
+    const { key, next } = change;
+    const before = changed.get(nameOf(key));
+    const first = before === undefined ? change : before.change;
+    const version = (first.expect === "absent" ? (first.after ?? 0) : first.expect) + 1;
+    changed.set(nameOf(key), {
+      change: { ...first, next },
+      version,
+      stored: next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at },
+      // What a deleted resource referred to does not matter any more.
+      requires: next === undefined ? requires : [...(before?.requires ?? []), ...requires],
+    });
+    return { version, sequence: 0 };
+  }
+
+  function countChanged(collection: string): number {
+    return [...changed.values()].filter(
+      ({ change }) => change.key.collection === collection && isChange(change),
+    ).length;
+  }
+
+  const store: Store = {
+    read(key) {
+      const known = changed.get(nameOf(key));
+      return known === undefined ? base.read(key) : Promise.resolve(known.stored);
+    },
+    async commit(commit): Promise<Committed> {
+      return commit.changes.map((change) => note(change, commit));
+    },
+    async list(query) {
+      const page = await base.list(query);
+      return { ...page, sequence: page.sequence + countChanged(query.collection) };
+    },
+    collections: () => collections,
+    async migrate(plan) {
+      for (const record of plan) collections.set(record.name, record);
+    },
+    reserveIds: (collection) => reserveId(collection),
+    count: (collection) => base.count(collection),
+    changesAfter: (...query) => base.changesAfter(...query),
+    changesOf: (...query) => base.changesOf(...query),
+    version: (...query) => base.version(...query),
+    versionAt: (...query) => base.versionAt(...query),
+    receipt: (...query) => base.receipt(...query),
+    scan: (collection) => base.scan(collection),
+    health: () => base.health(),
+    load: () => notHere(),
+    erase: () => notHere(),
+    close: () => notHere(),
+  };
+
+  return {
+    store,
+    changes: () => [...changed.values()].map(({ change }) => change).filter(isChange),
+    requires: () => [...changed.values()].flatMap(({ requires }) => requires),
+    versionOf: (key) => changed.get(nameOf(key))?.version,
+  };
+}
+
+/** Not for what was created and is gone again. */
+function isChange({ expect, next }: Change): boolean {
+  return expect !== "absent" || next !== undefined;
+}
+
+function nameOf({ collection, id }: Key): string {
+  return `${collection}/${id}`;
+}
+
+function notHere(): never {
+  throw new Error("An operation of a batch does nothing of the kind.");
+}

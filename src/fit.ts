@@ -2,10 +2,13 @@
  * Whether what the store holds fits what is declared: the start asks before it takes a changed schema over, and
  * `holdfast check` asks to tell.
  */
+
+import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "./collection/collection.ts";
 import { withoutId } from "./collection/resource.ts";
 import type { Config } from "./config.ts";
 import { StartError, type Violation } from "./errors.ts";
+import { SeenValues } from "./fit/seen-values.ts";
 import { recordOf } from "./store/record.ts";
 import type { CollectionRecord, Store } from "./store/store.ts";
 
@@ -47,6 +50,31 @@ export async function findMisfits(
   return { checked, count, first };
 }
 
+/** Finds resources that have the value of one before them, in id order, in a unique attribute. */
+export async function findCollisions(
+  store: Scannable,
+  { name, unique }: Collection,
+  { shown }: { shown: number },
+): Promise<Misfits> {
+  const first: Misfit[] = [];
+  let checked = 0;
+  let count = 0;
+  const seen = new SeenValues();
+  try {
+    for await (const { id, text } of unique.length === 0 ? [] : store.scan(name)) {
+      checked++;
+      const attributes = JSON.parse(text) as Record<string, unknown>;
+      const violations = unique.flatMap((each, n) => seen.collision(n, each, { id, attributes }));
+      if (violations.length === 0) continue;
+      count++;
+      if (first.length < shown) first.push({ id, violations });
+    }
+  } finally {
+    seen.close();
+  }
+  return { checked, count, first };
+}
+
 /**
  * What the store's catalogue should become on start. Where a declared schema is not the one that the resources
  * are known to fit, they are checked first. Throws StartError when some do not fit, unless `config.accept`.
@@ -59,6 +87,7 @@ export async function planStart(store: Store, config: Config): Promise<readonly 
     const before = known.get(name);
     const mayMisfit = before !== undefined && schema !== undefined && before.schema !== schema;
     if (mayMisfit && !config.accept) await requireFit(store, collection);
+    if (!config.accept) await requireOnce(store, collection);
     plan.push(recordOf(collection));
   }
   return [...plan, ...unbound(known, config)];
@@ -71,8 +100,8 @@ function unbound(
 ): readonly CollectionRecord[] {
   if (!openCollections) return [];
   return [...known.values()]
-    .filter(({ name, schema }) => schema !== undefined && !collections.has(name))
-    .map((record) => ({ ...record, schema: undefined }));
+    .filter(({ name, schema, unique = [] }) => (schema ?? unique[0]) !== undefined && !collections.has(name))
+    .map((record) => ({ ...record, schema: undefined, unique: [] }));
 }
 
 async function requireFit(store: Store, collection: Collection): Promise<void> {
@@ -82,6 +111,23 @@ async function requireFit(store: Store, collection: Collection): Promise<void> {
   throw new StartError(
     `The schema of ${collection.name} has changed, and ${count} of its ${checked} resources do not fit it ` +
       `(first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}): ` +
+      `"holdfast check" lists them, --accept starts nevertheless.`,
+  );
+}
+
+/** Throws StartError when values are there twice in attributes that were not known to be unique yet. */
+export async function requireOnce(
+  store: Pick<Store, "scan" | "collections">,
+  collection: Collection,
+): Promise<void> {
+  const before = store.collections().get(collection.name);
+  if (before === undefined || isDeepStrictEqual(before.unique ?? [], collection.unique)) return;
+  const { count, first } = await findCollisions(store, collection, { shown: 1 });
+  const [misfit] = first;
+  if (misfit === undefined) return;
+  throw new StartError(
+    `Of ${collection.name}, ${count === 1 ? "one resource has" : `${count} resources have`} the value of another in ` +
+      `an attribute that is now unique (first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}): ` +
       `"holdfast check" lists them, --accept starts nevertheless.`,
   );
 }

@@ -15,6 +15,8 @@ export interface AttributeFacts {
   types: ReadonlySet<AttributeType> | undefined;
   /** The names that stand in its place where the schema refuses it; `undefined`: it can be there. */
   insteadOf: readonly string[] | undefined;
+  /** How many code points it has at most where it is a string; `undefined`: any number. */
+  maxLength?: number | undefined;
 }
 
 const anything: AttributeFacts = { isDeclared: false, types: undefined, insteadOf: undefined };
@@ -104,6 +106,7 @@ function factsOf(level: Level, name: string, resolve: Resolve): AttributeFacts &
   return {
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
+    maxLength: maxLengthOf(certainOf(certain.filter(isSchemaObject), resolve)),
     insteadOf: names === undefined || names.includes(name) ? undefined : names,
     next: {
       // What two schemas describe together is not closed by itself.
@@ -111,6 +114,11 @@ function factsOf(level: Level, name: string, resolve: Resolve): AttributeFacts &
       certain: certain.filter(isSchemaObject),
     },
   };
+}
+
+function maxLengthOf(schemas: readonly Schema[]): number | undefined {
+  const lengths = schemas.map(({ maxLength }) => maxLength).filter((length) => typeof length === "number");
+  return lengths.length === 0 ? undefined : Math.min(...lengths);
 }
 
 function propertyOf({ properties }: Schema, name: string): unknown[] {

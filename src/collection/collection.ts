@@ -8,6 +8,7 @@ import type { Violation } from "../errors.ts";
 import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
+import type { Unique } from "./unique.ts";
 
 /** The attributes of a resource: its members without `id`. */
 export type Attributes = Record<string, unknown>;
@@ -25,6 +26,8 @@ export interface Collection {
   indexes: readonly Index[];
   /** Attributes whose words are searched. */
   search: readonly Path[];
+  /** Attributes of which no two resources have the same value. */
+  unique: readonly Unique[];
   /** Whether a resource is only changed by who says which state of it is meant. */
   requirePreconditions: boolean;
   validate: Validator;
@@ -43,6 +46,7 @@ export function openCollection(name: string): Collection {
     schema: undefined,
     indexes: [],
     search: [],
+    unique: [],
     requirePreconditions: false,
     validate: anythingFits,
   };

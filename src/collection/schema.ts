@@ -4,6 +4,7 @@ import { type Collection, collectionName, openCollection, type Validator } from 
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
 import { shown } from "./shown.ts";
+import { readUnique, type UniqueDeclaration } from "./unique.ts";
 
 /** What a configuration says about one collection. */
 export interface CollectionDeclaration {
@@ -15,6 +16,8 @@ export interface CollectionDeclaration {
   readonly indexes?: readonly (string | readonly string[])[];
   /** The attributes that `q` searches. @default none */
   readonly search?: readonly string[];
+  /** Attributes of which no two resources may have the same value. @default none */
+  readonly unique?: readonly UniqueDeclaration[];
   /** Whether PUT, PATCH and DELETE must say which state of the resource they are meant for. @default false */
   readonly requirePreconditions?: boolean;
 }
@@ -42,8 +45,12 @@ export async function defineCollection(
     `collections.${name}.requirePreconditions`,
   );
   const collection = { ...openCollection(name), idKind: id, indexes, search, requirePreconditions };
-  if (schema === undefined) return collection;
-  const validate = await compileSchema(schema, `collections.${name}.schema`);
+  const whole = schema === undefined ? collection : await withSchema(collection, schema);
+  return { ...whole, unique: readUnique(declaration.unique, `collections.${name}.unique`, whole) };
+}
+
+async function withSchema(collection: Collection, schema: unknown): Promise<Collection> {
+  const validate = await compileSchema(schema, `collections.${collection.name}.schema`);
   return { ...collection, schema: JSON.stringify(schema), validate };
 }
 

@@ -3,6 +3,6 @@ import type { Collection } from "../collection/collection.ts";
 import type { CollectionRecord } from "./store.ts";
 
 /** The part of a collection that a store keeps: all but what cannot be written down. */
-export function recordOf({ name, idKind, schema, indexes, search }: Collection): CollectionRecord {
-  return { name, idKind, schema, indexes, search };
+export function recordOf({ name, idKind, schema, indexes, search, unique }: Collection): CollectionRecord {
+  return { name, idKind, schema, indexes, search, unique };
 }

@@ -8,6 +8,7 @@
 import type { IdKind } from "../collection/ids.ts";
 import type { Index, SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
+import type { Unique } from "../collection/unique.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Position } from "../query/sort.ts";
 
@@ -154,6 +155,8 @@ export interface CollectionRecord {
   indexes: readonly Index[];
   /** Attributes that `words` are looked for in. */
   search: readonly Path[];
+  /** Attributes of which no two resources have the same value: no write makes it so. @default [] */
+  unique?: readonly Unique[];
 }
 
 /** A resource that arrives from outside with an id (or with one just made for it). */
@@ -162,13 +165,21 @@ export interface Arrival {
   text: string;
 }
 
+/** An arrival that was not added. */
+export interface Refused {
+  /** Its place among the arrivals of the call. */
+  position: number;
+  /** The unique attribute whose value was taken, as a JSON Pointer in a fragment; `undefined`: the id was taken. */
+  pointer: string | undefined;
+}
+
 /** An import under way: one transaction, written at `finish` as a whole or not at all. */
 export interface Load {
   /**
    * Adds resources. Each starts at version = the collection's sequence + 1, above every version that its id
-   * ever had. Gives the positions in `arrivals` whose id was already taken; those are not added.
+   * ever had. Gives those whose id or unique value was already taken; they are not added.
    */
-  add(arrivals: readonly Arrival[]): Promise<readonly number[]>;
+  add(arrivals: readonly Arrival[]): Promise<readonly Refused[]>;
   /** Writes everything to the disk. */
   finish(): Promise<void>;
   /** Leaves the store as it was. */
@@ -192,7 +203,8 @@ export interface Store {
 
   /**
    * Writes all of the call's changes or none, and answers once they are on the disk. Collections must exist
-   * (`migrate`). Throws PRECONDITION_FAILED when a version is not the expected one, REFERENCE_NOT_FOUND,
+   * (`migrate`). Throws PRECONDITION_FAILED when a version is not the expected one, UNIQUE_VIOLATION when a changed
+   * resource would have the value of another in a unique attribute (judged by what all changes make), REFERENCE_NOT_FOUND,
    * REFERENCED, IDEMPOTENCY_KEY_REUSED when a valid receipt with the key is there, STORAGE_FULL, UNAVAILABLE
    * (nothing was written), or OUTCOME_UNKNOWN. Calls that arrive together are written together, and each
    * keeps its own fate.

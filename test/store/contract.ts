@@ -11,6 +11,7 @@ import { propertyContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
 import { requirementContract } from "./contract/requirements.ts";
 import { searchContract } from "./contract/search.ts";
+import { uniqueContract } from "./contract/unique.ts";
 import { walksContract } from "./contract/walks.ts";
 
 /** Runs the whole suite on stores that `open` makes, empty each time. */
@@ -18,6 +19,7 @@ export function storeContract(name: string, open: OpenFixture): void {
   describe(`${name} keeps the contract of stores`, { concurrency: 2 }, () => {
     commitContract(open);
     requirementContract(open);
+    uniqueContract(open);
     listContract(open);
     queriesContract(open);
     walksContract(open);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
-import { describeViolations, findMisfits } from "../../fit.ts";
+import { describeViolations, findCollisions, findMisfits, type Misfits } from "../../fit.ts";
 import { openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, excerpt } from "../words.ts";
@@ -47,6 +47,7 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
       );
     }
     misfits += await checkResources(reader, collection);
+    misfits += await checkUnique(reader, collection);
   }
   if (!config.openCollections) nameUndeclared(reader, config);
   return misfits;
@@ -57,9 +58,25 @@ async function checkResources(reader: StoreReader, collection: Collection): Prom
   print(
     `${collection.name}: ${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} do not fit`}`,
   );
+  printMisfits({ count, first });
+  return count;
+}
+
+async function checkUnique(reader: StoreReader, collection: Collection): Promise<number> {
+  const { count, first } = await findCollisions(reader, collection, { shown: shownMisfits });
+  if (count > 0) {
+    const have = count === 1 ? "has" : "have";
+    print(
+      `${collection.name}: ${counted(count, "resource")} ${have} the value of another in a unique attribute`,
+    );
+  }
+  printMisfits({ count, first });
+  return count;
+}
+
+function printMisfits({ count, first }: Pick<Misfits, "count" | "first">): void {
   for (const { id, violations } of first) print(`  ${excerpt(id)}: ${describeViolations(violations)}`);
   if (count > first.length) print(`  and ${(count - first.length).toLocaleString("en")} more`);
-  return count;
 }
 
 /** They are kept, and that is all that is wrong with them. */

@@ -6,11 +6,12 @@
  */
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
+import { requireOnce } from "../../fit.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { recordOf } from "../../store/record.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
-import { HeldBack } from "./held-back.ts";
+import { type Held, HeldBack } from "./held-back.ts";
 import type { Piece, Pieces, Place } from "./input.ts";
 import { judge, type Sound } from "./judge.ts";
 import { Tally } from "./tally.ts";
@@ -67,6 +68,7 @@ export async function importInto(
   collection: Collection,
   options: ImportOptions,
 ): Promise<ImportResult> {
+  await requireOnce(store, collection);
   const transaction = await store.load(recordFor(collection, store.collections()));
   try {
     const result = await new Import(store, transaction, collection, options).run();
@@ -184,8 +186,9 @@ class Import {
 
   /** Only those that bring an id: the ids made for the others must not be those of later lines. */
   async #addIntegers(batch: readonly Incoming[]): Promise<void> {
-    for (const { sound } of batch) {
-      if (sound.id === undefined) this.#heldBack.add(sound.textFor("0").slice('{"id":0'.length));
+    for (const { sound, place } of batch) {
+      if (sound.id === undefined)
+        this.#heldBack.add({ place, text: sound.textFor("0").slice('{"id":0'.length) });
     }
     const named = batch.filter(({ sound }) => sound.id !== undefined);
     await this.#insert(
@@ -199,13 +202,16 @@ class Import {
     for (const rests of this.#heldBack.batches(batchSize)) {
       this.#options.signal.throwIfAborted();
       const first = await this.#store.reserveIds(this.#collection.name, rests.length);
-      const arrivals = rests.map((rest, index) => {
+      const arrivals = rests.map(({ text }, index) => {
         const id = String(first + index);
-        return { id, text: `{"id":${id}${rest}` };
+        return { id, text: `{"id":${id}${text}` };
       });
       const taken = await this.#transaction.add(arrivals);
-      if (taken.length > 0) throw new Error("An id that was just made is already taken.");
-      this.#added += rests.length;
+      this.#added += rests.length - taken.length;
+      for (const { position, pointer } of taken) {
+        if (pointer === undefined) throw new Error("An id that was just made is already taken.");
+        this.#bad.add((rests[position] as Held).place, whyTaken(pointer, undefined));
+      }
     }
   }
 
@@ -216,9 +222,9 @@ class Import {
     });
     const taken = await this.#transaction.add(arrivals);
     this.#added += incoming.length - taken.length;
-    for (const index of taken) {
-      const { place } = incoming[index] as Incoming;
-      this.#bad.add(place, `the id ${excerpt(ids[index])} is already taken`);
+    for (const { position, pointer } of taken) {
+      const { place } = incoming[position] as Incoming;
+      this.#bad.add(place, whyTaken(pointer, ids[position]));
     }
   }
 
@@ -228,4 +234,10 @@ class Import {
     } else if (unfitId === undefined) this.#withoutId.add(place);
     else this.#unfitId.add(place, unfitId);
   }
+}
+
+function whyTaken(pointer: string | undefined, id: string | undefined): string {
+  return pointer === undefined
+    ? `the id ${excerpt(id)} is already taken`
+    : `${pointer} is already that of another resource`;
 }

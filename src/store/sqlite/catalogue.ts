@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
+import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../store.ts";
 
 /** A collection with the number that its tables are named by. */
@@ -15,13 +16,10 @@ export type Catalogue = ReadonlyMap<string, NumberedCollection>;
 
 /** Reads the catalogue. */
 export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
-  const rows = database
-    .prepare(
-      "select number, name, id_kind as idKind, schema, indexes, search from collections order by number",
-    )
-    .all();
+  // Every column, because a file that was made before there were unique attributes lacks theirs until it is written to.
+  const rows = database.prepare("select * from collections order by number").all();
   return new Map(
-    rows.map(({ number, name, idKind, schema, indexes, search }) => [
+    rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques }) => [
       String(name),
       {
         number: Number(number),
@@ -30,6 +28,7 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
         schema: schema === null ? undefined : String(schema),
         indexes: JSON.parse(String(indexes)) as readonly Index[],
         search: JSON.parse(String(search)) as readonly Path[],
+        unique: JSON.parse(String(uniques ?? "[]")) as readonly Unique[],
       },
     ]),
   );

@@ -1,6 +1,6 @@
 /** An import as the store sees it. The transaction itself is open in the writer thread. */
 import { Problem, StartError } from "../../errors.ts";
-import type { CollectionRecord, Load } from "../store.ts";
+import type { CollectionRecord, Load, Refused } from "../store.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 
 /** How an import talks to the writer. */
@@ -32,11 +32,11 @@ export class SqliteLoad implements Load {
     if (answer.kind === "loading") this.number = answer.collection;
   }
 
-  async add(arrivals: readonly { id: string; text: string }[]): Promise<readonly number[]> {
+  async add(arrivals: readonly { id: string; text: string }[]): Promise<readonly Refused[]> {
     const cells: string[] = [];
     for (const { id, text } of arrivals) cells.push(id, text);
     const answer = await this.#send({ kind: "add", cells });
-    return answer.kind === "added" ? answer.taken : [];
+    return answer.kind === "added" ? answer.refused : [];
   }
 
   async finish(): Promise<void> {

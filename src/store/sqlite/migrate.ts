@@ -1,11 +1,13 @@
 /** Makes a collection in the file be as it is declared, inside a transaction that the caller holds open. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Index } from "../../collection/indexes.ts";
+import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { columnDdl, indexDdl, indexName, quoteName } from "./columns.ts";
 import type { Heads } from "./heads.ts";
 import { collectionTables, resourcesTable } from "./tables.ts";
+import { uniqueColumn, uniqueColumnDdl, uniqueIndexDdl, uniqueIndexName } from "./unique.ts";
 
 /** Something that cannot be done as things are; nothing was written. */
 export class Mistake extends Error {}
@@ -26,11 +28,20 @@ export function migrateCollection(
         `declare it as before, or import its resources into a collection of another name.`,
     );
   }
-  const { idKind, schema, indexes, search } = record;
+  const { idKind, schema, indexes, search, unique = [] } = record;
   database
-    .prepare("update collections set id_kind = ?, schema = ?, indexes = ?, search = ? where number = ?")
-    .run(idKind, schema ?? null, JSON.stringify(indexes), JSON.stringify(search), number);
-  fitIndexes(database, number, indexes);
+    .prepare(
+      "update collections set id_kind = ?, schema = ?, indexes = ?, search = ?, uniques = ? where number = ?",
+    )
+    .run(
+      idKind,
+      schema ?? null,
+      JSON.stringify(indexes),
+      JSON.stringify(search),
+      JSON.stringify(unique),
+      number,
+    );
+  fitIndexes(database, number, { indexes, unique });
   return { number, ...record };
 }
 
@@ -45,15 +56,25 @@ function create(database: DatabaseSync, { name, idKind }: CollectionRecord): num
 }
 
 /** Makes the indexes that are missing and drops those that nobody declares any more. Readers go on meanwhile. */
-function fitIndexes(database: DatabaseSync, number: number, indexes: readonly Index[]): void {
+function fitIndexes(
+  database: DatabaseSync,
+  number: number,
+  { indexes, unique }: { indexes: readonly Index[]; unique: readonly Unique[] },
+): void {
   const wanted = new Map(indexes.map((index) => [indexName(number, index), index]));
+  const wantedUnique = new Map(unique.map((each) => [uniqueIndexName(number, each), each]));
   const existing = indexesOf(database, number);
   for (const name of existing) {
-    if (!wanted.has(name)) database.exec(`drop index ${quoteName(name)}`);
+    if (!wanted.has(name) && !wantedUnique.has(name)) database.exec(`drop index ${quoteName(name)}`);
   }
   const missing = [...wanted].filter(([name]) => !existing.includes(name)).map(([, index]) => index);
   for (const statement of columnDdl(number, missing, columnsOf(database, number))) database.exec(statement);
   for (const index of missing) database.exec(indexDdl(number, index));
+  const columns = columnsOf(database, number);
+  for (const [name, each] of wantedUnique) {
+    if (!columns.has(uniqueColumn(each))) database.exec(uniqueColumnDdl(number, each));
+    if (!existing.includes(name)) database.exec(uniqueIndexDdl(number, each));
+  }
 }
 
 function indexesOf(database: DatabaseSync, number: number): string[] {

@@ -6,7 +6,7 @@
  */
 import type { ProblemCode } from "../../errors.ts";
 import type { History } from "../history.ts";
-import type { CollectionRecord, Commit, Receipt } from "../store.ts";
+import type { CollectionRecord, Commit, Receipt, Refused } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 
 /** What a flat list is made of. */
@@ -34,7 +34,7 @@ export type WriterAnswer =
   | { kind: "migrated"; collections: readonly NumberedCollection[] }
   | { kind: "reserved"; first: number }
   | { kind: "loading"; collection: number }
-  | { kind: "added"; taken: readonly number[] }
+  | { kind: "added"; refused: readonly Refused[] }
   | { kind: "gathered"; more: boolean }
   | { kind: "trimmed"; more: boolean }
   | { kind: "erased"; resource: boolean; changes: number }
@@ -79,8 +79,8 @@ export interface WireCommit {
   requires: readonly WireRequirement[];
 }
 
-/** The fate of one commit: a sequence for each change, or a problem. */
-export type Fate = readonly number[] | { code: ProblemCode; detail: string };
+/** The fate of one commit: a sequence for each change, or a problem, with the pointer of the attribute that it is about. */
+export type Fate = readonly number[] | { code: ProblemCode; detail: string; pointer?: string };
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
@@ -169,7 +169,7 @@ function decodeRequirement(source: Source): WireRequirement {
 
 /** Appends the fate of a commit to a flat list. */
 export function encodeFate(cells: Cell[], fate: Fate): void {
-  if ("code" in fate) cells.push(fate.code, fate.detail);
+  if ("code" in fate) cells.push(fate.code, fate.detail, fate.pointer ?? null);
   else cells.push(null, ...fate);
 }
 
@@ -178,7 +178,13 @@ export function decodeFates(cells: readonly Cell[], changes: readonly number[]):
   const source = { cells, position: 0 };
   return changes.map((n) => {
     const code = take(source) as ProblemCode | null;
-    if (code !== null) return { code, detail: take(source) as string };
+    if (code !== null) return decodeProblem(source, code);
     return times(n, () => take(source) as number);
   });
+}
+
+function decodeProblem(source: Source, code: ProblemCode): Fate {
+  const detail = take(source) as string;
+  const pointer = take(source) as string | null;
+  return pointer === null ? { code, detail } : { code, detail, pointer };
 }

@@ -385,12 +385,14 @@ export class SqliteStore implements Store {
     return answer;
   }
 
-  #problemOf({ code, detail }: Exclude<Fate, readonly number[]>): Error {
+  #problemOf({ code, detail, pointer }: Exclude<Fate, readonly number[]>): Error {
     if (code === "INTERNAL") return new Error(detail);
     if (code === "STORAGE_FULL" && this.#health.kind === "ok") {
       this.#health = { kind: "degraded", reason: "there is no room left to write" };
     }
-    return new Problem(code, detail);
+    if (pointer === undefined) return new Problem(code, detail);
+    const violation = { in: "body", pointer, code: "unique", detail: "is that of another resource" } as const;
+    return new Problem(code, detail, { violations: [violation] });
   }
 
   /** Something was written, so there is room. */
@@ -408,5 +410,6 @@ export class SqliteStore implements Store {
 function isAsIn(catalogue: ReadonlyMap<string, CollectionRecord>, record: CollectionRecord): boolean {
   const known = catalogue.get(record.name);
   if (known === undefined || known.idKind !== record.idKind || known.schema !== record.schema) return false;
-  return isDeepStrictEqual([known.indexes, known.search], [record.indexes, record.search]);
+  const { indexes, search, unique = [] } = record;
+  return isDeepStrictEqual([known.indexes, known.search, known.unique ?? []], [indexes, search, unique]);
 }

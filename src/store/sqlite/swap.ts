@@ -1,5 +1,6 @@
 /** Judges commits and carries them out, inside a transaction that the caller holds open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Refused } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
@@ -9,6 +10,7 @@ import type { Fate, WireChange, WireCommit, WireRequirement } from "./protocol.t
 import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
+import { Uniques } from "./unique.ts";
 
 /** A resource as it was before a change. */
 interface Before {
@@ -49,6 +51,7 @@ export class Swap {
   readonly #log: ChangeLog;
   readonly #statements = new Map<number, Statements>();
   readonly #receipts: Receipts;
+  readonly #uniques: Uniques;
   readonly #nextGroup: StatementSync;
 
   constructor({ database, collections, heads, ids, search, log, receipts }: SwapParts) {
@@ -59,6 +62,7 @@ export class Swap {
     this.#search = search;
     this.#log = log;
     this.#receipts = receipts;
+    this.#uniques = new Uniques(database);
     this.#nextGroup = database.prepare(
       "update meta set value = value + 1 where name = 'groups' returning value",
     );
@@ -66,12 +70,12 @@ export class Swap {
 
   /** Does all of the commit or none of it. What it throws leaves the transaction in an unknown state. */
   carryOut(commit: WireCommit): Fate {
-    if (commit.requires.length === 0) return this.#attempt(commit);
+    if (commit.requires.length === 0 && !this.#mayCollide(commit)) return this.#attempt(commit);
     // Requirements are judged on what the changes made of the store, so there may be something to take back.
     const restoreHeads = this.#heads.remember();
     this.#database.exec("savepoint judged");
     const fate = this.#attempt(commit);
-    const problem = "code" in fate ? fate : this.#judge(commit.requires);
+    const problem = "code" in fate ? fate : (this.#collision(commit) ?? this.#judge(commit.requires));
     if (problem === undefined) {
       this.#database.exec("release judged");
       return fate;
@@ -81,20 +85,29 @@ export class Swap {
     return problem;
   }
 
-  /** Adds a resource with a version of its own, unless its id is taken. Gives whether it did. */
-  add(collection: NumberedCollection, arrival: { id: string; text: string }, { at, group }: Origin): boolean {
+  /** Adds a resource with a version of its own, unless its id or a unique value is taken. Gives why it did not. */
+  add(
+    collection: NumberedCollection,
+    arrival: { id: string; text: string },
+    { at, group }: Origin,
+  ): Omit<Refused, "position"> | undefined {
     const { id, text } = arrival;
     const { insert, log } = this.#statementsOf(collection.number);
     const head = this.#heads.of(collection.number);
     const version = head.sequence + 1;
     const { changes, lastInsertRowid } = insert.run(toSqliteId(collection.idKind, id), version, at, text);
-    if (changes === 0) return false;
+    if (changes === 0) return { pointer: undefined };
+    const pointer = this.#uniques.taken(collection, id);
+    if (pointer !== undefined) {
+      this.#statementsOf(collection.number).remove.run(toSqliteId(collection.idKind, id));
+      return { pointer };
+    }
     this.#search.follow(collection.number, Number(lastInsertRowid), { next: text });
     head.sequence++;
     head.count++;
     this.#noteId(collection, id);
     if (this.#log.isKept) log.run(head.sequence, id, version, "created", at, null, group, null);
-    return true;
+    return undefined;
   }
 
   /** Removes a resource and its changes without a trace in the log. Its words are left to the caller. */
@@ -176,6 +189,28 @@ export class Swap {
   #noteId({ number, idKind }: NumberedCollection, id: string): void {
     const integer = integerOf(idKind, id);
     if (integer !== undefined) this.#ids.use(number, integer, this.#heads.of(number));
+  }
+
+  #mayCollide({ changes }: WireCommit): boolean {
+    for (const { collection, next } of changes) {
+      if (next !== null && this.#collections.get(collection)?.unique?.length) return true;
+    }
+    return false;
+  }
+
+  /** What the commit made to be there twice. */
+  #collision({ changes }: WireCommit): Refusal | undefined {
+    for (const { collection, id, next } of changes) {
+      if (next === null) continue;
+      const pointer = this.#uniques.taken(this.#collection(collection), id);
+      if (pointer === undefined) continue;
+      return {
+        code: "UNIQUE_VIOLATION",
+        detail: `Another resource has the value of ${pointer} already.`,
+        pointer,
+      };
+    }
+    return undefined;
   }
 
   /** The first requirement that does not hold. */

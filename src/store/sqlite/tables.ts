@@ -22,7 +22,8 @@ export const storeTables = `
     id_kind text not null,
     schema text,
     indexes text not null,
-    search text not null
+    search text not null,
+    uniques text not null default '[]'
   ) strict;
   create table heads (
     number integer primary key,

@@ -1,7 +1,7 @@
 /** What the writer thread does: groups of commits, imports, ids and the catalogue, each in one transaction. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { ProblemCode } from "../../errors.ts";
-import type { CollectionRecord } from "../store.ts";
+import type { CollectionRecord, Refused } from "../store.ts";
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { ChangeLog } from "./change-log.ts";
 import { describeError, failureOf } from "./failures.ts";
@@ -21,6 +21,7 @@ import {
 import { Receipts } from "./receipts.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Swap } from "./swap.ts";
+import { addUniques } from "./unique.ts";
 
 /** How long another process's short write transaction is waited for. */
 const busyTimeoutMs = 5_000;
@@ -80,6 +81,7 @@ export class Writer {
       receipts: this.#receipts,
     });
     this.#logState = database.prepare("pragma wal_checkpoint(noop)");
+    addUniques(database);
     this.#readCollections();
     this.#transact(() => {
       for (const number of this.#collections.keys()) this.#log.fit(number);
@@ -135,7 +137,7 @@ export class Writer {
       case "load":
         return { kind: "loading", collection: this.#beginLoad(request.into, request.at) };
       case "add":
-        return { kind: "added", taken: this.#add(request.cells) };
+        return { kind: "added", refused: this.#add(request.cells) };
       case "finish":
         this.#finishLoad();
         return { kind: "done" };
@@ -261,14 +263,15 @@ export class Writer {
     return [...this.#collections.values()].find(({ name }) => name === record.name);
   }
 
-  #add(cells: readonly string[]): number[] {
+  #add(cells: readonly string[]): Refused[] {
     const { collection, ...origin } = this.#requireLoad();
-    const taken: number[] = [];
+    const all: Refused[] = [];
     for (let position = 0; position * 2 < cells.length; position++) {
       const arrival = { id: cells[position * 2] as string, text: cells[position * 2 + 1] as string };
-      if (!this.#swap.add(collection, arrival, origin)) taken.push(position);
+      const refused = this.#swap.add(collection, arrival, origin);
+      if (refused !== undefined) all.push({ position, ...refused });
     }
-    return taken;
+    return all;
   }
 
   #finishLoad(): void {

@@ -58,7 +58,13 @@ export function loadContract(open: OpenFixture): void {
         load.add([arrival("a"), arrival("b"), arrival("a")]),
         load.add([arrival("b"), arrival("c")]),
       ];
-      assert.deepEqual(await Promise.all(batches), [[1, 2], [0]]);
+      assert.deepEqual(await Promise.all(batches), [
+        [
+          { position: 1, pointer: undefined },
+          { position: 2, pointer: undefined },
+        ],
+        [{ position: 0, pointer: undefined }],
+      ]);
       await load.finish();
       assert.equal((await store.read(topic("b")))?.text, textOf("b"));
       assert.deepEqual(await scannedIds(store, "topics"), ["a", "b", "c"]);

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { configuration, folder, run, serve, stop } from "./cli.ts";
+
+const schema = { properties: { email: { type: "string", maxLength: 100 }, n: { type: "integer" } } };
+const without = { users: { schema } };
+const withUnique = { users: { schema, unique: [{ attribute: "email", ignoreCase: true }] } };
+const users = '{"id":"a","email":"x"}\n{"id":"b"}\n{"id":"c","email":"X"}\n{"id":"d","email":"y"}\n';
+
+async function declare(cwd: string, collections: object): Promise<void> {
+  for (const [name, text] of Object.entries(configuration(collections)))
+    await writeFile(join(cwd, name), text);
+}
+
+async function withStore(t: Parameters<typeof folder>[0]): Promise<string> {
+  const cwd = await folder(t, { "users.ndjson": users, ...configuration(without) });
+  const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  return cwd;
+}
+
+test("a unique attribute that values collide in is told by check, and keeps the service from starting", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, withUnique);
+  const checked = await run(t, ["check"], { cwd });
+  assert.equal(checked.exitCode, 1);
+  assert.match(checked.stdout, /^users: 1 resource has the value of another in a unique attribute$/m);
+  assert.match(checked.stdout, /^ {2}"c": #\/email is also that of "a"$/m);
+  for (const args of [["serve"], ["import", "users", "users.ndjson"]]) {
+    const refused = await run(t, args, { cwd });
+    assert.equal(refused.exitCode, 1);
+    assert.match(refused.stderr, /^holdfast: Of users, one resource has .*first "c".*--accept/);
+  }
+});
+
+test("--accept starts all the same: what collides stays, and a write must make it fit", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, withUnique);
+  const service = await serve(t, ["--accept"], { cwd });
+  const send = (path: string, method: string, body: object) =>
+    fetch(`${service.base}${path}`, {
+      method,
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    });
+  assert.equal((await fetch(`${service.base}/users/c`)).status, 200);
+  assert.equal((await send("/users/c", "PATCH", { n: 1 })).status, 409);
+  assert.equal((await send("/users/c", "PATCH", { email: "z" })).status, 200);
+  assert.equal((await send("/users", "POST", { email: "Z" })).status, 409);
+  await stop(service);
+  assert.equal((await run(t, ["check"], { cwd })).exitCode, 0);
+});
+
+test("an import is held to unique attributes, and names the lines", async (t) => {
+  const cwd = await folder(t, { "users.ndjson": users, ...configuration(withUnique) });
+  const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /line 3: #\/email is already that of another resource/);
+  const skipped = await run(t, ["import", "users", "users.ndjson", "--skip-invalid"], { cwd });
+  assert.equal(skipped.exitCode, 0, skipped.stderr);
+  assert.match(skipped.stdout, /^3 resources imported/m);
+});
+
+test("lines without an id in a collection of integers are named too", async (t) => {
+  const numbered = { users: { ...withUnique.users, id: "integer" } };
+  const input = '{"email":"x"}\n{"id":7,"email":"x"}\n{"email":"y"}\n';
+  const cwd = await folder(t, { "users.ndjson": input, ...configuration(numbered) });
+  const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /line 1: #\/email is already that of another resource/);
+});
+
+test("a store that was made before there were unique attributes takes them", async (t) => {
+  const cwd = await withStore(t);
+  const database = new DatabaseSync(join(cwd, "holdfast.db"));
+  database.exec("alter table collections drop column uniques");
+  database.close();
+  assert.equal((await run(t, ["check"], { cwd })).exitCode, 0);
+  await declare(cwd, { users: { schema, unique: ["email"] } });
+  await stop(await serve(t, [], { cwd }));
+  const again = await run(t, ["import", "users", "-"], { cwd, input: '{"id":"e","email":"y"}\n' });
+  assert.equal(again.exitCode, 1);
+});

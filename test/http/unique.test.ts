@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "./check.ts";
+import { type Answer, type Service, startService } from "./service.ts";
+
+const text = { type: "string", maxLength: 100 } as const;
+const collections = {
+  users: {
+    schema: { type: "object", properties: { email: text, nick: text, n: { type: ["integer", "null"] } } },
+    unique: ["email", { attribute: "nick", ignoreCase: true }, "n"],
+  },
+  numbered: { id: "integer", schema: { properties: { email: text } }, unique: ["email"] },
+} as const;
+
+let service: Service;
+before(async () => {
+  service = await startService({ collections });
+});
+after(() => service.stop());
+
+const post = (content: unknown, headers: Record<string, string> = {}) =>
+  service.send({ method: "POST", path: "/api/v1/users", content, headers });
+
+function checkTaken(answer: Answer, pointer: string): void {
+  check(answer, {
+    status: 409,
+    problem: "UNIQUE_VIOLATION",
+    violations: [{ in: "body", pointer, code: "unique" }],
+  });
+}
+
+test("POST, PUT and PATCH with a value that another resource has are 409 with its pointer", async () => {
+  await service.create("users", { email: "ann@x", nick: "Ann", n: 1 });
+  const { id, path } = await service.create("users", { email: "bob@x" });
+  checkTaken(await post({ email: "ann@x" }), "#/email");
+  checkTaken(await post({ nick: "aNN" }), "#/nick");
+  checkTaken(await post({ n: 1 }), "#/n");
+  checkTaken(await service.send({ method: "PUT", path, content: { id, email: "ann@x" } }), "#/email");
+  checkTaken(await service.send({ method: "PATCH", path, content: { n: 1 } }), "#/n");
+  check(await service.send({ method: "GET", path }), { status: 200, json: { id, email: "bob@x" } });
+});
+
+test("a resource keeps its own value through changes, and missing values and nulls do not collide", async () => {
+  const { id, path } = await service.create("users", { email: "eve@x", n: null });
+  await service.create("users", { n: null });
+  await service.create("users", {});
+  const answer = await service.send({ method: "PUT", path, content: { id, email: "eve@x", nick: "eve" } });
+  check(answer, { status: 200, json: { id, email: "eve@x", nick: "eve" } });
+  check(await service.send({ method: "PATCH", path, content: { nick: "EVE" } }), { status: 200 });
+});
+
+for (const collection of ["users", "numbered"]) {
+  test(`of a hundred clients that create the same value in ${collection} at once, one gets 201`, async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        service.send({ method: "POST", path: `/api/v1/${collection}`, content: { email: "crowd@x" } }),
+      ),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    assert.equal(made.length, 1);
+    for (const answer of answers) if (answer.status !== 201) checkTaken(answer, "#/email");
+    const list = await service.send({ method: "GET", path: `/api/v1/${collection}?email=crowd@x` });
+    assert.equal((list.json as unknown[]).length, 1);
+  });
+}
+
+test("clients that take values from each other never have the same one", async () => {
+  const made = await Promise.all(["p1", "p2", "p3"].map((email) => service.create("users", { email })));
+  for (let round = 0; round < 20; round++) {
+    const answers = await Promise.all(
+      made.map(({ path }, n) =>
+        service.send({ method: "PATCH", path, content: { email: `p${((round + n * 2) % 4) + 1}` } }),
+      ),
+    );
+    for (const { status } of answers) assert.ok(status === 200 || status === 409, String(status));
+    const now = await Promise.all(made.map(({ path }) => service.send({ method: "GET", path })));
+    assert.equal(new Set(now.map(({ json }) => (json as { email: string }).email)).size, made.length);
+  }
+});
+
+test("a refused create is not kept under its Idempotency-Key", async () => {
+  const { path } = await service.create("users", { email: "kept@x" });
+  const headers = { "idempotency-key": '"unique-1"' };
+  checkTaken(await post({ email: "kept@x" }, headers), "#/email");
+  check(await service.send({ method: "DELETE", path }), { status: 205 });
+  check(await post({ email: "kept@x" }, headers), { status: 201 });
+});

@@ -1,6 +1,8 @@
 /** `npm run bench`: every measurement, or those that are named: `npm run bench -- read create`. */
+import { measureBatches } from "./batch.ts";
 import { measureCreates } from "./create.ts";
 import { type Figure, formatFigure } from "./harness.ts";
+import { measureHistory } from "./history.ts";
 import { measureImport } from "./import.ts";
 import { measureReadLatency } from "./latency.ts";
 import { measureLists } from "./lists.ts";
@@ -12,7 +14,9 @@ const measurements: Record<string, () => Promise<Figure[]>> = {
   start: measureStart,
   read: measureReads,
   create: measureCreates,
+  batch: measureBatches,
   latency: measureReadLatency,
+  history: measureHistory,
   import: measureImport,
   memory: measureMemory,
   lists: measureLists,

@@ -1,0 +1,57 @@
+/** What a batch of a hundred creates costs beside one create, for a client that waits for each answer. */
+import {
+  type Figure,
+  inFolder,
+  load,
+  median,
+  requestText,
+  sampleAttributes,
+  startServer,
+  stopServer,
+} from "./harness.ts";
+
+const rounds = 3;
+const operations = 100;
+
+/** Measures batches. */
+export async function measureBatches(): Promise<Figure[]> {
+  const all = { single: [] as number[], batch: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    all.single.push(await timeOf("201", singles()));
+    all.batch.push(await timeOf("200", batches()));
+  }
+  const [single, batch] = [median(all.single), median(all.batch)];
+  const value = `${batch.toFixed(2)} ms against ${single.toFixed(2)} ms`;
+  const what = `a batch of ${operations} creates against one create`;
+  return [{ what, ratio: batch / single, aim: { atMost: 30 }, value }];
+}
+
+function singles(): string[] {
+  return Array.from({ length: 1_000 }, (_, n) =>
+    requestText("POST", "/api/v1/articles", JSON.stringify(sampleAttributes(n))),
+  );
+}
+
+function batches(): string[] {
+  return Array.from({ length: 100 }, (_, batch) => {
+    const list = Array.from({ length: operations }, (_, n) => ({
+      method: "POST",
+      path: "/articles",
+      body: sampleAttributes(batch * operations + n),
+    }));
+    return requestText("POST", "/api/v1/_batch", JSON.stringify({ operations: list }));
+  });
+}
+
+/** Milliseconds from sending one of the requests to its answer: the median. */
+function timeOf(status: string, requests: string[]): Promise<number> {
+  return inFolder(async (folder) => {
+    const server = await startServer("holdfast", { store: `${folder}/batch.db`, declared: true });
+    const plan = { port: server.port, connections: 1, warmUpMs: 1_500, durationMs: 3_000, requests };
+    const { p50, statuses } = await load(plan);
+    await stopServer(server);
+    const others = Object.keys(statuses).filter((each) => each !== status);
+    if (others.length > 0) throw new Error(`answered ${JSON.stringify(statuses)}`);
+    return p50;
+  });
+}

@@ -2,6 +2,7 @@
 import { defineCollection } from "../../src/collection/schema.ts";
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
+import type { History } from "../../src/store/history.ts";
 import { sampleSchema } from "../harness.ts";
 
 const options = JSON.parse(process.argv[2] as string) as {
@@ -10,6 +11,7 @@ const options = JSON.parse(process.argv[2] as string) as {
   indexes?: string[][];
   groupCommit?: boolean;
   queryMs?: number;
+  history?: History;
 };
 const config = await loadConfig({
   flags: { store: `sqlite:${options.store}`, port: "0" },
@@ -21,7 +23,11 @@ const articles = await defineCollection("articles", {
   indexes: options.indexes ?? [],
 });
 const { origin } = await startServer(
-  { ...config, ...(options.declared === true ? { collections: new Map([["articles", articles]]) } : {}) },
+  {
+    ...config,
+    ...(options.history === undefined ? {} : { history: options.history }),
+    ...(options.declared === true ? { collections: new Map([["articles", articles]]) } : {}),
+  },
   {
     storeOptions: {
       groupCommit: options.groupCommit ?? true,

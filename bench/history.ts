@@ -1,0 +1,94 @@
+/** What the change log costs: durable updates and creates with it, against the same service without. */
+import { defineCollection } from "../src/collection/schema.ts";
+import type { History } from "../src/store/history.ts";
+import { defaultHistory } from "../src/store/history.ts";
+import { openStore } from "../src/store/open.ts";
+import { recordOf } from "../src/store/record.ts";
+import {
+  type Figure,
+  inFolder,
+  load,
+  median,
+  requestText,
+  sampleAttributes,
+  sampleSchema,
+  startServer,
+  stopServer,
+} from "./harness.ts";
+
+const rounds = 3;
+const resources = 50_000;
+/** So many of them are written to. */
+const updated = 20_000;
+
+type Write = "update" | "create";
+
+/** Measures updates of any of many resources, and creates, in turn with a change log and without. */
+export async function measureHistory(): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [write, most] of [
+    ["update", 1.6],
+    ["create", 1.2],
+  ] as const) {
+    const logged: number[] = [];
+    const bare: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      logged.push(await rateOf(write, defaultHistory));
+      bare.push(await rateOf(write, "none"));
+    }
+    figures.push({
+      what: `a durable ${write} with the change log against history "none"`,
+      ratio: median(bare) / median(logged),
+      aim: { atMost: most },
+      value: `${Math.round(median(logged))}/s against ${Math.round(median(bare))}/s`,
+    });
+  }
+  return figures;
+}
+
+/** Requests per second. */
+function rateOf(write: Write, history: History): Promise<number> {
+  return inFolder(async (folder) => {
+    const store = `${folder}/history.db`;
+    await fill(store, history);
+    const server = await startServer("holdfast", { store, declared: true, history });
+    const result = await load({
+      port: server.port,
+      connections: 64,
+      warmUpMs: 1_500,
+      durationMs: 3_000,
+      requests: requestsOf(write),
+    });
+    await stopServer(server);
+    const wanted = write === "create" ? "201" : "200";
+    const others = Object.keys(result.statuses).filter((status) => status !== wanted);
+    if (others.length > 0) throw new Error(`the service answered ${JSON.stringify(result.statuses)}`);
+    return result.perSecond;
+  });
+}
+
+const idOf = (n: number) => `01a1fe86-2bc5-7091-b38c-${String(n).padStart(12, "0")}`;
+
+async function fill(path: string, history: History): Promise<void> {
+  const articles = await defineCollection("articles", { schema: sampleSchema });
+  const store = await openStore({ kind: "sqlite", path }, { history });
+  const into = await store.load(recordOf(articles));
+  const all = Array.from({ length: resources }, (_, n) => {
+    const id = idOf(n);
+    return { id, text: JSON.stringify({ id, ...sampleAttributes(n) }) };
+  });
+  await into.add(all);
+  await into.finish();
+  await store.close();
+}
+
+/** Updates go here and there; the second time round, and each time after, they make another value of each resource. */
+function requestsOf(write: Write): string[] {
+  return Array.from({ length: 2 * updated }, (_, n) => {
+    if (write === "create")
+      return requestText("POST", "/api/v1/articles", JSON.stringify(sampleAttributes(n)));
+    const id = idOf(((n % updated) * 7_919) % resources);
+    const body = JSON.stringify({ id, ...sampleAttributes(n), title: `Written by request ${n}` });
+    return requestText("PUT", `/api/v1/articles/${id}`, body);
+  });
+}

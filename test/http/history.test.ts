@@ -301,3 +301,51 @@ test("without a history there is the current version and nothing else", async (t
   await none.send({ method: "DELETE", path });
   check(await none.send({ method: "POST", path: `${path}/_restore`, content: { version: 2 } }), gone);
 });
+
+test("each version has its own Last-Modified, and a restore makes a new one", async (t) => {
+  let now = Date.UTC(2026, 0, 31, 8, 30);
+  const clock = await startService({ now: () => now });
+  t.after(() => clock.stop());
+  const { path } = await clock.create("topics", { n: 1 });
+  now += 60_000;
+  await clock.send({ method: "PATCH", path, content: { n: 2 } });
+  now += 60_000;
+  await clock.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } });
+  now += 60_000;
+  const times = [1, 2, 3].map(async (version) => {
+    const { headers } = await clock.send({ path: `${path}?version=${version}` });
+    return headers["last-modified"]?.slice(17, 25);
+  });
+  assert.deepEqual(await Promise.all(times), ["08:30:00", "08:31:00", "08:32:00"]);
+  const then = await clock.send({ path: `${path}?at=2026-01-31T08:31:59.999Z` });
+  check(then, { status: 200, headers: { ETag: '"2"', "Last-Modified": /08:31:00/ } });
+  const since = { "If-Modified-Since": "Sat, 31 Jan 2026 08:31:30 GMT" };
+  assert.equal((await clock.send({ path: `${path}?version=2`, headers: since })).status, 304);
+  assert.equal((await clock.send({ path: `${path}?version=3`, headers: since })).status, 200);
+});
+
+test("where preconditions are required, a restore of what is there needs one, and of what is deleted none", async (t) => {
+  const guarded = await startService({ collections: { topics: { requirePreconditions: true } } });
+  t.after(() => guarded.stop());
+  const { path } = await guarded.create("topics", { n: 1 });
+  const send = (headers = {}) =>
+    guarded.send({
+      method: "POST",
+      path: `${path}/_restore`,
+      content: { version: 1 },
+      headers: { "Content-Type": jsonType, ...headers },
+    });
+  check(await send(), { status: 428, problem: "PRECONDITION_REQUIRED" });
+  check(await send({ "If-Match": '"1"' }), { status: 200, headers: { ETag: '"1"' } });
+  await guarded.send({ method: "DELETE", path, headers: { "If-Match": '"1"' } });
+  check(await send(), { status: 201, headers: { ETag: '"3"' } });
+});
+
+test("a restore that is repeated with its Idempotency-Key happens once", async () => {
+  const { path } = await raise("topics", 2);
+  await service.send({ method: "DELETE", path });
+  const again = () => restore(path, { version: 1 }, { "Idempotency-Key": '"restore-once"' });
+  const [first, second] = [await again(), await again()];
+  assert.deepEqual([first.status, second.status, second.text], [201, 201, first.text]);
+  assert.equal(((await get(`${path}/_changes`)).json as Shown[]).length, 4);
+});

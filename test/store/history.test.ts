@@ -127,3 +127,23 @@ test("of an erased resource the file has nothing left, nor has its log", async (
     ["keep"],
   );
 });
+
+test("a file from before there was a history gets what it is found by", async (t) => {
+  const { store, path } = await open(t, { history: "forever" });
+  await raise(store, "a", 3, (n) => n);
+  await store.close();
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(path);
+  database.exec("drop index changes_1_by_resource");
+  database.close();
+  const { openStore } = await import("../../src/store/open.ts");
+  const again = await openStore({ kind: "sqlite", path });
+  assert.equal((await again.version(topic("a"), 2))?.text, textOf("a", { n: 2 }));
+  await again.close();
+  const after = new DatabaseSync(path);
+  const plan = after
+    .prepare("explain query plan select * from changes_1 where id = 'a' and version < 3")
+    .all();
+  after.close();
+  assert.match(JSON.stringify(plan), /changes_1_by_resource/);
+});

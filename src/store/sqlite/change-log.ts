@@ -4,7 +4,7 @@ import type { History } from "../history.ts";
 import { changesIndex, changesTable } from "./tables.ts";
 
 /** What one call of `trim` removes at most: nobody else writes meanwhile. */
-const slice = { changes: 200, textLength: 256 * 1024 };
+const slice = { changes: 100, textLength: 256 * 1024 };
 
 const dayMs = 86_400_000;
 

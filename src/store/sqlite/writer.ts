@@ -51,6 +51,7 @@ export class Writer {
   readonly #swap: Swap;
   readonly #logState: StatementSync;
   #load: LoadUnderWay | undefined;
+  #lastTrimmed: number | undefined;
   #logPagesTried = 0;
   #isCommitting = false;
   /** The transaction under way has changed the catalogue. */
@@ -204,11 +205,14 @@ export class Writer {
       this.#transact(() => this.#receipts.trim(now));
       return true;
     }
-    const due = [...this.#collections.keys()].filter((number) => this.#log.isDue(number, now));
-    const [first] = due;
-    if (first === undefined) return false;
-    this.#transact(() => this.#log.trim(first, now));
-    return due.length > 1 || this.#log.isDue(first, now);
+    const isDue = (number: number) => this.#log.isDue(number, now);
+    const last = this.#lastTrimmed;
+    // Thousands of collections are not looked through for each slice of one.
+    const due = last !== undefined && isDue(last) ? last : [...this.#collections.keys()].find(isDue);
+    this.#lastTrimmed = due;
+    if (due === undefined) return false;
+    this.#transact(() => this.#log.trim(due, now));
+    return true;
   }
 
   /** Afterwards the file is written anew: what was changed earlier may still lie in the gaps between its contents. */

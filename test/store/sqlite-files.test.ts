@@ -108,6 +108,22 @@ test("a database of another program is refused and left alone", () =>
     }
   }));
 
+test("a file of a format from before the first release is refused, and left as it is", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "store.db");
+    await makeStore(path, 10);
+    const database = new DatabaseSync(path);
+    database.exec(
+      "update meta set value = 1 where name = 'format'; alter table collections drop column search",
+    );
+    database.exec("pragma wal_checkpoint(truncate)");
+    database.close();
+    const before = readFileSync(path);
+    await requireRefused(path, /written by an unreleased version \(format 1, this one knows 2\)/);
+    await assert.rejects(openReader({ kind: "sqlite", path }), /unreleased version/);
+    assert.deepEqual(readFileSync(path), before);
+  }));
+
 test("a file of a newer format is refused, with both numbers", () =>
   inFolder(async (folder) => {
     const path = join(folder, "x.db");
@@ -115,7 +131,7 @@ test("a file of a newer format is refused, with both numbers", () =>
     const database = new DatabaseSync(path);
     database.exec("update meta set value = 99 where name = 'format'");
     database.close();
-    await requireRefused(path, /newer Holdfast \(format 99, this one knows 1\)/);
+    await requireRefused(path, /newer Holdfast \(format 99, this one knows 2\)/);
   }));
 
 test("a file with a destroyed header, first page, or end is refused", () =>

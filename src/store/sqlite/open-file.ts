@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
-import { applicationId, formatNumber, storeTables } from "./tables.ts";
+import { applicationId, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
 
 /** Before this version two connections could corrupt a file between them (the WAL-reset bug). */
 const oldestSqlite = [3, 51, 3] as const;
@@ -120,6 +120,11 @@ function requireStore(path: string, database: DatabaseSync): void {
   }
   const format = database.prepare("select value from meta where name = 'format'").get()?.value;
   if (typeof format !== "number") throw damaged(path, "it does not say which format it has");
+  if (format < firstFormatNumber) {
+    throw new StartError(
+      `${path} was written by an unreleased version (format ${format}, this one knows ${formatNumber}): choose another store, and bring over what that version exports.`,
+    );
+  }
   if (format > formatNumber) {
     throw new StartError(
       `${path} was written by a newer Holdfast (format ${format}, this one knows ${formatNumber}): use that version or later.`,

@@ -10,7 +10,10 @@
 export const applicationId = 0x486f6c64;
 
 /** The format that this program reads and writes. Raise it with every change to the tables. */
-export const formatNumber = 1;
+export const formatNumber = 2;
+
+/** No release ever wrote a format below this one, and no program reads them. */
+export const firstFormatNumber = 2;
 
 /** The tables of a new file. */
 export const storeTables = `

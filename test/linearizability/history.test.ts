@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { type Answer, jsonType, type Service, startService } from "../http/service.ts";
 import { type Call, linearize, type Outcome, type Recorded } from "./checker.ts";
 
-const histories = 250;
+const histories = 200;
 const clients = 8;
 const operationsPerClient = 4;
 

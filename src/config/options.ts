@@ -303,7 +303,13 @@ const variables = [
 ];
 
 /** Variables that our own tests read. */
-const testVariables = ["HOLDFAST_SUITES", "HOLDFAST_KILLS", "HOLDFAST_SEED", "HOLDFAST_QUERY_RUNS"];
+const testVariables = [
+  "HOLDFAST_SUITES",
+  "HOLDFAST_KILLS",
+  "HOLDFAST_SEED",
+  "HOLDFAST_QUERY_RUNS",
+  "HOLDFAST_ROUNDS",
+];
 
 /** Throws StartError for a variable of the environment that is meant for Holdfast and that it does not know. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {

@@ -120,6 +120,8 @@ export interface ProblemExtras {
   headers?: Readonly<Record<string, string>>;
   /** Which operation of a batch it is about, from 0. */
   operation?: number | undefined;
+  /** Which change of a commit it is about, from 0, where the store can tell. */
+  change?: number | undefined;
   /** The error underneath, for the log only. */
   cause?: unknown;
 }
@@ -131,6 +133,7 @@ export class Problem extends Error {
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
   readonly operation: number | undefined;
+  readonly change: number | undefined;
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -138,6 +141,7 @@ export class Problem extends Error {
     this.violations = extras.violations ?? [];
     this.headers = extras.headers ?? {};
     this.operation = extras.operation;
+    this.change = extras.change;
   }
 
   /** The HTTP status of the code. */

@@ -8,6 +8,7 @@ interface Changed {
   version: number;
   stored: Stored | undefined;
   requires: readonly Requirement[];
+  operation: number;
 }
 
 /**
@@ -16,9 +17,13 @@ interface Changed {
  */
 export interface Overlay {
   store: Store;
+  /** The operation whose commits come next. */
+  operation: number;
   /** One change for each resource that is not as it was, in the order in which they were first changed. */
   changes(): Change[];
   requires(): Requirement[];
+  /** The last operation that changed the resource of this one of `changes`. */
+  operationOf(change: number): number | undefined;
   /** The version that a resource gets; `undefined` while nothing has changed it. */
   versionOf(key: Key): number | undefined;
 }
@@ -39,6 +44,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
       stored: next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at },
       // What a deleted resource referred to does not matter any more.
       requires: next === undefined ? requires : [...(before?.requires ?? []), ...requires],
+      operation: overlay.operation,
     });
     return { version, sequence: 0 };
   }
@@ -79,12 +85,16 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     close: () => notHere(),
   };
 
-  return {
+  const kept = () => [...changed.values()].filter(({ change }) => isChange(change));
+  const overlay: Overlay = {
     store,
-    changes: () => [...changed.values()].map(({ change }) => change).filter(isChange),
+    operation: 0,
+    changes: () => kept().map(({ change }) => change),
+    operationOf: (change) => kept()[change]?.operation,
     requires: () => [...changed.values()].flatMap(({ requires }) => requires),
     versionOf: (key) => changed.get(nameOf(key))?.version,
   };
+  return overlay;
 }
 
 /** Not for what was created and is gone again. */

@@ -104,8 +104,10 @@ async function attempt(service: Service, batch: Batch): Promise<Result | undefin
       result,
     });
   } catch (error) {
-    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
-    throw error;
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === "PRECONDITION_FAILED") return undefined;
+    const operation = error.change === undefined ? undefined : overlay.operationOf(error.change);
+    throw operation === undefined ? error : inOperation(error, operation);
   }
 }
 
@@ -144,6 +146,7 @@ async function carryOutAll(inside: Service, { listed, request }: Batch, overlay:
   const pause = pauses();
   let length = 0;
   for (const [index, each] of listed.entries()) {
+    overlay.operation = index;
     try {
       const own = requestOf(each, { request, prefix: inside.settings.prefix, created });
       const result = settled(await carryOut(inside, own, each), overlay);

@@ -246,6 +246,35 @@ describe("a batch with an operation that fails", () => {
     assert.equal(await etagOf(made.path), '"1"');
   });
 
+  test("has the index also where only the whole shows the fault: a unique value", async () => {
+    const own = await startService({
+      collections: {
+        users: {
+          schema: { type: "object", properties: { name: { type: "string", maxLength: 50 } } },
+          unique: ["name"],
+        },
+      },
+    });
+    try {
+      const send = (operations: unknown) => own.send({ method: "POST", path, content: { operations } });
+      const ada = await own.create("users", { name: "ada" });
+      const create = (name: string) => ({ method: "POST", path: "/users", body: { name } });
+      const gone = [
+        { ...create("brief"), as: "b" },
+        { method: "DELETE", path: "/users/$b" },
+      ];
+      const taken = await send([...gone, create("bob"), create("ada")]);
+      const problem = taken.json as Refusal;
+      assert.deepEqual([taken.status, problem.code, problem.operation], [409, "UNIQUE_VIOLATION", 3]);
+      assert.equal(problem.violations?.[0]?.pointer, "#/name");
+      assert.equal(((await own.send({ path: "/api/v1/users" })).json as unknown[]).length, 1);
+      const freed = [{ method: "PATCH", path: `/users/${ada.id}`, body: { name: "eve" } }, create("ada")];
+      assert.equal((await send(freed)).status, 200);
+    } finally {
+      await own.stop();
+    }
+  });
+
   test("makes no collection", async () => {
     const own = await startService({ limits: { collections: 1 } });
     try {

@@ -79,8 +79,10 @@ export interface WireCommit {
   requires: readonly WireRequirement[];
 }
 
-/** The fate of one commit: a sequence for each change, or a problem, with the pointer of the attribute that it is about. */
-export type Fate = readonly number[] | { code: ProblemCode; detail: string; pointer?: string };
+/** The fate of one commit: a sequence for each change, or a problem, with the attribute and the change that it is about. */
+export type Fate =
+  | readonly number[]
+  | { code: ProblemCode; detail: string; pointer?: string; change?: number };
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
@@ -169,7 +171,7 @@ function decodeRequirement(source: Source): WireRequirement {
 
 /** Appends the fate of a commit to a flat list. */
 export function encodeFate(cells: Cell[], fate: Fate): void {
-  if ("code" in fate) cells.push(fate.code, fate.detail, fate.pointer ?? null);
+  if ("code" in fate) cells.push(fate.code, fate.detail, fate.pointer ?? null, fate.change ?? null);
   else cells.push(null, ...fate);
 }
 
@@ -186,5 +188,11 @@ export function decodeFates(cells: readonly Cell[], changes: readonly number[]):
 function decodeProblem(source: Source, code: ProblemCode): Fate {
   const detail = take(source) as string;
   const pointer = take(source) as string | null;
-  return pointer === null ? { code, detail } : { code, detail, pointer };
+  const change = take(source) as number | null;
+  return {
+    code,
+    detail,
+    ...(pointer === null ? {} : { pointer }),
+    ...(change === null ? {} : { change }),
+  };
 }

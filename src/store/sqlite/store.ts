@@ -385,14 +385,14 @@ export class SqliteStore implements Store {
     return answer;
   }
 
-  #problemOf({ code, detail, pointer }: Exclude<Fate, readonly number[]>): Error {
+  #problemOf({ code, detail, pointer, change }: Exclude<Fate, readonly number[]>): Error {
     if (code === "INTERNAL") return new Error(detail);
     if (code === "STORAGE_FULL" && this.#health.kind === "ok") {
       this.#health = { kind: "degraded", reason: "there is no room left to write" };
     }
     if (pointer === undefined) return new Problem(code, detail);
     const violation = { in: "body", pointer, code: "unique", detail: "is that of another resource" } as const;
-    return new Problem(code, detail, { violations: [violation] });
+    return new Problem(code, detail, { violations: [violation], change });
   }
 
   /** Something was written, so there is room. */

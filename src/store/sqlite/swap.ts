@@ -200,7 +200,7 @@ export class Swap {
 
   /** What the commit made to be there twice. */
   #collision({ changes }: WireCommit): Refusal | undefined {
-    for (const { collection, id, next } of changes) {
+    for (const [change, { collection, id, next }] of changes.entries()) {
       if (next === null) continue;
       const pointer = this.#uniques.taken(this.#collection(collection), id);
       if (pointer === undefined) continue;
@@ -208,6 +208,7 @@ export class Swap {
         code: "UNIQUE_VIOLATION",
         detail: `Another resource has the value of ${pointer} already.`,
         pointer,
+        change,
       };
     }
     return undefined;

@@ -9,11 +9,13 @@ import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
 import { measureReads } from "./read.ts";
 import { measureStart } from "./start.ts";
+import { measureUpdates } from "./update.ts";
 
 const measurements: Record<string, () => Promise<Figure[]>> = {
   start: measureStart,
   read: measureReads,
   create: measureCreates,
+  update: measureUpdates,
   batch: measureBatches,
   latency: measureReadLatency,
   history: measureHistory,

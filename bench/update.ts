@@ -1,0 +1,69 @@
+/** What a precondition costs: durable updates with If-Match, against the same updates without. */
+import {
+  type Figure,
+  inFolder,
+  load,
+  median,
+  requestText,
+  sampleAttributes,
+  startServer,
+  stopServer,
+} from "./harness.ts";
+
+const rounds = 3;
+const connections = 64;
+/** More than a connection can do in the time; if one got to the end, the next one's tags would be stale. */
+const updatesEach = 1_500;
+
+/** Measures replacements, a resource for each connection, in turn with If-Match and without. */
+export async function measureUpdates(): Promise<Figure[]> {
+  const guarded: number[] = [];
+  const free: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    guarded.push(await rateOf(true));
+    free.push(await rateOf(false));
+  }
+  return [
+    {
+      what: "a durable update with If-Match against one without",
+      ratio: median(free) / median(guarded),
+      aim: { atMost: 1.3 },
+      value: `${Math.round(median(guarded))}/s against ${Math.round(median(free))}/s`,
+    },
+  ];
+}
+
+/** Updates per second. */
+function rateOf(isGuarded: boolean): Promise<number> {
+  return inFolder(async (folder) => {
+    const server = await startServer("holdfast", { store: `${folder}/update.db`, declared: true });
+    const url = `http://127.0.0.1:${server.port}/api/v1/articles`;
+    const ids = await Promise.all(Array.from({ length: connections }, (_, n) => create(url, n)));
+    const result = await load({
+      port: server.port,
+      connections,
+      warmUpMs: 1_500,
+      durationMs: 3_000,
+      requests: ids.flatMap((id) => updatesOf(id, isGuarded)),
+    });
+    await stopServer(server);
+    const others = Object.keys(result.statuses).filter((status) => status !== "200");
+    if (others.length > 0) throw new Error(`the service answered ${JSON.stringify(result.statuses)}`);
+    return result.perSecond;
+  });
+}
+
+async function create(url: string, n: number): Promise<string> {
+  const headers = { "Content-Type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(sampleAttributes(n)) });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+/** One after the other: each names the version that the one before it made. */
+function updatesOf(id: string, isGuarded: boolean): string[] {
+  return Array.from({ length: updatesEach }, (_, n) => {
+    const body = JSON.stringify({ id, ...sampleAttributes(n), title: `Written by update ${n}` });
+    const text = requestText("PUT", `/api/v1/articles/${id}`, body);
+    return isGuarded ? text.replace("\r\n", `\r\nIf-Match: "${n + 1}"\r\n`) : text;
+  });
+}

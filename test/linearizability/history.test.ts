@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { type Answer, jsonType, type Service, startService } from "../http/service.ts";
 import { type Call, linearize, type Outcome, type Recorded } from "./checker.ts";
 
-const histories = 200;
+const histories = 150;
 const clients = 8;
 const operationsPerClient = 4;
 
@@ -18,7 +18,8 @@ const operationsPerClient = 4;
 interface Step {
   kind: "read" | "update" | "delete";
   guarded: boolean;
-  isCut: boolean;
+  /** When the client goes away without waiting for the answer; `undefined` where it does wait. */
+  cutAfterMs: number | undefined;
   pauseMs: number;
 }
 
@@ -31,7 +32,10 @@ const step: fc.Arbitrary<Step> = fc.record({
     { weight: 5, arbitrary: fc.constant("delete" as const) },
   ),
   guarded: fc.boolean(),
-  isCut: fc.oneof({ weight: 14, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  cutAfterMs: fc.oneof(
+    { weight: 14, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constantFrom(1, 4, 12) },
+  ),
   pauseMs: pauses,
 });
 const steps = fc.array(step, { minLength: operationsPerClient, maxLength: operationsPerClient });
@@ -62,6 +66,8 @@ describe("concurrent operations on one resource", () => {
     const count = (matches: (operation: Recorded) => boolean) => all.filter(matches).length;
     for (const kind of ["read", "written", "deleted", "absent", "failed precondition", "unknown"])
       assert.ok(count(({ outcome }) => outcome.kind === kind) >= 20, `few operations came to: ${kind}`);
+    const cutButRead = recorded.flatMap((history) => history.filter((one) => isCutButRead(one, history)));
+    assert.ok(cutButRead.length >= 1, "no update of unknown outcome was seen to happen");
     const overlapping = recorded.filter((history) => history.some((one) => overlaps(one, history)));
     assert.ok(overlapping.length > histories / 4, `only ${overlapping.length} histories had writes overlap`);
   });
@@ -107,16 +113,18 @@ async function record(collection: string, plans: readonly (readonly Step[])[]): 
   const history: Recorded[] = [];
   let moment = 0;
   let nextValue = 1;
-  const perform = async (client: number, call: Call, isCut: boolean) => {
+  const perform = async (client: number, call: Call, cutAfterMs?: number) => {
     const calledAt = ++moment;
-    const outcome = isCut ? await sendAndLeave(collection, call) : await send(collection, call);
+    const outcome = await (cutAfterMs === undefined
+      ? send(collection, call)
+      : sendAndLeave(collection, call, cutAfterMs));
     const answeredAt = outcome.kind === "unknown" ? Infinity : ++moment;
     history.push({ client, call, outcome, calledAt, answeredAt });
     return outcome;
   };
   const runClient = async (client: number, steps: readonly Step[]) => {
     let seen = 1;
-    for (const [n, { kind, guarded, isCut, pauseMs }] of steps.entries()) {
+    for (const [n, { kind, guarded, cutAfterMs, pauseMs }] of steps.entries()) {
       // Half of the operations find the resource made, however slow the machine.
       if (n === operationsPerClient / 2) await creation;
       if (pauseMs > 0) await sleep(pauseMs);
@@ -127,11 +135,11 @@ async function record(collection: string, plans: readonly (readonly Step[])[]): 
           : kind === "delete"
             ? { kind, ...ifMatch }
             : { kind, value: nextValue++, ...ifMatch };
-      const outcome = await perform(client, call, isCut);
+      const outcome = await perform(client, call, cutAfterMs);
       if (outcome.kind === "read" || outcome.kind === "written") seen = outcome.version;
     }
   };
-  const creation = perform(0, { kind: "create", value: nextValue++ }, false);
+  const creation = perform(0, { kind: "create", value: nextValue++ });
   await Promise.all([creation, ...plans.map((steps, n) => runClient(n + 1, steps))]);
   return history;
 }
@@ -141,7 +149,7 @@ async function send(collection: string, call: Call): Promise<Outcome> {
 }
 
 /** Sends the whole request and closes the connection without waiting for the answer. */
-async function sendAndLeave(collection: string, call: Call): Promise<Outcome> {
+async function sendAndLeave(collection: string, call: Call, cutAfterMs: number): Promise<Outcome> {
   const { method, path, headers, content } = toRequest(collection, call);
   const body = content === undefined ? "" : JSON.stringify(content);
   const fields = Object.entries({
@@ -153,7 +161,7 @@ async function sendAndLeave(collection: string, call: Call): Promise<Outcome> {
   connection.write(
     `${method} ${path} HTTP/1.1\r\n${fields.map((field) => `${field.join(": ")}\r\n`).join("")}\r\n${body}`,
   );
-  await sleep(1);
+  await sleep(cutAfterMs);
   connection.close();
   return { kind: "unknown" };
 }
@@ -231,6 +239,12 @@ function overlaps(one: Recorded, history: readonly Recorded[]): boolean {
       other.calledAt < one.answeredAt &&
       one.calledAt < other.answeredAt,
   );
+}
+
+/** Whether an update happened of which its client never heard. */
+function isCutButRead({ call, outcome }: Recorded, history: readonly Recorded[]): boolean {
+  if (outcome.kind !== "unknown" || call.kind !== "update") return false;
+  return history.some((other) => other.outcome.kind === "read" && other.outcome.value === call.value);
 }
 
 function show(history: readonly Recorded[]): string {

@@ -4,6 +4,7 @@
  */
 import { isAbsolute, resolve } from "node:path";
 import type { Collection } from "./collection/collection.ts";
+import { requireTargets } from "./collection/refers.ts";
 import { defineCollection } from "./collection/schema.ts";
 import { readConfigFile } from "./config/file.ts";
 import { requireKnownVariables, requireOptionNames, requireOwnPath } from "./config/options.ts";
@@ -99,7 +100,9 @@ async function collectionsOf(declared: unknown, prefix: string): Promise<Map<str
     requireOwnPath(name, prefix);
     return [name, await defineCollection(name, checked)] as const;
   });
-  return new Map(await Promise.all(collections));
+  const defined = new Map(await Promise.all(collections));
+  requireTargets(defined);
+  return defined;
 }
 
 /** `sqlite:path` or a path alone, from the working directory. */

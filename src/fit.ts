@@ -5,10 +5,14 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "./collection/collection.ts";
+import { formatPath } from "./collection/paths.ts";
+import { type Reference, type Target, targetsOf } from "./collection/refers.ts";
 import { withoutId } from "./collection/resource.ts";
 import type { Config } from "./config.ts";
 import { StartError, type Violation } from "./errors.ts";
+import { KnownIds } from "./fit/known-ids.ts";
 import { SeenValues } from "./fit/seen-values.ts";
+import { toFragment } from "./json/pointer.ts";
 import { recordOf } from "./store/record.ts";
 import type { CollectionRecord, Store } from "./store/store.ts";
 
@@ -75,6 +79,40 @@ export async function findCollisions(
   return { checked, count, first };
 }
 
+/** Finds resources that refer to others which are not there. */
+export async function findLost(
+  store: Scannable,
+  { name, references }: Collection,
+  { shown }: { shown: number },
+): Promise<Misfits> {
+  const first: Misfit[] = [];
+  let checked = 0;
+  let count = 0;
+  const known = new KnownIds();
+  try {
+    for (const collection of new Set(references.map((reference) => reference.collection)))
+      for await (const { id } of store.scan(collection)) known.add(collection, id);
+    for await (const { id, text } of references.length === 0 ? [] : store.scan(name)) {
+      checked++;
+      const attributes = JSON.parse(text) as Record<string, unknown>;
+      const lost = targetsOf(attributes, references).filter(
+        (target) => !known.has(target.reference.collection, target.id),
+      );
+      if (lost.length === 0) continue;
+      count++;
+      if (first.length < shown) first.push({ id, violations: lost.map(lostViolation) });
+    }
+  } finally {
+    known.close();
+  }
+  return { checked, count, first };
+}
+
+function lostViolation({ at, reference }: Target): Violation {
+  const detail = `is not the id of a resource of ${reference.collection}`;
+  return { in: "body", pointer: toFragment(at), code: "reference", detail };
+}
+
 /**
  * What the store's catalogue should become on start. Where a declared schema is not the one that the resources
  * are known to fit, they are checked first. Throws StartError when some do not fit, unless `config.accept`.
@@ -88,6 +126,7 @@ export async function planStart(store: Store, config: Config): Promise<readonly 
     const mayMisfit = before !== undefined && schema !== undefined && before.schema !== schema;
     if (mayMisfit && !config.accept) await requireFit(store, collection);
     if (!config.accept) await requireOnce(store, collection);
+    if (!config.accept) await requireFound(store, collection);
     plan.push(recordOf(collection));
   }
   return [...plan, ...unbound(known, config)];
@@ -100,8 +139,11 @@ function unbound(
 ): readonly CollectionRecord[] {
   if (!openCollections) return [];
   return [...known.values()]
-    .filter(({ name, schema, unique = [] }) => (schema ?? unique[0]) !== undefined && !collections.has(name))
-    .map((record) => ({ ...record, schema: undefined, unique: [] }));
+    .filter(
+      ({ name, schema, unique = [], references = [] }) =>
+        (schema ?? unique[0] ?? references[0]) !== undefined && !collections.has(name),
+    )
+    .map((record) => ({ ...record, schema: undefined, unique: [], references: [] }));
 }
 
 async function requireFit(store: Store, collection: Collection): Promise<void> {
@@ -130,6 +172,28 @@ export async function requireOnce(
       `an attribute that is now unique (first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}): ` +
       `"holdfast check" lists them, --accept starts nevertheless.`,
   );
+}
+
+/** Throws StartError when ids lead nowhere in attributes that were not known to be references yet. */
+export async function requireFound(
+  store: Pick<Store, "scan" | "collections">,
+  collection: Collection,
+): Promise<void> {
+  const before = store.collections().get(collection.name);
+  if (before === undefined || isDeepStrictEqual(leads(before.references), leads(collection.references)))
+    return;
+  const { count, first } = await findLost(store, collection, { shown: 1 });
+  const [misfit] = first;
+  if (misfit === undefined) return;
+  throw new StartError(
+    `Of ${collection.name}, ${count === 1 ? "one resource refers" : `${count} resources refer`} to what is not there ` +
+      `(first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}): ` +
+      `"holdfast check" lists them, --accept starts nevertheless.`,
+  );
+}
+
+function leads(references: readonly Reference[] = []): [string, string][] {
+  return references.map(({ path, collection }) => [formatPath(path), collection]);
 }
 
 const shownViolations = 3;

@@ -17,6 +17,10 @@ export interface AttributeFacts {
   insteadOf: readonly string[] | undefined;
   /** How many code points it has at most where it is a string; `undefined`: any number. */
   maxLength?: number | undefined;
+  /** How many items it has at least where it is an array. */
+  minItems?: number | undefined;
+  /** Whether it must be there. */
+  isRequired?: boolean;
 }
 
 const anything: AttributeFacts = { isDeclared: false, types: undefined, insteadOf: undefined };
@@ -107,6 +111,10 @@ function factsOf(level: Level, name: string, resolve: Resolve): AttributeFacts &
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
     maxLength: maxLengthOf(certainOf(certain.filter(isSchemaObject), resolve)),
+    minItems: minItemsOf(certainOf(certain.filter(isSchemaObject), resolve)),
+    isRequired: certainOf(level.certain, resolve).some(
+      ({ required }) => Array.isArray(required) && required.includes(name),
+    ),
     insteadOf: names === undefined || names.includes(name) ? undefined : names,
     next: {
       // What two schemas describe together is not closed by itself.
@@ -119,6 +127,11 @@ function factsOf(level: Level, name: string, resolve: Resolve): AttributeFacts &
 function maxLengthOf(schemas: readonly Schema[]): number | undefined {
   const lengths = schemas.map(({ maxLength }) => maxLength).filter((length) => typeof length === "number");
   return lengths.length === 0 ? undefined : Math.min(...lengths);
+}
+
+function minItemsOf(schemas: readonly Schema[]): number | undefined {
+  const least = schemas.map(({ minItems }) => minItems).filter((items) => typeof items === "number");
+  return least.length === 0 ? undefined : Math.max(...least);
 }
 
 function propertyOf({ properties }: Schema, name: string): unknown[] {

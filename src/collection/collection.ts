@@ -8,6 +8,7 @@ import type { Violation } from "../errors.ts";
 import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
+import type { Reference } from "./refers.ts";
 import type { Unique } from "./unique.ts";
 
 /** The attributes of a resource: its members without `id`. */
@@ -28,6 +29,8 @@ export interface Collection {
   search: readonly Path[];
   /** Attributes of which no two resources have the same value. */
   unique: readonly Unique[];
+  /** Attributes that hold ids of resources which must be there. */
+  references: readonly Reference[];
   /** Whether a resource is only changed by who says which state of it is meant. */
   requirePreconditions: boolean;
   validate: Validator;
@@ -47,6 +50,7 @@ export function openCollection(name: string): Collection {
     indexes: [],
     search: [],
     unique: [],
+    references: [],
     requirePreconditions: false,
     validate: anythingFits,
   };

@@ -3,6 +3,7 @@ import { StartError } from "../errors.ts";
 import { type Collection, collectionName, openCollection, type Validator } from "./collection.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
+import { type ReferenceDeclaration, readReferences } from "./refers.ts";
 import { shown } from "./shown.ts";
 import { readUnique, type UniqueDeclaration } from "./unique.ts";
 
@@ -18,6 +19,8 @@ export interface CollectionDeclaration {
   readonly search?: readonly string[];
   /** Attributes of which no two resources may have the same value. @default none */
   readonly unique?: readonly UniqueDeclaration[];
+  /** Attributes that hold ids, and the collections that they lead to. @default none */
+  readonly references?: Readonly<Record<string, ReferenceDeclaration>>;
   /** Whether PUT, PATCH and DELETE must say which state of the resource they are meant for. @default false */
   readonly requirePreconditions?: boolean;
 }
@@ -46,7 +49,9 @@ export async function defineCollection(
   );
   const collection = { ...openCollection(name), idKind: id, indexes, search, requirePreconditions };
   const whole = schema === undefined ? collection : await withSchema(collection, schema);
-  return { ...whole, unique: readUnique(declaration.unique, `collections.${name}.unique`, whole) };
+  const unique = readUnique(declaration.unique, `collections.${name}.unique`, whole);
+  const references = readReferences(declaration.references, `collections.${name}.references`, whole);
+  return { ...whole, unique, references };
 }
 
 async function withSchema(collection: Collection, schema: unknown): Promise<Collection> {

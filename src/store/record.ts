@@ -3,6 +3,14 @@ import type { Collection } from "../collection/collection.ts";
 import type { CollectionRecord } from "./store.ts";
 
 /** The part of a collection that a store keeps: all but what cannot be written down. */
-export function recordOf({ name, idKind, schema, indexes, search, unique }: Collection): CollectionRecord {
-  return { name, idKind, schema, indexes, search, unique };
+export function recordOf({
+  name,
+  idKind,
+  schema,
+  indexes,
+  search,
+  unique,
+  references,
+}: Collection): CollectionRecord {
+  return { name, idKind, schema, indexes, search, unique, references };
 }

@@ -8,6 +8,7 @@
 import type { IdKind } from "../collection/ids.ts";
 import type { Index, SortKey } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
+import type { Reference } from "../collection/refers.ts";
 import type { Unique } from "../collection/unique.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Position } from "../query/sort.ts";
@@ -157,6 +158,8 @@ export interface CollectionRecord {
   search: readonly Path[];
   /** Attributes of which no two resources have the same value: no write makes it so. @default [] */
   unique?: readonly Unique[];
+  /** Attributes that hold ids of resources: no write makes them lead nowhere. @default [] */
+  references?: readonly Reference[];
 }
 
 /** A resource that arrives from outside with an id (or with one just made for it). */
@@ -171,6 +174,8 @@ export interface Refused {
   position: number;
   /** The unique attribute whose value was taken, as a JSON Pointer in a fragment; `undefined`: the id was taken. */
   pointer: string | undefined;
+  /** At `pointer` is not a unique value that was taken, but an id that leads nowhere. */
+  isLost?: true;
 }
 
 /** An import under way: one transaction, written at `finish` as a whole or not at all. */
@@ -204,7 +209,8 @@ export interface Store {
   /**
    * Writes all of the call's changes or none, and answers once they are on the disk. Collections must exist
    * (`migrate`). Throws PRECONDITION_FAILED when a version is not the expected one, UNIQUE_VIOLATION when a changed
-   * resource would have the value of another in a unique attribute (judged by what all changes make), REFERENCE_NOT_FOUND,
+   * resource would have the value of another in a unique attribute (judged by what all changes make), REFERENCE_NOT_FOUND (also
+   * for a changed resource whose references lead nowhere),
    * REFERENCED, IDEMPOTENCY_KEY_REUSED when a valid receipt with the key is there, STORAGE_FULL, UNAVAILABLE
    * (nothing was written), or OUTCOME_UNKNOWN. Calls that arrive together are written together, and each
    * keeps its own fate.

@@ -235,8 +235,8 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   ],
   [
     "an option of a collection at the top that there is not yet",
-    json({ references: {} }),
-    /references is not an option\. "references" belongs to a collection, and is not supported yet/,
+    json({ access: {} }),
+    /access is not an option\. "access" belongs to a collection, and is not supported yet/,
   ],
   [
     "an option of the top in a collection that there is not yet",
@@ -492,8 +492,8 @@ describe("the program does not start with", () => {
   }
 
   const later = ["auth", "tls", "trustProxy"].map((name) => ({ [name]: {} }));
-  const laterLimits = ["batch", "rate"].map((name) => ({ limits: { [name]: 1 } }));
-  const laterOfCollections = ["references", "access", "timestamps", "defaults"].map((name) => ({
+  const laterLimits = ["rate"].map((name) => ({ limits: { [name]: 1 } }));
+  const laterOfCollections = ["access", "timestamps", "defaults"].map((name) => ({
     collections: { a: { [name]: true } },
   }));
   for (const content of [...later, ...laterLimits, ...laterOfCollections]) {

@@ -9,6 +9,7 @@ import { listContract } from "./contract/list.ts";
 import { loadContract } from "./contract/load.ts";
 import { propertyContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
+import { referencesContract } from "./contract/references.ts";
 import { requirementContract } from "./contract/requirements.ts";
 import { searchContract } from "./contract/search.ts";
 import { uniqueContract } from "./contract/unique.ts";
@@ -20,6 +21,7 @@ export function storeContract(name: string, open: OpenFixture): void {
     commitContract(open);
     requirementContract(open);
     uniqueContract(open);
+    referencesContract(open);
     listContract(open);
     queriesContract(open);
     walksContract(open);

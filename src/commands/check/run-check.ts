@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
-import { describeViolations, findCollisions, findMisfits, type Misfits } from "../../fit.ts";
+import { describeViolations, findCollisions, findLost, findMisfits, type Misfits } from "../../fit.ts";
 import { openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, excerpt } from "../words.ts";
@@ -48,6 +48,7 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
     }
     misfits += await checkResources(reader, collection);
     misfits += await checkUnique(reader, collection);
+    misfits += await checkReferences(reader, collection);
   }
   if (!config.openCollections) nameUndeclared(reader, config);
   return misfits;
@@ -69,6 +70,16 @@ async function checkUnique(reader: StoreReader, collection: Collection): Promise
     print(
       `${collection.name}: ${counted(count, "resource")} ${have} the value of another in a unique attribute`,
     );
+  }
+  printMisfits({ count, first });
+  return count;
+}
+
+async function checkReferences(reader: StoreReader, collection: Collection): Promise<number> {
+  const { count, first } = await findLost(reader, collection, { shown: shownMisfits });
+  if (count > 0) {
+    const refer = count === 1 ? "refers" : "refer";
+    print(`${collection.name}: ${counted(count, "resource")} ${refer} to what is not there`);
   }
   printMisfits({ count, first });
   return count;

@@ -6,7 +6,7 @@
  */
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
-import { requireOnce } from "../../fit.ts";
+import { requireFound, requireOnce } from "../../fit.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { recordOf } from "../../store/record.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
@@ -69,6 +69,7 @@ export async function importInto(
   options: ImportOptions,
 ): Promise<ImportResult> {
   await requireOnce(store, collection);
+  await requireFound(store, collection);
   const transaction = await store.load(recordFor(collection, store.collections()));
   try {
     const result = await new Import(store, transaction, collection, options).run();
@@ -208,9 +209,9 @@ class Import {
       });
       const taken = await this.#transaction.add(arrivals);
       this.#added += rests.length - taken.length;
-      for (const { position, pointer } of taken) {
+      for (const { position, pointer, isLost } of taken) {
         if (pointer === undefined) throw new Error("An id that was just made is already taken.");
-        this.#bad.add((rests[position] as Held).place, whyTaken(pointer, undefined));
+        this.#bad.add((rests[position] as Held).place, whyTaken({ pointer, isLost }, undefined));
       }
     }
   }
@@ -222,9 +223,9 @@ class Import {
     });
     const taken = await this.#transaction.add(arrivals);
     this.#added += incoming.length - taken.length;
-    for (const { position, pointer } of taken) {
+    for (const { position, pointer, isLost } of taken) {
       const { place } = incoming[position] as Incoming;
-      this.#bad.add(place, whyTaken(pointer, ids[position]));
+      this.#bad.add(place, whyTaken({ pointer, isLost }, ids[position]));
     }
   }
 
@@ -236,7 +237,10 @@ class Import {
   }
 }
 
-function whyTaken(pointer: string | undefined, id: string | undefined): string {
+type Why = { pointer: string | undefined; isLost: boolean | undefined };
+
+function whyTaken({ pointer, isLost }: Why, id: string | undefined): string {
+  if (isLost === true) return `${pointer} is not the id of a resource`;
   return pointer === undefined
     ? `the id ${excerpt(id)} is already taken`
     : `${pointer} is already that of another resource`;

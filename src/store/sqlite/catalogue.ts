@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
+import type { Reference } from "../../collection/refers.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../store.ts";
 
@@ -19,7 +20,7 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
   // Every column, because a file that was made before there were unique attributes lacks theirs until it is written to.
   const rows = database.prepare("select * from collections order by number").all();
   return new Map(
-    rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques }) => [
+    rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques, refers }) => [
       String(name),
       {
         number: Number(number),
@@ -29,6 +30,7 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
         indexes: JSON.parse(String(indexes)) as readonly Index[],
         search: JSON.parse(String(search)) as readonly Path[],
         unique: JSON.parse(String(uniques ?? "[]")) as readonly Unique[],
+        references: JSON.parse(String(refers ?? "[]")) as readonly Reference[],
       },
     ]),
   );

@@ -1,5 +1,5 @@
 /** Resources that were read lately, kept in memory: finding one again costs a tenth of asking SQLite. */
-import type { Change, Stored } from "../store.ts";
+import type { Change, Key, Stored } from "../store.ts";
 import { Generations } from "./generations.ts";
 
 /** A resource of more text than this would push too many others out. */
@@ -34,6 +34,11 @@ export class HotResources {
       this.#kept.delete(name);
       this.#changing.set(name, (this.#changing.get(name) ?? 0) + 1);
     }
+  }
+
+  /** Drops resources that were changed otherwise, at once. */
+  drop(keys: readonly Key[]): void {
+    for (const { collection, id } of keys) this.#kept.delete(nameOf(collection, id));
   }
 
   /** The changes came to their end, whatever that was. */

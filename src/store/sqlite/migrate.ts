@@ -6,6 +6,7 @@ import type { CollectionRecord } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { columnDdl, indexDdl, indexName, quoteName } from "./columns.ts";
 import type { Heads } from "./heads.ts";
+import { fitReferences } from "./references.ts";
 import { collectionTables, resourcesTable } from "./tables.ts";
 import { uniqueColumn, uniqueColumnDdl, uniqueIndexDdl, uniqueIndexName } from "./unique.ts";
 
@@ -19,7 +20,7 @@ export function migrateCollection(
   record: CollectionRecord,
 ): NumberedCollection {
   const row = database
-    .prepare("select number, id_kind as idKind from collections where name = ?")
+    .prepare("select number, id_kind as idKind, refers from collections where name = ?")
     .get(record.name);
   const number = row === undefined ? create(database, record) : Number(row.number);
   if (row !== undefined && row.idKind !== record.idKind && heads.of(number).count > 0) {
@@ -28,10 +29,10 @@ export function migrateCollection(
         `declare it as before, or import its resources into a collection of another name.`,
     );
   }
-  const { idKind, schema, indexes, search, unique = [] } = record;
+  const { idKind, schema, indexes, search, unique = [], references = [] } = record;
   database
     .prepare(
-      "update collections set id_kind = ?, schema = ?, indexes = ?, search = ?, uniques = ? where number = ?",
+      "update collections set id_kind = ?, schema = ?, indexes = ?, search = ?, uniques = ?, refers = ? where number = ?",
     )
     .run(
       idKind,
@@ -39,8 +40,10 @@ export function migrateCollection(
       JSON.stringify(indexes),
       JSON.stringify(search),
       JSON.stringify(unique),
+      JSON.stringify(references),
       number,
     );
+  if (row?.refers !== JSON.stringify(references)) fitReferences(database, number, references);
   fitIndexes(database, number, { indexes, unique });
   return { number, ...record };
 }

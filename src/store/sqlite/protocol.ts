@@ -27,9 +27,15 @@ export type WriterRequest =
   | { kind: "probe" }
   | { kind: "close" };
 
+/** A resource that was changed because one that it referred to was deleted. */
+export interface WireKey {
+  collection: string;
+  id: string;
+}
+
 /** What the writer answers to one request. A problem is told by its code and detail. */
 export type WriterAnswer =
-  | { kind: "committed"; cells: readonly Cell[] }
+  | { kind: "committed"; cells: readonly Cell[]; followed?: readonly WireKey[] }
   | { kind: "done" }
   | { kind: "migrated"; collections: readonly NumberedCollection[] }
   | { kind: "reserved"; first: number }

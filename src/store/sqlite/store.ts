@@ -359,6 +359,7 @@ export class SqliteStore implements Store {
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
     const answer = await this.#ask({ kind: "commit", calls: commits.length, cells });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
+    if (answer.followed !== undefined) this.#hot.drop(answer.followed);
     const fates = decodeFates(
       answer.cells,
       commits.map(({ changes }) => changes.length),
@@ -391,7 +392,10 @@ export class SqliteStore implements Store {
       this.#health = { kind: "degraded", reason: "there is no room left to write" };
     }
     if (pointer === undefined) return new Problem(code, detail);
-    const violation = { in: "body", pointer, code: "unique", detail: "is that of another resource" } as const;
+    const violation =
+      code === "UNIQUE_VIOLATION"
+        ? ({ in: "body", pointer, code: "unique", detail: "is that of another resource" } as const)
+        : ({ in: "body", pointer, code: "reference", detail: "is not the id of a resource" } as const);
     return new Problem(code, detail, { violations: [violation], change });
   }
 
@@ -410,6 +414,9 @@ export class SqliteStore implements Store {
 function isAsIn(catalogue: ReadonlyMap<string, CollectionRecord>, record: CollectionRecord): boolean {
   const known = catalogue.get(record.name);
   if (known === undefined || known.idKind !== record.idKind || known.schema !== record.schema) return false;
-  const { indexes, search, unique = [] } = record;
-  return isDeepStrictEqual([known.indexes, known.search, known.unique ?? []], [indexes, search, unique]);
+  return isDeepStrictEqual(partsOf(known), partsOf(record));
+}
+
+function partsOf({ indexes, search, unique = [], references = [] }: CollectionRecord): unknown[] {
+  return [indexes, search, unique, references];
 }

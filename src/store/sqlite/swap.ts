@@ -1,13 +1,16 @@
 /** Judges commits and carries them out, inside a transaction that the caller holds open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { clearReference, type Reference } from "../../collection/refers.ts";
+import { resourceText, withoutId } from "../../collection/resource.ts";
 import type { Refused } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { integerOf, toSqliteId } from "./ids.ts";
-import type { Fate, WireChange, WireCommit, WireRequirement } from "./protocol.ts";
+import type { Fate, WireChange, WireCommit, WireKey, WireRequirement } from "./protocol.ts";
 import type { Receipts } from "./receipts.ts";
+import { References, type Referrers } from "./references.ts";
 import type { SearchTables } from "./search-tables.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
 import { Uniques } from "./unique.ts";
@@ -52,6 +55,10 @@ export class Swap {
   readonly #statements = new Map<number, Statements>();
   readonly #receipts: Receipts;
   readonly #uniques: Uniques;
+  readonly #references: References;
+  #followed: WireKey[] = [];
+  /** The group of the changes that were written last. */
+  #group: number | null = null;
   readonly #nextGroup: StatementSync;
 
   constructor({ database, collections, heads, ids, search, log, receipts }: SwapParts) {
@@ -63,6 +70,7 @@ export class Swap {
     this.#log = log;
     this.#receipts = receipts;
     this.#uniques = new Uniques(database);
+    this.#references = new References(database, collections);
     this.#nextGroup = database.prepare(
       "update meta set value = value + 1 where name = 'groups' returning value",
     );
@@ -70,19 +78,38 @@ export class Swap {
 
   /** Does all of the commit or none of it. What it throws leaves the transaction in an unknown state. */
   carryOut(commit: WireCommit): Fate {
-    if (commit.requires.length === 0 && !this.#mayCollide(commit)) return this.#attempt(commit);
+    if (commit.requires.length === 0 && !this.#mayBreak(commit)) return this.#attempt(commit);
     // Requirements are judged on what the changes made of the store, so there may be something to take back.
     const restoreHeads = this.#heads.remember();
+    const followedBefore = this.#followed.length;
     this.#database.exec("savepoint judged");
     const fate = this.#attempt(commit);
-    const problem = "code" in fate ? fate : (this.#collision(commit) ?? this.#judge(commit.requires));
+    const problem = "code" in fate ? fate : (this.#broken(commit, fate) ?? this.#judge(commit.requires));
     if (problem === undefined) {
       this.#database.exec("release judged");
       return fate;
     }
     this.#database.exec("rollback to judged; release judged");
     restoreHeads();
+    this.#followed.length = followedBefore;
     return problem;
+  }
+
+  /** The collections were declared anew. */
+  refresh(): void {
+    this.#references.refresh();
+  }
+
+  /** Resources that were changed because others were deleted, since this was asked last. */
+  takeFollowed(): readonly WireKey[] {
+    const followed = this.#followed;
+    if (followed.length > 0) this.#followed = [];
+    return followed;
+  }
+
+  /** The id of a resource that refers to one of its own collection which is not there. */
+  danglingWithin(collection: NumberedCollection): string | undefined {
+    return this.#references.danglingWithin(collection);
   }
 
   /** Adds a resource with a version of its own, unless its id or a unique value is taken. Gives why it did not. */
@@ -98,9 +125,10 @@ export class Swap {
     const { changes, lastInsertRowid } = insert.run(toSqliteId(collection.idKind, id), version, at, text);
     if (changes === 0) return { pointer: undefined };
     const pointer = this.#uniques.taken(collection, id);
-    if (pointer !== undefined) {
+    const lost = this.#references.dangling(collection, text, { isLenient: true });
+    if ((pointer ?? lost) !== undefined) {
       this.#statementsOf(collection.number).remove.run(toSqliteId(collection.idKind, id));
-      return { pointer };
+      return pointer === undefined ? { pointer: lost, isLost: true } : { pointer };
     }
     this.#search.follow(collection.number, Number(lastInsertRowid), { next: text });
     head.sequence++;
@@ -143,6 +171,7 @@ export class Swap {
     }
     const group = changes.length > 1 ? this.nextGroup() : null;
     const origin = { at, principal: commit.principal, group };
+    this.#group = group;
     const sequences = changes.map((change, index) => this.#write(change, befores[index], origin));
     if (receipt !== undefined) this.#receipts.keep(receipt);
     return sequences;
@@ -191,11 +220,77 @@ export class Swap {
     if (integer !== undefined) this.#ids.use(number, integer, this.#heads.of(number));
   }
 
-  #mayCollide({ changes }: WireCommit): boolean {
+  /** Whether the changes may break what is declared, so that they have to be judged. */
+  #mayBreak({ changes }: WireCommit): boolean {
     for (const { collection, next } of changes) {
-      if (next !== null && this.#collections.get(collection)?.unique?.length) return true;
+      const known = this.#collections.get(collection);
+      if (known === undefined) continue;
+      if (next === null ? this.#references.to(known).length > 0 : hasConstraints(known)) return true;
     }
     return false;
+  }
+
+  #broken(commit: WireCommit, sequences: readonly number[]): Refusal | undefined {
+    return this.#collision(commit) ?? this.#lost(commit) ?? this.#follow(commit, sequences);
+  }
+
+  /** A reference of a changed resource that leads nowhere. */
+  #lost({ changes }: WireCommit): Refusal | undefined {
+    for (const [change, { collection, next }] of changes.entries()) {
+      if (next === null) continue;
+      const pointer = this.#references.dangling(this.#collection(collection), next);
+      if (pointer === undefined) continue;
+      return {
+        code: "REFERENCE_NOT_FOUND",
+        detail: `There is no resource with the id at ${pointer}.`,
+        pointer,
+        change,
+      };
+    }
+    return undefined;
+  }
+
+  /** Does to those that refer to what was deleted what they are declared for. */
+  #follow({ changes, at, principal }: WireCommit, sequences: readonly number[]): Refusal | undefined {
+    const open: { collection: number; id: string }[] = changes.filter(({ next }) => next === null);
+    if (open.length === 0) return undefined;
+    const own = new Set(changes.map(({ collection, id }) => `${collection}/${id}`));
+    const restricting: [Referrers, string][] = [];
+    const first = this.#followed.length;
+    for (const { collection, id } of open) {
+      for (const referrers of this.#references.to(this.#collection(collection))) {
+        const { from, reference } = referrers;
+        if (reference.onDelete === "restrict") {
+          restricting.push([referrers, id]);
+          continue;
+        }
+        for (const resource of referrers.find(id, maxFollowed + 1)) {
+          if (own.has(`${from.number}/${resource.id}`)) return referenced(id);
+          if (this.#followed.length - first >= maxFollowed) return tooManyFollow(id);
+          const next =
+            reference.onDelete === "cascade" ? null : clearedText(from, resource, { reference, id });
+          const group = this.#groupOf(changes[0] as WireChange, sequences[0] as number);
+          const change = { collection: from.number, id: resource.id, expect: resource.version, next };
+          this.#write(change, resource, { at, principal, group });
+          this.#followed.push({ collection: from.name, id: resource.id });
+          if (next === null) open.push(change);
+        }
+      }
+    }
+    const restricted = restricting.find(([referrers, id]) => referrers.find(id, 1).length > 0);
+    return restricted === undefined ? undefined : referenced(restricted[1]);
+  }
+
+  /** The group of the commit under way, which its first change gets too where it was alone. */
+  #groupOf({ collection }: WireChange, sequence: number): number {
+    if (this.#group !== null) return this.#group;
+    this.#group = this.nextGroup();
+    if (this.#log.isKept) {
+      this.#database
+        .prepare(`update ${changesTable(collection)} set "group" = ? where sequence = ?`)
+        .run(this.#group, sequence);
+    }
+    return this.#group;
   }
 
   /** What the commit made to be there twice. */
@@ -273,5 +368,35 @@ function staleVersion({ id, expect }: WireChange, before: Before | undefined): R
   return {
     code: "PRECONDITION_FAILED",
     detail: `The resource ${JSON.stringify(id)} ${current}; expected was ${expected}.`,
+  };
+}
+
+function hasConstraints({ unique = none, references = none }: NumberedCollection): boolean {
+  return unique.length > 0 || references.length > 0;
+}
+
+const none: readonly never[] = [];
+
+/** So many changes hold the other writers up for a second or less. */
+const maxFollowed = 10_000;
+
+function clearedText(
+  { idKind }: NumberedCollection,
+  { id, text }: { id: string; text: string },
+  cleared: { reference: Reference; id: string },
+): string {
+  const attributes = withoutId(JSON.parse(text));
+  clearReference(attributes, cleared.reference, cleared.id);
+  return resourceText(idKind, id, attributes);
+}
+
+function referenced(id: string): Refusal {
+  return { code: "REFERENCED", detail: `Other resources refer to ${JSON.stringify(id)}.` };
+}
+
+function tooManyFollow(id: string): Refusal {
+  return {
+    code: "REFERENCED",
+    detail: `More than ${maxFollowed} resources would change with ${JSON.stringify(id)}: delete or change some of them first.`,
   };
 }

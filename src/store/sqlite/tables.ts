@@ -26,7 +26,8 @@ export const storeTables = `
     schema text,
     indexes text not null,
     search text not null,
-    uniques text not null default '[]'
+    uniques text not null default '[]',
+    refers text not null default '[]'
   ) strict;
   create table heads (
     number integer primary key,

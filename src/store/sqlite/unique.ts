@@ -12,11 +12,13 @@ import { extractSql, quoteName, textSql, typeSql } from "./columns.ts";
 import { toSqliteId } from "./ids.ts";
 import { resourcesTable } from "./tables.ts";
 
-/** Brings a file up to date that was made before there were unique attributes. */
-export function addUniques(database: DatabaseSync): void {
+/** Brings a file up to date that was made before there were unique attributes and references. */
+export function addConstraints(database: DatabaseSync): void {
   const columns = database.prepare("select name from pragma_table_xinfo('collections')").all();
-  if (columns.some(({ name }) => name === "uniques")) return;
-  database.exec("alter table collections add column uniques text not null default '[]'");
+  for (const constraint of ["uniques", "refers"]) {
+    if (columns.some(({ name }) => name === constraint)) continue;
+    database.exec(`alter table collections add column ${constraint} text not null default '[]'`);
+  }
 }
 
 /** The name of the column of what is compared. */

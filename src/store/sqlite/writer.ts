@@ -21,7 +21,7 @@ import {
 import { Receipts } from "./receipts.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Swap } from "./swap.ts";
-import { addUniques } from "./unique.ts";
+import { addConstraints } from "./unique.ts";
 
 /** How long another process's short write transaction is waited for. */
 const busyTimeoutMs = 5_000;
@@ -82,7 +82,7 @@ export class Writer {
       receipts: this.#receipts,
     });
     this.#logState = database.prepare("pragma wal_checkpoint(noop)");
-    addUniques(database);
+    addConstraints(database);
     this.#readCollections();
     this.#transact(() => {
       for (const number of this.#collections.keys()) this.#log.fit(number);
@@ -93,13 +93,16 @@ export class Writer {
   commit(requests: readonly (WriterRequest & { kind: "commit" })[]): WriterAnswer[] {
     const commits = requests.map(({ cells, calls }) => decodeCommits(cells, calls));
     const fates = this.#writeGroup(commits.flat());
+    const followed = this.#swap.takeFollowed();
     let position = 0;
-    return requests.map(({ calls }) => {
+    const answers = requests.map(({ calls }) => {
       const cells: Cell[] = [];
       for (const fate of fates.slice(position, position + calls)) encodeFate(cells, fate);
       position += calls;
-      return { kind: "committed", cells };
+      return { kind: "committed", cells } as const;
     });
+    const [first, ...others] = answers;
+    return first === undefined || followed.length === 0 ? answers : [{ ...first, followed }, ...others];
   }
 
   /** Does what is asked, alone in a transaction where it writes. */
@@ -140,8 +143,7 @@ export class Writer {
       case "add":
         return { kind: "added", refused: this.#add(request.cells) };
       case "finish":
-        this.#finishLoad();
-        return { kind: "done" };
+        return this.#finishLoad();
       case "cancel":
         this.#rollBack();
         return { kind: "done" };
@@ -183,6 +185,7 @@ export class Writer {
   #migrate(plan: readonly CollectionRecord[]): readonly NumberedCollection[] {
     const migrated = this.#transact(() => plan.map((record) => this.#migrateOne(record)));
     for (const collection of migrated) this.#collections.set(collection.number, collection);
+    this.#swap.refresh();
     return migrated;
   }
 
@@ -237,6 +240,7 @@ export class Writer {
     for (const collection of readCatalogue(this.#database).values()) {
       this.#collections.set(collection.number, collection);
     }
+    this.#swap.refresh();
   }
 
   #reserve(collection: number, n: number): number {
@@ -278,10 +282,16 @@ export class Writer {
     return all;
   }
 
-  #finishLoad(): void {
-    this.#requireLoad();
+  #finishLoad(): WriterAnswer {
+    const lost = this.#swap.danglingWithin(this.#requireLoad().collection);
+    if (lost !== undefined) {
+      this.#rollBack();
+      const detail = `The resource ${JSON.stringify(lost)} refers to one of its collection that is not there.`;
+      return { kind: "problem", code: "REFERENCE_NOT_FOUND", detail };
+    }
     this.#commit();
     this.#endLoad();
+    return { kind: "done" };
   }
 
   #requireLoad(): LoadUnderWay {

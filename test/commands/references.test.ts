@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { configuration, folder, run, serve, stop } from "./cli.ts";
+
+const declared = { users: {}, posts: { references: { by: "users" } } };
+
+async function declare(cwd: string, collections: object): Promise<void> {
+  for (const [name, text] of Object.entries(configuration(collections)))
+    await writeFile(join(cwd, name), text);
+}
+
+const files = {
+  "users.ndjson": '{"id":"kim"}\n',
+  "posts.ndjson": '{"id":"a","by":"kim"}\n{"id":"b","by":"lee"}\n{"id":"c"}\n',
+};
+
+test("references that lead nowhere are told by check, and keep the service from starting", async (t) => {
+  const cwd = await folder(t, { ...files, ...configuration({ users: {}, posts: {} }) });
+  for (const name of ["users", "posts"])
+    assert.equal((await run(t, ["import", name, `${name}.ndjson`], { cwd })).exitCode, 0);
+  await declare(cwd, declared);
+  const checked = await run(t, ["check"], { cwd });
+  assert.equal(checked.exitCode, 1);
+  assert.match(checked.stdout, /^posts: 1 resource refers to what is not there$/m);
+  assert.match(checked.stdout, /^ {2}"b": #\/by is not the id of a resource of users$/m);
+  const refused = await run(t, ["serve"], { cwd });
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.stderr, /^holdfast: Of posts, one resource refers .*first "b".*--accept/);
+  const service = await serve(t, ["--accept"], { cwd });
+  assert.equal((await fetch(`${service.base}/posts/b`)).status, 200);
+  assert.equal((await fetch(`${service.base}/users/kim`, { method: "DELETE" })).status, 409);
+  await stop(service);
+});
+
+test("an import is held to references, and names the lines", async (t) => {
+  const cwd = await folder(t, { ...files, ...configuration(declared) });
+  assert.equal((await run(t, ["import", "users", "users.ndjson"], { cwd })).exitCode, 0);
+  const { exitCode, stderr } = await run(t, ["import", "posts", "posts.ndjson"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /line 2: #\/by is not the id of a resource/);
+  const skipped = await run(t, ["import", "posts", "posts.ndjson", "--skip-invalid"], { cwd });
+  assert.match(skipped.stdout, /^2 resources imported/m);
+});
+
+test("an import whose references among its own resources lead nowhere is told in one line", async (t) => {
+  const nodes = '{"id":"a","in":"b"}\n{"id":"b","in":"c"}\n';
+  const cwd = await folder(t, {
+    nodes,
+    ...configuration({ nodes: { references: { in: { collection: "nodes", onDelete: "cascade" } } } }),
+  });
+  const { exitCode, stderr } = await run(t, ["import", "nodes", "nodes"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /holdfast: .*"b" refers to one of its collection that is not there/);
+});
+
+test("references that cannot hold are refused when the service starts", async (t) => {
+  const schema = { type: "object", required: ["by"], properties: { by: { type: "string" } } };
+  const cases: readonly (readonly [object, RegExp])[] = [
+    [{ posts: { references: { by: "users" } } }, /posts\.references\.by: no collection "users" is declared/],
+    [
+      { users: {}, posts: { schema, references: { by: { collection: "users", onDelete: "clear" } } } },
+      /the schema requires the attribute, so a delete cannot clear it/,
+    ],
+    [{ users: {}, posts: { references: { by: { collection: "users", onDelete: "set" } } } }, /by must be a/],
+    [{ users: {}, posts: { references: ["by"] } }, /posts\.references must be an object/],
+    [{ users: {}, posts: { schema, references: { bye: "users" } } }, /the schema must take an id here/],
+  ];
+  for (const [collections, says] of cases) {
+    const cwd = await folder(t, configuration(collections));
+    const { exitCode, stderr } = await run(t, ["check"], { cwd });
+    assert.equal(exitCode, 1);
+    assert.match(stderr, says);
+  }
+});

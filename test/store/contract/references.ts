@@ -1,0 +1,225 @@
+/** Declared references: no write makes them lead nowhere, and deletes do what is declared. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { OnDelete, Reference } from "../../../src/collection/refers.ts";
+import type { Problem } from "../../../src/errors.ts";
+import type { CollectionRecord, Store } from "../../../src/store/store.ts";
+import {
+  commit,
+  created,
+  deleted,
+  number,
+  type OpenFixture,
+  onStore,
+  rejectsWith,
+  scannedIds,
+  textOf,
+  topic,
+  updated,
+  user,
+} from "./fixture.ts";
+
+const record = (references: readonly Reference[]): CollectionRecord => ({
+  name: "topics",
+  idKind: "uuid",
+  schema: undefined,
+  indexes: [],
+  search: [],
+  references,
+});
+const to = (collection: string, onDelete: OnDelete = "restrict", path = "by"): Reference => ({
+  path: [path],
+  collection,
+  onDelete,
+});
+const declare = (store: Store, ...references: readonly Reference[]) => store.migrate([record(references)]);
+
+const attributesOf = async (store: Store, id: string) => {
+  const stored = await store.read(topic(id));
+  return stored === undefined ? undefined : JSON.parse(stored.text);
+};
+
+export function referencesContract(open: OpenFixture): void {
+  test(
+    "an id that leads nowhere is refused with its place, also in lists",
+    onStore(open, async (store) => {
+      await declare(store, to("users"), to("numbers", "restrict", "n"));
+      await commit(store, [created(user("kim")), created(number("5"))]);
+      await commit(store, [created(topic("a"), { by: ["kim", "kim"], n: 5 })]);
+      await commit(store, [created(topic("b"), { by: null })]);
+      for (const [attributes, pointer] of [
+        [{ by: "lee" }, "#/by"],
+        [{ by: ["kim", "lee"] }, "#/by/1"],
+        [{ by: "kim", n: 6 }, "#/n"],
+      ] as const) {
+        for (const change of [created(topic("c"), attributes), updated(topic("b"), 1, attributes)]) {
+          await assert.rejects(commit(store, [change]), ({ code, violations }: Problem) => {
+            assert.equal(code, "REFERENCE_NOT_FOUND");
+            assert.equal(violations[0]?.pointer, pointer);
+            return true;
+          });
+        }
+      }
+      await commit(store, [created(topic("c"), { by: "lee" }), created(user("lee"))]);
+      assert.deepEqual(await scannedIds(store, "topics"), ["a", "b", "c"]);
+    }),
+  );
+
+  test(
+    "restrict keeps what is referred to, until nobody refers to it any more",
+    onStore(open, async (store) => {
+      await declare(store, to("users"));
+      await commit(store, [created(user("kim")), created(topic("a"), { by: ["kim"] })]);
+      await rejectsWith("REFERENCED", commit(store, [deleted(user("kim"), 1)]));
+      await commit(store, [deleted(user("kim"), 1), updated(topic("a"), 1, { by: [] })]);
+      await commit(store, [created(user("lee")), created(topic("b"), { by: "lee" })]);
+      await commit(store, [deleted(user("lee"), 1), deleted(topic("b"), 1)]);
+      assert.equal(await store.count("users"), 0);
+    }),
+  );
+
+  test(
+    "cascade deletes those that refer, and those that refer to them, in one group; what was read lately is forgotten",
+    onStore(open, async (store) => {
+      await declare(store, to("users", "cascade"), to("topics", "cascade", "parent"));
+      await commit(store, [
+        created(user("kim")),
+        created(topic("a"), { by: "kim", parent: "c" }),
+        created(topic("c"), { parent: "b" }),
+        created(topic("b"), { parent: "a" }),
+        created(topic("own")),
+      ]);
+      await commit(store, [updated(topic("own"), 1, { parent: "own" })]);
+      for (const id of ["a", "b", "c"]) await store.read(topic(id));
+      const { sequence } = await store.list({ collection: "topics", limit: 9 });
+      await commit(store, [deleted(user("kim"), 1)]);
+      for (const id of ["a", "b", "c"]) assert.equal(await store.read(topic(id)), undefined);
+      const changes = await store.changesAfter("topics", sequence, 9);
+      assert.deepEqual(
+        changes.map(({ id, kind, version }) => [id, kind, version]),
+        [
+          ["a", "deleted", 2],
+          ["b", "deleted", 2],
+          ["c", "deleted", 2],
+        ],
+      );
+      const users = await store.changesAfter("users", 1, 9);
+      assert.notEqual(users[0]?.group, undefined);
+      assert.deepEqual(new Set(changes.map(({ group }) => group)), new Set([users[0]?.group]));
+      await commit(store, [deleted(topic("own"), 2)]);
+      assert.equal(await store.count("topics"), 0);
+    }),
+  );
+
+  test(
+    "clear takes the id out of those that refer, as a new version of each",
+    onStore(open, async (store) => {
+      await declare(store, to("users", "clear"), to("users", "clear", "readers"));
+      await commit(store, [created(user("kim")), created(user("lee"))]);
+      await commit(store, [created(topic("a"), { x: 1, by: "kim", readers: ["kim", "lee", "kim"] })]);
+      await store.read(topic("a"));
+      await commit(store, [deleted(user("kim"), 1)]);
+      assert.deepEqual(await attributesOf(store, "a"), { id: "a", x: 1, readers: ["lee"] });
+      assert.equal((await store.read(topic("a")))?.version, 3);
+    }),
+  );
+
+  test(
+    "where one that follows is itself restricted, nothing happens, and what follows is bounded",
+    onStore(open, async (store) => {
+      await declare(store, to("users", "cascade"), to("topics", "restrict", "parent"));
+      await commit(store, [
+        created(user("kim")),
+        created(topic("a"), { by: "kim" }),
+        created(topic("b"), { parent: "a" }),
+      ]);
+      await rejectsWith("REFERENCED", commit(store, [deleted(user("kim"), 1)]));
+      assert.deepEqual(await scannedIds(store, "topics"), ["a", "b"]);
+      assert.equal((await store.list({ collection: "topics", limit: 9 })).total, 2);
+      await commit(store, [deleted(topic("b"), 1)]);
+      const load = await store.load("topics");
+      const ids = Array.from({ length: 10_000 }, (_, n) => `t${n}`);
+      await load.add(ids.map((id) => ({ id, text: textOf(id, { by: "kim" }) })));
+      await load.finish();
+      await rejectsWith("REFERENCED", commit(store, [deleted(user("kim"), 1)]));
+      assert.equal(await store.count("topics"), 10_001);
+      await commit(store, [deleted(topic("a"), 1)]);
+      await commit(store, [deleted(user("kim"), 1)]);
+      assert.equal(await store.count("topics"), 0);
+    }),
+  );
+
+  test(
+    "a load is held to references: those into its own collection at its end, the others at once",
+    onStore(open, async (store) => {
+      await declare(store, to("users"), to("topics", "restrict", "parent"));
+      const load = await store.load("topics");
+      const arrivals = [
+        { id: "a", text: textOf("a", { parent: "b" }) },
+        { id: "x", text: textOf("x", { by: "kim" }) },
+      ];
+      assert.deepEqual(await load.add(arrivals), [{ position: 1, pointer: "#/by", isLost: true }]);
+      await load.add([{ id: "b", text: textOf("b", { parent: "a" }) }]);
+      await load.finish();
+      const other = await store.load("topics");
+      await other.add([{ id: "c", text: textOf("c", { parent: "nobody" }) }]);
+      await rejectsWith("REFERENCE_NOT_FOUND", other.finish());
+      assert.deepEqual(await scannedIds(store, "topics"), ["a", "b"]);
+      await rejectsWith("REFERENCED", commit(store, [deleted(topic("a"), 1)]));
+    }),
+  );
+
+  test(
+    "references hold for what was there before they were declared, and outlive the store's opening",
+    onStore(open, async (store, reopen) => {
+      await commit(store, [created(user("kim")), created(topic("a"), { by: "kim" })]);
+      await declare(store, to("users"));
+      await rejectsWith("REFERENCED", commit(store, [deleted(user("kim"), 1)]));
+      const again = await reopen();
+      await rejectsWith("REFERENCED", commit(again, [deleted(user("kim"), 1)]));
+      await declare(again);
+      await commit(again, [deleted(user("kim"), 1)]);
+    }),
+  );
+
+  test("whatever is created, changed and deleted at once, no reference leads nowhere", async () => {
+    const step = fc.record({
+      kind: fc.constantFrom("user", "topic", "change", "deleteUser", "deleteTopic"),
+      id: fc.integer({ min: 0, max: 3 }),
+      by: fc.integer({ min: 0, max: 3 }),
+      parent: fc.option(fc.integer({ min: 0, max: 3 })),
+    });
+    const onDelete = fc.constantFrom<OnDelete>("restrict", "cascade", "clear");
+    const property = fc.asyncProperty(
+      fc.array(step, { minLength: 10, maxLength: 60 }),
+      onDelete,
+      onDelete,
+      (steps, one, two) =>
+        onStore(open, async (store) => {
+          await declare(store, to("users", one), to("topics", two, "parent"));
+          await Promise.allSettled(
+            steps.map(async ({ kind, id, by, parent }) => {
+              const attributes = { by: `u${by}`, ...(parent === null ? {} : { parent: [`t${parent}`] }) };
+              if (kind === "user") return commit(store, [created(user(`u${id}`))]);
+              if (kind === "topic") return commit(store, [created(topic(`t${id}`), attributes)]);
+              const key = kind === "deleteUser" ? user(`u${id}`) : topic(`t${id}`);
+              const current = await store.read(key);
+              if (current === undefined) return undefined;
+              if (kind === "change") return commit(store, [updated(key, current.version, attributes)]);
+              return commit(store, [deleted(key, current.version)]);
+            }),
+          );
+          const users = new Set(await scannedIds(store, "users"));
+          const topics = new Set(await scannedIds(store, "topics"));
+          for (const id of topics) {
+            const { by, parent = [] } = await attributesOf(store, id);
+            assert.ok(by === undefined || users.has(by), `${id} by ${by}`);
+            for (const each of parent) assert.ok(topics.has(each), `${id} below ${each}`);
+          }
+          assert.equal(await store.count("topics"), topics.size);
+        })(),
+    );
+    await fc.assert(property, { numRuns: 10 });
+  });
+}

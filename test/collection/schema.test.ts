@@ -240,4 +240,14 @@ describe("the declaration of a collection", () => {
         /collections\.a\.id must be one of uuid, integer/,
       );
   });
+
+  test("requires preconditions or does not, and only once it says so", async () => {
+    for (const requirePreconditions of ["true", 1, null])
+      await assert.rejects(
+        defineCollection("a", { requirePreconditions } as never),
+        /collections\.a\.requirePreconditions must be true or false/,
+      );
+    assert.equal((await defineCollection("a", {})).requirePreconditions, false);
+    assert.equal((await defineCollection("a", { requirePreconditions: true })).requirePreconditions, true);
+  });
 });

@@ -5,6 +5,7 @@
  * of where resources are kept.
  */
 import type { Violation } from "../errors.ts";
+import type { Default } from "./defaults.ts";
 import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
@@ -33,6 +34,8 @@ export interface Collection {
   references: readonly Reference[];
   /** Whether a resource is only changed by who says which state of it is meant. */
   requirePreconditions: boolean;
+  /** What new resources get where the client sent nothing. */
+  defaults: readonly Default[];
   validate: Validator;
 }
 
@@ -52,6 +55,7 @@ export function openCollection(name: string): Collection {
     unique: [],
     references: [],
     requirePreconditions: false,
+    defaults: [],
     validate: anythingFits,
   };
 }

@@ -1,6 +1,7 @@
 /** Declarations become collections here: their schema is checked, closed and compiled. */
 import { StartError } from "../errors.ts";
 import { type Collection, collectionName, openCollection, type Validator } from "./collection.ts";
+import { type Default, type DefaultsDeclaration, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
 import { type ReferenceDeclaration, readReferences } from "./refers.ts";
@@ -23,6 +24,8 @@ export interface CollectionDeclaration {
   readonly references?: Readonly<Record<string, ReferenceDeclaration>>;
   /** Whether PUT, PATCH and DELETE must say which state of the resource they are meant for. @default false */
   readonly requirePreconditions?: boolean;
+  /** What new resources get where the client sent nothing; `"$now"` is the time of the creation. @default none */
+  readonly defaults?: DefaultsDeclaration;
 }
 
 /** A collection as declared. Throws StartError when the declaration is wrong. */
@@ -51,7 +54,8 @@ export async function defineCollection(
   const whole = schema === undefined ? collection : await withSchema(collection, schema);
   const unique = readUnique(declaration.unique, `collections.${name}.unique`, whole);
   const references = readReferences(declaration.references, `collections.${name}.references`, whole);
-  return { ...whole, unique, references };
+  const defaults = await defaultsOf(declaration.defaults, `collections.${name}`, schema);
+  return { ...whole, unique, references, defaults };
 }
 
 async function withSchema(collection: Collection, schema: unknown): Promise<Collection> {
@@ -63,6 +67,17 @@ function readTruth(value: unknown, at: string): boolean {
   if (value === undefined) return false;
   if (typeof value === "boolean") return value;
   throw new StartError(`${at} must be true or false, and is ${shown(value)}.`);
+}
+
+/** A resource may lack what a client must send: only what the defaults say is looked at. */
+async function defaultsOf(
+  declared: unknown,
+  at: string,
+  schema: CollectionDeclaration["schema"] = {},
+): Promise<readonly Default[]> {
+  if (declared === undefined) return [];
+  const { required: _, ...others } = schema;
+  return readDefaults(declared, `${at}.defaults`, await compileSchema(others, `${at}.schema`));
 }
 
 /** Checks a schema and makes a validator of it. Throws StartError naming the place below `at`. */

@@ -247,12 +247,21 @@ export type OptionValue<Name extends OptionName> = ReturnType<(typeof options)[N
 /** Options that are known by name, and that this release does not have: ignoring `access` would open a door. */
 const laterOptions = {
   top: ["auth", "tls", "trustProxy", "limits.rate"],
-  collection: ["access", "timestamps", "defaults", "readOnly", "writeOnly"],
+  collection: ["access", "timestamps", "readOnly", "writeOnly"],
 } as const;
 
 const knownOptions = {
   top: [...Object.keys(options), "collections"],
-  collection: ["id", "schema", "indexes", "search", "unique", "references", "requirePreconditions"],
+  collection: [
+    "id",
+    "schema",
+    "indexes",
+    "search",
+    "unique",
+    "references",
+    "requirePreconditions",
+    "defaults",
+  ],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof CollectionDeclaration)[] };
 
 /** Throws StartError for a member of the file that no option has, naming its place and the nearest known option. */

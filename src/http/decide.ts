@@ -1,5 +1,6 @@
 /** What a write makes of a resource: pure functions from the content and the current text to the next text. */
 import type { Attributes, Collection } from "../collection/collection.ts";
+import { withDefaults } from "../collection/defaults.ts";
 import { sameId } from "../collection/ids.ts";
 import { resourceText, withoutId } from "../collection/resource.ts";
 import { Problem, toSentence } from "../errors.ts";
@@ -53,13 +54,14 @@ export function patchProblem(error: unknown): unknown {
 
 /**
  * Checks a new resource, and gives what makes its text once it has an id. An `id` in the content is ignored,
- * whatever it is. Throws VALIDATION_FAILED.
+ * whatever it is; `at` is the time. Throws VALIDATION_FAILED.
  */
 export function decideCreate(
   collection: Collection,
   content: Record<string, unknown>,
+  at: number,
 ): (id: string) => string {
-  const attributes = withoutId(content);
+  const attributes = withDefaults(withoutId(content), collection.defaults, at);
   requireValid(collection, attributes);
   return (id) => resourceText(collection.idKind, id, attributes);
 }

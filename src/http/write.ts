@@ -38,7 +38,7 @@ export async function create(
   const { collection } = operation;
   await requireCollectionPreconditions(service, collection, request);
   const content = await readResource(request, service.settings.limits);
-  const textFor = decideCreate(collection, content);
+  const textFor = decideCreate(collection, content, service.now());
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };

@@ -493,7 +493,7 @@ describe("the program does not start with", () => {
 
   const later = ["auth", "tls", "trustProxy"].map((name) => ({ [name]: {} }));
   const laterLimits = ["rate"].map((name) => ({ limits: { [name]: 1 } }));
-  const laterOfCollections = ["access", "timestamps", "defaults"].map((name) => ({
+  const laterOfCollections = ["access", "timestamps"].map((name) => ({
     collections: { a: { [name]: true } },
   }));
   for (const content of [...later, ...laterLimits, ...laterOfCollections]) {

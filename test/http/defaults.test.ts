@@ -1,0 +1,105 @@
+/** What new resources get where the client sent nothing, over real sockets. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { defineCollection } from "../../src/collection/schema.ts";
+import { StartError } from "../../src/errors.ts";
+import { check } from "./check.ts";
+import { type Service, startService } from "./service.ts";
+
+const at = Date.parse("2026-01-31T09:14:05.250Z");
+const schema = {
+  type: "object",
+  required: ["title", "status"],
+  properties: {
+    title: { type: "string" },
+    status: { enum: ["draft", "open", null] },
+    day: { type: "string", format: "date" },
+    moment: { $ref: "#/$defs/moment" },
+    millis: { type: "integer", format: "unix-millis" },
+    any: { format: "date-value" },
+  },
+  $defs: { moment: { type: "string", format: "date-time" } },
+} as const;
+const now = { day: "$now", moment: "$now", millis: "$now", any: "$now" } as const;
+const times = {
+  day: "2026-01-31",
+  moment: "2026-01-31T09:14:05.250Z",
+  millis: at,
+  any: "2026-01-31T09:14:05.250Z",
+} as const;
+
+let service: Service;
+before(async () => {
+  service = await startService({
+    now: () => at,
+    collections: {
+      posts: { schema, defaults: { status: "draft", ...now } },
+      loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now" } },
+    },
+  });
+});
+after(() => service.stop());
+
+const path = "/api/v1/posts";
+
+test("a create gives what was not sent, and $now in the form that the schema asks for", async () => {
+  const answer = await service.send({ method: "POST", path, content: { title: "a" } });
+  const { id } = answer.json as { id: string };
+  const json = { id, title: "a", status: "draft", ...times };
+  check(answer, { status: 201, json });
+  check(await service.send({ method: "GET", path: `${path}/${id}` }), { status: 200, json });
+  const list = await service.send({ method: "GET", path: `${path}?day=2026-01-31` });
+  assert.deepEqual(list.json, [json]);
+});
+
+test("what was sent stays, null too, and what has no default must be sent", async () => {
+  const content = { title: "b", status: null, ...times, day: "2020-02-02" };
+  const answer = await service.send({ method: "POST", path, content });
+  check(answer, { status: 201, json: { id: (answer.json as { id: string }).id, ...content } });
+  const bad = await service.send({ method: "POST", path, content: {} });
+  check(bad, { status: 400, problem: "VALIDATION_FAILED", violations: [{ pointer: "#/title" }] });
+});
+
+test("creates in a batch get the same", async () => {
+  const operations = [{ method: "POST", path: "/posts", body: { title: "c", status: "open" } }];
+  const answer = await service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });
+  assert.equal(answer.status, 200, answer.text);
+  const { id, ...others } = (answer.json as { results: { body: { id: string } }[] }).results[0]?.body ?? {};
+  assert.deepEqual(others, { title: "c", status: "open", ...times });
+});
+
+test("PUT and PATCH add nothing", async () => {
+  const made = await service.create("posts", { title: "d" });
+  const content = { id: made.id, title: "d", status: "open" };
+  check(await service.send({ method: "PUT", path: made.path, content }), { status: 200, json: content });
+  const patched = await service.send({ method: "PATCH", path: made.path, content: { title: "e" } });
+  check(patched, { status: 200, json: { ...content, title: "e" } });
+  const without = await service.send({ method: "PATCH", path: made.path, content: { status: null } });
+  check(without, { status: 400, problem: "VALIDATION_FAILED" });
+});
+
+test("without a schema $now is a timestamp, and inside of values it is a text", async () => {
+  const answer = await service.send({ method: "POST", path: "/api/v1/loose", content: {} });
+  const { id } = answer.json as { id: string };
+  check(answer, { status: 201, json: { id, tags: ["$now", { n: 1 }], since: times.moment } });
+});
+
+const refused: readonly (readonly [unknown, RegExp])[] = [
+  [true, /^collections\.posts\.defaults must be an object/],
+  [{ status: "dratf" }, /^collections\.posts\.defaults\.status: .* must be one of/],
+  [{ stauts: "draft" }, /^collections\.posts\.defaults\.stauts: .* Did you mean "status"/],
+  [{ status: "$now" }, /^collections\.posts\.defaults\.status: .* no form of a date/],
+  [{ title: "$subject" }, /^collections\.posts\.defaults\.title: "\$subject" is not supported yet/],
+  [{ id: "1" }, /^collections\.posts\.defaults\.id: the service looks after the id/],
+  [{ title: undefined }, /^collections\.posts\.defaults\.title must be a value that JSON has/],
+  [{ millis: Number.NaN }, /^collections\.posts\.defaults\.millis must be a value that JSON has/],
+];
+for (const [defaults, message] of refused) {
+  test(`the service does not start with the defaults ${JSON.stringify(defaults)}`, async () => {
+    const declaration = { schema, defaults } as Parameters<typeof defineCollection>[1];
+    await assert.rejects(
+      defineCollection("posts", declaration),
+      (error) => error instanceof StartError && message.test(error.message),
+    );
+  });
+}

@@ -1,5 +1,6 @@
 /** What a new resource gets where the client sent nothing. */
-import { StartError, type Violation } from "../errors.ts";
+import { Problem, StartError, type Violation } from "../errors.ts";
+import { parseJson } from "../json/gate.ts";
 import { asFragment, formatPointer } from "../json/pointer.ts";
 import type { Attributes, Validator } from "./collection.ts";
 import { shown } from "./shown.ts";
@@ -12,6 +13,9 @@ export interface Default {
 
 /** How a configuration writes it: values by attribute; `"$now"` is the time of the creation. */
 export type DefaultsDeclaration = Readonly<Record<string, unknown>>;
+
+/** Those of content where the configuration is silent. */
+const jsonLimits = { depth: 64, members: 10_000 };
 
 /** The forms of a date value, the most exact that can be read first. */
 const dateForms: readonly ((at: number) => unknown)[] = [
@@ -59,6 +63,18 @@ function requireSettable(name: string, value: unknown, at: string): void {
     );
   }
   if (!isJson(value)) throw new StartError(`${at} must be a value that JSON has.`);
+  requireKeepable({ [name]: value }, at);
+}
+
+/** What a client could not send, it could not send back either. */
+function requireKeepable(attributes: Attributes, at: string): void {
+  try {
+    parseJson(Buffer.from(JSON.stringify(attributes)), jsonLimits);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    // Lines and columns would be those of a text that nobody wrote.
+    throw new StartError(`${at}: ${error.message.replace(/ \(line \d+, column \d+\)/, "")}`);
+  }
 }
 
 /** The first form of a date that the schema takes for the attribute. */

@@ -34,6 +34,14 @@ before(async () => {
     now: () => at,
     collections: {
       posts: { schema, defaults: { status: "draft", ...now } },
+      notes: {
+        schema: {
+          properties: { post: { type: "string" } },
+          oneOf: [{ required: ["a"] }, { required: ["post"] }],
+        },
+        defaults: { post: "00000000-0000-7000-8000-000000000000" },
+        references: { post: "posts" },
+      },
       loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now" } },
     },
   });
@@ -84,6 +92,14 @@ test("without a schema $now is a timestamp, and inside of values it is a text", 
   check(answer, { status: 201, json: { id, tags: ["$now", { n: 1 }], since: times.moment } });
 });
 
+test("a default is held to references like what was sent", async () => {
+  const path = "/api/v1/notes";
+  const answer = await service.send({ method: "POST", path, content: {} });
+  check(answer, { status: 400, problem: "REFERENCE_NOT_FOUND", violations: [{ pointer: "#/post" }] });
+  const { id } = await service.create("posts", { title: "f" });
+  check(await service.send({ method: "POST", path, content: { post: id } }), { status: 201 });
+});
+
 const refused: readonly (readonly [unknown, RegExp])[] = [
   [true, /^collections\.posts\.defaults must be an object/],
   [{ status: "dratf" }, /^collections\.posts\.defaults\.status: .* must be one of/],
@@ -92,6 +108,11 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [{ title: "$subject" }, /^collections\.posts\.defaults\.title: "\$subject" is not supported yet/],
   [{ id: "1" }, /^collections\.posts\.defaults\.id: the service looks after the id/],
   [{ title: undefined }, /^collections\.posts\.defaults\.title must be a value that JSON has/],
+  [{ millis: 2 ** 60 }, /^collections\.posts\.defaults\.millis: .*integer/i],
+  [
+    { title: "\ud800" },
+    /^collections\.posts\.defaults\.title: #\/title holds half of a surrogate pair; leave it out\.$/,
+  ],
   [{ millis: Number.NaN }, /^collections\.posts\.defaults\.millis must be a value that JSON has/],
 ];
 for (const [defaults, message] of refused) {

@@ -52,6 +52,14 @@ describe("the advice for a list", () => {
     assert.match(adviceFor(askedBy("title:contains=x"), []), /^No index serves such a filter/);
   });
 
+  test("names no index for an attribute that is asked for twice, but what to ask instead", () => {
+    for (const filter of ['{"and":[{"n":1},{"n":2}]}', '{"and":[{"n":{"gt":1}},{"n":{"gt":2}}]}'])
+      assert.match(
+        adviceFor(askedBy(`filter=${filter}&sort=n`), []),
+        /^No index serves .* "n": ask for it once/,
+      );
+  });
+
   test("names no index that is there already, but what is slow beside it", () => {
     const indexes = readIndexes(["status"], "indexes");
     assert.match(adviceFor(askedBy("status=open", true), indexes), /count=none/);

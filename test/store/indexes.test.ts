@@ -5,7 +5,8 @@ import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
 import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
-import { type PageQuery, selectPage } from "../../src/store/sqlite/select.ts";
+import { type PageQuery, selectPage, watchFunction } from "../../src/store/sqlite/select.ts";
+import { servingOf } from "../../src/store/sqlite/serving.ts";
 import type { CollectionRecord, Store } from "../../src/store/store.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -135,6 +136,110 @@ describe("a list that an index serves", () => {
       }
     });
   }
+
+  /** How many resources, or entries of an index, are looked at for a page. */
+  function lookedAt(query: Omit<PageQuery, "limit">): number {
+    const collection = readCatalogue(database).get("articles");
+    assert.ok(collection !== undefined);
+    let looks = 0;
+    database.function(watchFunction, { deterministic: false }, () => {
+      looks++;
+      return 1;
+    });
+    let missing = 20;
+    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isWatched: true });
+    for (const { sql, values } of statements)
+      missing -= database.prepare(sql).all(...values, missing, offset).length;
+    return looks;
+  }
+
+  const ranged = (kind: "gt" | "gte" | "lt" | "lte", path: string, value: Scalar): Filter => ({
+    kind,
+    path: [path],
+    values: [value as string | number],
+  });
+  const far: [what: string, query: Omit<PageQuery, "limit">][] = [
+    [
+      "a range, far from its beginning",
+      { filter: ranged("gte", "name", "name 1"), sort: sortBy("name"), after: ["name 9", "id-000500"] },
+    ],
+    [
+      "a range with two ends, far from its beginning",
+      {
+        filter: and(ranged("gt", "name", "name 1"), ranged("lt", "name", "name 95")),
+        sort: sortBy("name"),
+        after: ["name 9", "id-000500"],
+      },
+    ],
+    [
+      "a range downwards, far from its beginning",
+      { filter: ranged("lte", "rating", 48), sort: sortBy("-rating"), after: [3, "id-001999"] },
+    ],
+    [
+      "an equal value with a range, far from its beginning",
+      {
+        filter: and(published, ranged("lt", "publishedAt", "2026-01-27")),
+        sort: sortBy("-publishedAt"),
+        after: ["2026-01-02", "id-001999"],
+      },
+    ],
+    [
+      "the end of a range",
+      {
+        filter: and(ranged("gte", "name", "name 1"), ranged("lt", "name", "name 9")),
+        sort: sortBy("name"),
+        after: ["name 89", "id-001900"],
+      },
+    ],
+    [
+      "the end of a range downwards",
+      { filter: ranged("gte", "rating", 3), sort: sortBy("-rating"), after: [3, "id-001950"] },
+    ],
+    [
+      "the end of an equal value by which it is sorted too",
+      {
+        filter: published,
+        sort: sortBy("status", "-publishedAt"),
+        after: ["published", "2026-01-01", "id-001990"],
+      },
+    ],
+  ];
+  for (const [what, query] of far)
+    test(`looks at no more than the page: ${what}`, () => {
+      assert.notEqual(servingOf(query, all.indexes), undefined);
+      assert.ok(lookedAt(query) <= 25, `${lookedAt(query)}`);
+    });
+
+  const unserved: [what: string, query: Omit<PageQuery, "limit">][] = [
+    [
+      "a range with two beginnings",
+      { filter: and(ranged("gt", "name", ""), ranged("gte", "name", "x")), sort: sortBy("name") },
+    ],
+    [
+      "a range with two ends of two types",
+      { filter: and(ranged("gt", "name", 1), ranged("lt", "name", "x")), sort: sortBy("name") },
+    ],
+    [
+      "two values of one attribute",
+      { filter: and(published, is("status", "draft")), sort: sortBy("-publishedAt") },
+    ],
+    [
+      "a cursor from before the range",
+      { filter: ranged("gte", "name", "name 5"), sort: sortBy("name"), after: ["name 1", "id-000500"] },
+    ],
+    [
+      "a cursor of another equal value",
+      {
+        filter: published,
+        sort: sortBy("status", "-publishedAt"),
+        after: ["draft", "2026-01-01", "id-000500"],
+      },
+    ],
+  ];
+  for (const [what, query] of unserved)
+    test(`is not one that an index may look through at length: ${what}`, () => {
+      assert.equal(servingOf(query, all.indexes), undefined);
+    });
 
   test("gives the same as one that none serves", async () => {
     const bare = { ...declare(), name: "bare" };

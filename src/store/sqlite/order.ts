@@ -1,7 +1,7 @@
 /** Sorts and positions in SQL: columns to order by, and the ranges that come after a position. */
 import type { SQLInputValue } from "node:sqlite";
 import type { Index, SortKey } from "../../collection/indexes.ts";
-import { isIdPath } from "../../collection/paths.ts";
+import { isIdPath, type Path } from "../../collection/paths.ts";
 import { type Position, type SortValue, withId } from "../../query/sort.ts";
 import { columnOf, ranks } from "./columns.ts";
 import { idValue } from "./conditions.ts";
@@ -10,12 +10,18 @@ import { idValue } from "./conditions.ts";
 export interface OrderColumn {
   sql: string;
   descending: boolean;
+  /** The attribute that it is of. */
+  path?: Path;
+  /** Whether it is the type of the attribute, or its value. */
+  part?: "rank" | "value";
 }
 
 /** Resources that come after a position: equal in some columns, beyond it in the next; so an index gives them in order. */
 export interface Range {
   where: string;
   values: readonly SQLInputValue[];
+  /** The column that is beyond the position. */
+  beyond: OrderColumn;
   /** The columns that are not equal all through the range. */
   order: readonly OrderColumn[];
 }
@@ -26,8 +32,8 @@ export function orderColumns(sort: readonly SortKey[], indexes: readonly Index[]
     if (isIdPath(path)) return [{ sql: "id", descending }];
     const { rank, value } = columnOf(path, indexes);
     return [
-      { sql: rank, descending },
-      { sql: value, descending },
+      { sql: rank, descending, path, part: "rank" },
+      { sql: value, descending, path, part: "value" },
     ];
   });
 }
@@ -47,12 +53,14 @@ export function rangesAfter(
   const values = withId(sort).flatMap(({ path }, n) => columnValues(position[n] ?? null, isIdPath(path)));
   const ranges: Range[] = [];
   for (let beyond = columns.length - 1; beyond >= 0; beyond--) {
-    const { sql, descending } = columns[beyond] as OrderColumn;
+    const column = columns[beyond] as OrderColumn;
+    const { sql, descending } = column;
     if (values[beyond] === null) continue; // where the value is null, all of its rank have none
-    const equal = columns.slice(0, beyond).map((column) => `${column.sql} is ?`);
+    const equal = columns.slice(0, beyond).map((each) => `${each.sql} is ?`);
     ranges.push({
       where: [...equal, `${sql} ${descending ? "<" : ">"} ?`].join(" and "),
       values: values.slice(0, beyond + 1),
+      beyond: column,
       order: columns.slice(beyond),
     });
   }

@@ -1,12 +1,13 @@
 /** From a list that is asked for to the statements that give it. */
 import type { SQLInputValue } from "node:sqlite";
+import { formatPath } from "../../collection/paths.ts";
 import type { ListQuery } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { indexName, quoteName } from "./columns.ts";
 import { filterSql } from "./conditions.ts";
 import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
 import { type SearchSql, searchSql } from "./search.ts";
-import { type Serving, servingOf } from "./serving.ts";
+import { remainderOf, type Serving, servingOf } from "./serving.ts";
 import { resourcesTable } from "./tables.ts";
 
 /** A list of a collection that is known. */
@@ -45,8 +46,10 @@ export function selectPage(collection: NumberedCollection, query: PageQuery, man
     const order = [...rankOf(collection, query), ...orderColumns(sort, indexes)];
     return { statements: [selectResources(collection, query, { ...whole, order })], offset };
   }
+  // Where each range comes in order, they are read one by one until the page is full: an OR would be a scan.
+  if (serving?.kind === "index")
+    return { statements: selectBeyond(collection, { ...query, sort, after }, whole), offset: 0 };
   const ranges = rangesAfter(after, sort, indexes);
-  // Where an index gives each range in order, they are read one by one until the page is full: an OR would be a scan.
   const parts =
     serving === undefined
       ? [
@@ -61,6 +64,24 @@ export function selectPage(collection: NumberedCollection, query: PageQuery, man
     statements: parts.map((part) => selectResources(collection, query, { ...whole, ...part })),
     offset: 0,
   };
+}
+
+/** What an index gives beyond a position. */
+function selectBeyond(
+  collection: NumberedCollection,
+  query: PageQuery & Required<Pick<PageQuery, "sort" | "after">>,
+  whole: Part,
+): readonly Statement[] {
+  const { filter, ...others } = query;
+  const left = remainderOf(filter, query.sort, query.after);
+  const isOfRange = ({ path }: OrderColumn) => path !== undefined && formatPath(path) === left.ranged;
+  const ranges = rangesAfter(left.after, left.sort, collection.indexes);
+  return ranges.flatMap((range) => {
+    if (!isOfRange(range.beyond)) return selectResources(collection, query, { ...whole, ...range });
+    if (range.beyond.part === "rank") return [];
+    const ahead = left.filter === undefined ? others : { ...others, filter: left.filter };
+    return selectResources(collection, ahead, { ...whole, ...range });
+  });
 }
 
 /** What puts those first that match best, where nothing else is asked for. */

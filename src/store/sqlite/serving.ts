@@ -2,23 +2,25 @@
 import type { Index, SortKey } from "../../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
 import type { Condition, Filter } from "../../query/filter.ts";
-import { sortedCodePoints } from "../../query/sort.ts";
+import { matches } from "../../query/matches.ts";
+import { type Position, sortedCodePoints } from "../../query/sort.ts";
 import type { ListQuery } from "../store.ts";
 
 /** How a list is served: by the ids, by a declared index, or (`undefined`) by reading whatever there is. */
 export type Serving = { kind: "ids" } | { kind: "index"; index: Index } | undefined;
 
-type Asked = Pick<ListQuery, "filter" | "sort" | "words">;
+type Asked = Pick<ListQuery, "filter" | "sort" | "words" | "after">;
 
 type Quick = Asked & Pick<ListQuery, "offset" | "count">;
 
 /** What serves the list. */
-export function servingOf({ filter, sort = [], words }: Asked, indexes: readonly Index[]): Serving {
+export function servingOf({ filter, sort = [], words, after }: Asked, indexes: readonly Index[]): Serving {
   if (words !== undefined) return undefined;
   const conditions = conjunctsOf(filter);
   if (conditions.some(namesIds)) return { kind: "ids" };
   const keys = neededKeys(sort);
   if (conditions.length === 0 && keys.length === 0) return { kind: "ids" };
+  if (repeatedIn(conditions) !== undefined || !isWithin(after, sort, conditions)) return undefined;
   const index = indexes.find((candidate) => serves(candidate, conditions, keys));
   return index === undefined ? undefined : { kind: "index", index };
 }
@@ -38,6 +40,9 @@ export function adviceFor(query: Quick, indexes: readonly Index[]): string {
   if (words !== undefined) return "Ask for fewer or longer words, or for less with a filter.";
   if (servingOf(query, indexes) !== undefined) return servedAdvice(query);
   const conditions = conjunctsOf(filter);
+  const repeated = repeatedIn(conditions);
+  if (repeated !== undefined)
+    return `No index serves a filter that wants several things of "${repeated}": ask for it once, or for a range from one value to another.`;
   const equal = conditions.filter(isEquality).map(({ path }) => formatPath(path));
   const range = conditions.find(isRange);
   const sorted = neededKeys(sort)
@@ -66,6 +71,68 @@ function servedAdvice({ count, filter }: Quick): string {
   return count === true && filter !== undefined
     ? 'The page is quick, and the total is not: ask with count=none, or by "cursor".'
     : 'A page so far from the beginning is quick by "cursor".';
+}
+
+/** What a list that an index serves still asks for beyond a position in it. */
+export interface Remainder {
+  /** Without attributes of which one value is wanted: they decide nothing more. */
+  sort: readonly SortKey[];
+  after: Position;
+  /** The attribute of which a range is wanted: there is nothing in it of another type. */
+  ranged: string | undefined;
+  /** The filter without the end of the range that lies behind: SQLite might begin at that one, as far away as it is. */
+  filter: Filter | undefined;
+}
+
+/** What is left to ask for beyond a position. */
+export function remainderOf(
+  filter: Filter | undefined,
+  sort: readonly SortKey[],
+  after: Position,
+): Remainder {
+  const conditions = conjunctsOf(filter);
+  const equal = new Set(conditions.filter(isEquality).map(({ path }) => formatPath(path)));
+  const isOpen = (n: number) => sort[n] === undefined || !equal.has(formatPath(sort[n].path));
+  const open = sort.filter((_, n) => isOpen(n));
+  const behind = open[0]?.descending === true ? "l" : "g";
+  const ahead = conditions.filter((each) => !(isRange(each) && each.kind.startsWith(behind)));
+  const range = conditions.find(isRange);
+  return {
+    sort: open,
+    after: after.filter((_, n) => isOpen(n)),
+    ranged: range === undefined ? undefined : formatPath(range.path),
+    filter: ahead.length === 0 ? undefined : { kind: "and", filters: ahead },
+  };
+}
+
+/** The attribute of which an index would give too much: it begins and ends at one condition of a kind, and leaves out by the others. */
+function repeatedIn(conditions: readonly Filter[]): string | undefined {
+  const seen = new Map<string, unknown>();
+  for (const condition of conditions) {
+    if (!isEquality(condition) && !isRange(condition)) continue;
+    const name = formatPath(condition.path);
+    const end = `${condition.kind.slice(0, 1)} ${name}`;
+    const type = isRange(condition) ? typeof condition.values[0] : "any";
+    if (seen.has(end) || (isRange(condition) && (seen.get(name) ?? type) !== type)) return name;
+    seen.set(end, type);
+    if (isRange(condition)) seen.set(name, type);
+  }
+  return undefined;
+}
+
+/** Whether the position is one of the list, as those in all cursors are which nobody made up. */
+function isWithin(
+  after: Position | undefined,
+  sort: readonly SortKey[],
+  conditions: readonly Filter[],
+): boolean {
+  if (after === undefined) return true;
+  const values = new Map(sort.map(({ path }, n) => [formatPath(path), after[n]]));
+  return conditions.every((condition) => {
+    if (!isEquality(condition) && !isRange(condition)) return true;
+    const name = formatPath(condition.path);
+    return !values.has(name) || matches({ ...condition, path: ["value"] }, { value: values.get(name) });
+  });
 }
 
 /** Whether the index gives what is asked for one after the other, without sorting and without what is not asked for. */

@@ -1,5 +1,6 @@
 /** Lists that no index serves: they hold nobody up, and they end. */
 import assert from "node:assert/strict";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
@@ -23,7 +24,6 @@ describe("a list that no index serves", () => {
 
   before(async () => {
     fixture = await openSqliteFixture({ queryMs });
-    const record = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
     const load = await fixture.store.load(record);
     for (let from = 0; from < resources; from += 5_000) {
       await load.add(
@@ -88,5 +88,43 @@ describe("a list that no index serves", () => {
 
   test("names no index where none would serve", async () => {
     await assert.rejects(list({}), /No index serves such a filter/);
+  });
+});
+
+const record = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
+const slow: ListQuery = { collection: "topics", limit: 10, sort: [{ path: ["n"], descending: false }] };
+
+/** A store with one resource. */
+async function openWith(id: string) {
+  const fixture = await openSqliteFixture();
+  const load = await fixture.store.load(record);
+  await load.add([{ id, text: JSON.stringify({ id, n: 1 }) }]);
+  await load.finish();
+  return fixture;
+}
+
+describe("the first list that no index serves", () => {
+  test("is of the store that is open, though another file is in its place", async () => {
+    const [ours, theirs] = [await openWith("ours"), await openWith("theirs")];
+    try {
+      await theirs.store.close();
+      for (const end of ["", "-wal", "-shm"]) rmSync(`${ours.path}${end}`, { force: true });
+      renameSync(theirs.path, ours.path);
+      await assert.rejects(ours.store.list(slow), { code: "UNAVAILABLE" });
+    } finally {
+      await ours.cleanup();
+      await theirs.cleanup();
+    }
+  });
+
+  test("is not to be had when the file is gone, and makes no new one", async () => {
+    const fixture = await openWith("ours");
+    try {
+      for (const end of ["", "-wal", "-shm"]) rmSync(`${fixture.path}${end}`, { force: true });
+      await assert.rejects(fixture.store.list(slow), { code: "UNAVAILABLE" });
+      assert.equal(existsSync(fixture.path), false);
+    } finally {
+      await fixture.cleanup();
+    }
   });
 });

@@ -8,9 +8,10 @@ import type { NumberedCollection } from "./catalogue.ts";
 import { describeError, failureOf } from "./failures.ts";
 import { giveWay } from "./give-way.ts";
 import { openForReading } from "./open-file.ts";
-import type { QueryAnswer, QueryRequest } from "./query-threads.ts";
+import type { QueryAnswer, QueryRequest, QueryThreadData } from "./query-threads.ts";
 import { Reader } from "./reader.ts";
 import { type PageQuery, watchFunction } from "./select.ts";
+import { inodeAt } from "./watch.ts";
 
 const cacheKibibytes = 32 * 1024;
 const mappedBytes = 256 * 1024 * 1024;
@@ -44,10 +45,31 @@ function answer(reader: Reader, collection: NumberedCollection, query: PageQuery
   }
 }
 
+/** The reader, opened when it is needed first; or why there is none now. */
+function readerOf({ path, inode }: QueryThreadData): Reader | (QueryAnswer & { kind: "failed" }) {
+  const gone = {
+    kind: "failed",
+    failure: "broken",
+    reason: `${path} is not the file any more that is open`,
+  } as const;
+  try {
+    if (inodeAt(path) !== inode) return gone;
+    const opened = openReader(path);
+    return inodeAt(path) === inode ? opened : gone;
+  } catch (error) {
+    // The others have the file open, so that it may be the number of open files, or memory: another time it may go well.
+    return { kind: "failed", failure: "busy", reason: describeError(error) };
+  }
+}
+
 giveWay();
-const reader = openReader(workerData as string);
+let reader: Reader | undefined;
 parentPort?.on("message", (request: QueryRequest) => {
   deadline = request.deadline;
   cancelled = new Int32Array(request.cancelled);
-  parentPort?.postMessage(answer(reader, request.collection, request.query));
+  const found = reader ?? readerOf(workerData as QueryThreadData);
+  if (found instanceof Reader) {
+    reader = found;
+    parentPort?.postMessage(answer(reader, request.collection, request.query));
+  } else parentPort?.postMessage(found);
 });

@@ -7,6 +7,14 @@ import type { NumberedCollection } from "./catalogue.ts";
 import type { failureOf } from "./failures.ts";
 import type { PageQuery } from "./select.ts";
 import { adviceFor } from "./serving.ts";
+import { inodeAt } from "./watch.ts";
+
+/** What a thread is told at its start. */
+export interface QueryThreadData {
+  path: string;
+  /** Which file the store is in: another one in its place is none of ours. */
+  inode: string | undefined;
+}
 
 /** What a thread is asked. */
 export interface QueryRequest {
@@ -52,12 +60,14 @@ interface Thread {
 /** Carries out lists in threads. */
 export class QueryThreads {
   readonly #options: QueryThreadsOptions;
+  readonly #data: QueryThreadData;
   readonly #threads = new Set<Thread>();
   #waiting: Job[] = [];
   #isClosed = false;
 
   constructor(options: QueryThreadsOptions) {
     this.#options = options;
+    this.#data = { path: options.path, inode: inodeAt(options.path) };
   }
 
   /** A page. Throws QUERY_TOO_EXPENSIVE when time is over, UNAVAILABLE when too many wait, and the signal's reason. */
@@ -108,7 +118,7 @@ export class QueryThreads {
 
   #start(): Thread {
     const worker = new Worker(new URL(`./query-thread${extname(import.meta.url)}`, import.meta.url), {
-      workerData: this.#options.path,
+      workerData: this.#data,
       name: "holdfast-query",
     });
     worker.unref();

@@ -15,7 +15,7 @@ export function watchFiles(
   // Only ever `stat`: to open and close these files here would drop SQLite's locks on them.
   const files = [path, `${path}-wal`, `${path}.lock`].map((file) => ({
     file,
-    inode: inodeOf(statSync(file)),
+    inode: inodeAt(file),
   }));
   const look = async () => {
     for (const { file, inode } of files) {
@@ -29,6 +29,12 @@ export function watchFiles(
   const timer = setInterval(() => void look(), intervalMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** Which file there is at a path now; `undefined` where there is none. */
+export function inodeAt(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? undefined : inodeOf(found);
 }
 
 function inodeOf({ dev, ino }: { dev: number; ino: number }): string {

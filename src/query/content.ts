@@ -8,6 +8,7 @@ import type { Reading } from "./conditions.ts";
 import { Faults, inBody } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";
 import { allOf, readFilter } from "./filter-json.ts";
+import { splitSearch } from "./filter-search.ts";
 import type { ListRequest } from "./list.ts";
 import type { PageDraft } from "./paging.ts";
 import { toRequest } from "./request.ts";
@@ -37,11 +38,13 @@ export function parseListContent(value: unknown, collection: Collection, maxPage
   const faults = new Faults();
   const reading = { collection, faults, used: { conditions: 0, values: 0 } };
   requireKnown(content, faults);
-  const { filter, sort, fields } = content;
+  const { sort, fields } = content;
+  const asked = { filter: content.filter, q: readText("q", content, faults) };
+  const { filter, q } = splitSearch(asked, inBody("filter"), reading);
   const draft = {
     filter: filter === undefined ? allOf([]) : readFilter(filter, inBody("filter"), reading),
     sort: sort === undefined ? [] : readSortList(sort, inBody("sort"), reading),
-    q: readText("q", content, faults),
+    q,
     fields: fields === undefined ? undefined : readFields(fields, reading),
     envelope: readWord("envelope", content, { words: [true, false], faults }) ?? false,
     count: readWord("count", content, { words: ["exact", "none"], faults }),

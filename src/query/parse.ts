@@ -2,16 +2,16 @@
  * The query string of a list becomes a request. What is not understood is refused, never ignored: nobody who asked
  * for some resources is answered with all of them.
  */
-import { attributeFacts } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
-import { isObject, parseJson } from "../json/gate.ts";
+import { parseJson } from "../json/gate.ts";
 import type { Reading } from "./conditions.ts";
 import { Faults, inQuery } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";
 import { allOf, readFilter } from "./filter-json.ts";
 import { readFilterParameter } from "./filter-parameters.ts";
+import { splitSearch } from "./filter-search.ts";
 import type { ListRequest } from "./list.ts";
 import { readPaging } from "./paging.ts";
 import { type ListParameter, readParameters } from "./parameters.ts";
@@ -44,7 +44,8 @@ function read(query: string, collection: Collection, maxPageSize: number): ListR
   const byAttribute = [...filters].flatMap(
     ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
   );
-  const stated = splitSearch(readJson(known.get("filter"), faults), known, collection);
+  const asked = { filter: readJson(known.get("filter"), faults), q: known.get("q") };
+  const stated = splitSearch(asked, inQuery("filter"), reading);
   const ofFilter = stated.filter === undefined ? [] : [readFilter(stated.filter, inQuery("filter"), reading)];
   const draft = {
     filter: allOf([...ofFilter, ...byAttribute]),
@@ -92,20 +93,6 @@ function readJson(text: string | undefined, faults: Faults): unknown {
     );
     return undefined;
   }
-}
-
-/** Search inputs of react-admin send `filter={"q":"text"}`, which is a search unless there may be such an attribute. */
-function splitSearch(
-  filter: unknown,
-  known: ReadonlyMap<ListParameter, string>,
-  collection: Collection,
-): { filter: unknown; q: string | undefined } {
-  const asked = { filter, q: known.get("q") };
-  if (asked.q !== undefined || !isObject(filter)) return asked;
-  const { q, ...rest } = filter;
-  const { isDeclared, insteadOf } = attributeFacts(collection, ["q"]);
-  const maybeAttribute = isDeclared || (collection.search.length === 0 && insteadOf === undefined);
-  return typeof q !== "string" || maybeAttribute ? asked : { filter: rest, q };
 }
 
 function readFieldsText(text: string | undefined, reading: Reading): readonly string[] | undefined {

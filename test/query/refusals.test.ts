@@ -256,6 +256,13 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     'has nothing to search: declare attributes of "topics" that can be searched, such as "search": ["title"]',
   ],
   ["q=", "q", "search", 'must have a letter or a digit in it, and is ""', posts],
+  [
+    'q=a&filter={"q":"b"}',
+    "filter",
+    "repeatedParameter",
+    ', at "/q", cannot be given together with "q"',
+    posts,
+  ],
   ["q=--", "q", "search", 'must have a letter or a digit in it, and is "--"', posts],
   [`q=${list(33).join("+")}`, "q", "search", "may have at most 32 words", posts],
   [

@@ -57,7 +57,6 @@ describe("a path that is neither a collection nor a resource", () => {
     ...[
       "/api/v1/_events",
       "/api/v1/_webhooks",
-      "/api/v1/_batch",
       "/api/v1/_",
       "/api/v1/_x/1",
       "/api/v1/__proto__",

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { parseList } from "../../src/query/parse.ts";
-import { adviceFor, servingOf } from "../../src/store/sqlite/serving.ts";
+import { adviceFor, isQuick, servingOf } from "../../src/store/sqlite/serving.ts";
 
 function askedBy(query: string, count = false) {
   const { filter, sort } = parseList(query, openCollection("topics"), 1_000);
@@ -65,5 +65,19 @@ describe("the advice for a list", () => {
     assert.match(adviceFor(askedBy("status=open", true), indexes), /count=none/);
     assert.match(adviceFor({ ...askedBy("status=open"), offset: 50_000 }, indexes), /by "cursor"/);
     assert.match(adviceFor({ ...askedBy(""), count: true, offset: 50_000 }, indexes), /by "cursor"/);
+  });
+});
+
+describe("a list of ids", () => {
+  test("is read at once where ids are all that is asked for", () => {
+    for (const query of ["", "sort=-id", "id=a&id=b", "id=a&id=b&sort=-id"])
+      assert.equal(isQuick(askedBy(query), []), true, query);
+  });
+
+  test("is read beside everything else where the texts of resources have to be looked through", () => {
+    for (const query of ["id=a&id=b&n:contains=x", "id=a&id=b&sort=n", 'filter={"id":["a"],"not":{"n":1}}']) {
+      assert.equal(isQuick(askedBy(query), []), false, query);
+      assert.match(adviceFor(askedBy(query), []), /^Ask for fewer ids/);
+    }
   });
 });

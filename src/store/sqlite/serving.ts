@@ -31,14 +31,22 @@ const maxQuickOffset = 1_000;
 /** Whether a list costs no more than the page itself, so that reading it holds nobody up. */
 export function isQuick(query: Quick, indexes: readonly Index[]): boolean {
   if ((query.offset ?? 0) > maxQuickOffset) return false;
-  return servingOf(query, indexes) !== undefined;
+  const serving = servingOf(query, indexes);
+  return serving?.kind === "ids" ? isByIdsAlone(query) : serving !== undefined;
+}
+
+/** A thousand resources may be as long as a gibibyte: whatever asks for more than their ids has to look through that. */
+function isByIdsAlone({ filter, sort = [] }: Asked): boolean {
+  return conjunctsOf(filter).length <= 1 && neededKeys(sort).length === 0;
 }
 
 /** Says what would make a list quick, in a sentence. */
 export function adviceFor(query: Quick, indexes: readonly Index[]): string {
   const { filter, sort = [], words } = query;
   if (words !== undefined) return "Ask for fewer or longer words, or for less with a filter.";
-  if (servingOf(query, indexes) !== undefined) return servedAdvice(query);
+  const serving = servingOf(query, indexes);
+  if (serving?.kind === "ids" && !isByIdsAlone(query)) return "Ask for fewer ids, or for the ids alone.";
+  if (serving !== undefined) return servedAdvice(query);
   const conditions = conjunctsOf(filter);
   const repeated = repeatedIn(conditions);
   if (repeated !== undefined)

@@ -1,7 +1,7 @@
 /** THE PATH: the whole life of one request, in order, with the statuses that each step may answer. */
 import { answerOnce, isKeyed } from "./idempotency.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
-import { type Operation, parseOperation } from "./operation.ts";
+import { parseOperation } from "./operation.ts";
 import { perform } from "./perform.ts";
 import { problemResponse } from "./problem.ts";
 import { addCommonHeaders, respond } from "./respond.ts";
@@ -15,17 +15,15 @@ export async function handle(service: Service, request: HttpRequest): Promise<Ht
     const route = findRoute(service, request); //                     400 421 414 405
     const operation = parseOperation(service, route, request); //     417 415 413 406 400; the content stays unread
     if (isKeyed(request, operation)) {
-      const first = () => answer(service, operation, request);
+      const first = async () => respond(service, await perform(service, operation, request), request);
       response = await answerOnce(service, request, first); //        400 413, then the kept answer, 409 422, or as without a key
-    } else response = await answer(service, operation, request);
+    } else {
+      const result = await perform(service, operation, request); //   404, 412 304, then the content: 413 400, then the commit: 409 503
+      response = respond(service, result, request); //                200 201 204 205 304 404
+    }
   } catch (error) {
     response = problemResponse(request, error, service.log);
   }
   addCommonHeaders(service, request, response);
   return response;
-}
-
-async function answer(service: Service, operation: Operation, request: HttpRequest): Promise<HttpResponse> {
-  const result = await perform(service, operation, request); //       404, 412 304, then the content: 413 400, then the commit: 409 503
-  return respond(service, result, request); //                        200 201 204 205 304 404
 }

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { createCommands } from "../src/commands/run.ts";
-import { longFlagOf, options } from "../src/config/options.ts";
+import { longFlagOf } from "../src/config/option.ts";
+import { options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
 
 test("the HTTP reference lists every problem with its status, and no other", () => {

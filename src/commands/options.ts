@@ -1,6 +1,7 @@
 /** Options that several commands share, and what they come to. */
 import { type Command, Option } from "commander";
-import { options, type Option as TableOption } from "../config/options.ts";
+import type { Option as TableOption } from "../config/option.ts";
+import { options } from "../config/options.ts";
 import type { Config } from "../config.ts";
 
 /** The environment that the program was started in. */

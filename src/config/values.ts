@@ -1,14 +1,9 @@
 /** Finds an option's value among flags, environment and file, and checks it. */
 import { shown } from "../collection/shown.ts";
 import { StartError } from "../errors.ts";
-import {
-  longFlagOf,
-  type Option,
-  type OptionName,
-  type OptionValue,
-  options,
-  requireOptionNames,
-} from "./options.ts";
+import { longFlagOf, type Option } from "./option.ts";
+import { requireOptionNames } from "./option-names.ts";
+import { type OptionName, type OptionValue, options } from "./options.ts";
 
 /** A file's content. */
 export type FileContent = Readonly<Record<string, unknown>>;

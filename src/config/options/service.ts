@@ -1,0 +1,61 @@
+/** What is served, and where. */
+import { defaultHistory } from "../../store/history.ts";
+import type { Option } from "../option.ts";
+import { prefix } from "../own-paths.ts";
+import { history, logged, text, truth, wholeNumber } from "../readers.ts";
+
+/** What is served, and where, by place in the configuration file. */
+export const serviceOptions = {
+  store: {
+    flag: "-s, --store <address>",
+    env: "HOLDFAST_STORE",
+    shownDefault: "`sqlite:holdfast.db`",
+    fallback: "sqlite:holdfast.db",
+    about: "where the resources are kept: `sqlite:<file>`, from the working directory",
+    read: text,
+  },
+  host: {
+    flag: "-H, --host <address>",
+    env: "HOLDFAST_HOST",
+    shownDefault: "`127.0.0.1`",
+    fallback: "127.0.0.1",
+    about: "the address to listen on",
+    read: text,
+  },
+  port: {
+    flag: "-p, --port <number>",
+    env: "HOLDFAST_PORT",
+    shownDefault: "3000",
+    fallback: 3000,
+    about: "the port to listen on; 0 takes a free one",
+    read: wholeNumber(0, 65_535),
+  },
+  prefix: {
+    flag: "--prefix <path>",
+    env: "HOLDFAST_PREFIX",
+    shownDefault: "`/api/v1`",
+    fallback: "/api/v1",
+    about: "the path that the collections live under",
+    read: prefix,
+  },
+  log: {
+    flag: "--log <what>",
+    env: "HOLDFAST_LOG",
+    shownDefault: "`problems`",
+    fallback: "problems",
+    about: "`requests` writes a line for each request; a terminal has them anyway",
+    read: logged,
+  },
+  openCollections: {
+    shownDefault: "true without `collections`, else false",
+    fallback: undefined,
+    about: "whether collections that nobody declared spring into being",
+    read: truth as (value: unknown) => boolean | undefined,
+  },
+  history: {
+    shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
+    fallback: defaultHistory,
+    about: "how long changes are kept; also `forever` and `none`",
+    read: history,
+  },
+} as const satisfies Record<string, Option<unknown>>;

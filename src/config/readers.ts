@@ -1,0 +1,76 @@
+/** Readers of options: each gives the checked value, or throws an Error whose message says what would be right. */
+import type { History } from "../store/history.ts";
+
+/** A text that is not empty. */
+export const text = (value: unknown): string => {
+  if (typeof value === "string" && value !== "") return value;
+  throw new Error("must be a text");
+};
+
+/** True or false. */
+export const truth = (value: unknown): boolean => {
+  if (typeof value === "boolean") return value;
+  throw new Error("must be true or false");
+};
+
+/** A list of texts, none of them empty. */
+export const texts = (value: unknown): readonly string[] => {
+  if (Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "")) return value;
+  throw new Error("must be a list of texts");
+};
+
+/** A whole number; from flags and the environment it comes as text. */
+export const wholeNumber =
+  (least: number, most: number) =>
+  (value: unknown): number => {
+    const number = typeof value === "string" && /^[0-9]+$/.test(value) ? Number(value) : value;
+    if (typeof number === "number" && Number.isInteger(number) && number >= least && number <= most)
+      return number;
+    throw new Error(`must be a whole number from ${least} to ${most}`);
+  };
+
+const byteUnits: Record<string, number> = { "": 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+/** A size in bytes, given as a number or with its unit. */
+export const bytes = (value: unknown): number => {
+  const match = /^([0-9]+(?:\.[0-9]+)?) *([kmg]?b|)$/i.exec(String(value));
+  const size = Math.floor(Number(match?.[1]) * (byteUnits[(match?.[2] ?? "").toLowerCase()] ?? Number.NaN));
+  if (match !== null && size >= 1 && size <= 256 * 1024 ** 2) return size;
+  throw new Error('must be a size up to 256mb, such as 65536 or "1mb"');
+};
+
+/** Origins as browsers send them, and the words for all and for those of this machine. */
+export const origins = (value: unknown): readonly string[] => {
+  const isOrigin = (item: string) =>
+    item === "*" || item === "loopback" || /^https?:\/\/[^/?#\s]+$/.test(item);
+  const list = texts(value);
+  if (list.every(isOrigin)) return list;
+  throw new Error('must be a list of origins such as "https://app.example.org" (no path), "*" or "loopback"');
+};
+
+/** Names and addresses of hosts. */
+export const hostNames = (value: unknown): readonly string[] => {
+  const list = texts(value);
+  if (list.every((item) => /^[a-z0-9._-]+$/i.test(item) || /^[0-9a-f:]+$/i.test(item))) return list;
+  throw new Error('must be a list of host names such as "api.example.org", without scheme and port');
+};
+
+/** What the log is about. */
+export const logged = (value: unknown): string => {
+  if (value === "requests" || value === "problems") return value;
+  throw new Error('must be "requests", or "problems" (only what goes wrong)');
+};
+
+/** How long changes are kept. */
+export const history = (value: unknown): History => {
+  if (value === "forever" || value === "none") return value;
+  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const isKnown = members.every(
+    ([name, number]) =>
+      (name === "keepDays" || name === "keepChanges") && Number.isSafeInteger(number) && number >= 0,
+  );
+  if (members.length > 0 && isKnown) return { keepDays: 0, keepChanges: 0, ...Object.fromEntries(members) };
+  throw new Error(
+    'must be "forever", "none", or whole numbers such as { keepDays: 30, keepChanges: 1000000 }, of which one may be left out',
+  );
+};

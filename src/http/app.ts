@@ -169,6 +169,7 @@ function toHttpRequest(raw: IncomingMessage, id: string, budget: Budget): HttpRe
     headers: raw.headers,
     rawHeaders: raw.rawHeaders,
     id,
+    principal: undefined,
     content: raw,
     budget,
     heldBytes: 0,

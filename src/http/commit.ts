@@ -57,7 +57,8 @@ const noReceipt = {};
 
 /** Commits, and holds the request's Idempotency-Key until it is known what came of that. */
 async function write(service: Service, request: HttpRequest, commit: Commit): Promise<Committed> {
-  const work = service.store.commit(commit);
+  const by = request.principal === undefined ? commit : { ...commit, principal: request.principal.subject };
+  const work = service.store.commit(by);
   if (request.keyed !== undefined) request.keyed.commit = work;
   return withinDeadline(service, work, outcomeUnknown);
 }

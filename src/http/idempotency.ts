@@ -91,9 +91,8 @@ async function replay(
 }
 
 /** Keys of different principals, methods and paths have nothing to do with each other. */
-function scopedKey({ method, target }: HttpRequest, key: string): string {
-  const principal = null; // nobody is told apart yet
-  return JSON.stringify([principal, method, canonicalPath(target), key]);
+function scopedKey({ method, target, principal }: HttpRequest, key: string): string {
+  return JSON.stringify([principal?.subject ?? null, method, canonicalPath(target), key]);
 }
 
 /** One spelling for what is one address, whatever was escaped. */

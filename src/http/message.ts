@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import type { Principal } from "../access/principal.ts";
 import type { Budget } from "./budget.ts";
 
 /** A request whose header section is there and whose content is still unread. */
@@ -16,6 +17,8 @@ export interface HttpRequest {
   rawHeaders: readonly string[];
   /** The service's own id of this request: a UUID. */
   id: string;
+  /** Who asks; `undefined` for anybody: without a credential, or where nobody is asked for one. */
+  principal: Principal | undefined;
   /** The content, unread, and the connection that it comes along. */
   content: Readable & { readonly socket: Socket };
   /** What all requests and answers may hold, and what of it this one's content takes until it is answered. */

@@ -85,3 +85,25 @@ test("of creates and the delete of what they refer to, no order leaves a referen
     assert.equal(removed.status, made.length > 0 ? 409 : 205);
   }
 });
+
+test("a batch that breaks references tells which of its operations does", async () => {
+  const user = await service.create("users");
+  const post = await service.create("posts", { authorId: user.id });
+  const batch = async (operations: object[]) => {
+    const answer = await service.send({
+      method: "POST",
+      path: "/api/v1/_batch",
+      content: { operations: [{ method: "POST", path: "/users", body: {} }, ...operations] },
+    });
+    const { code, operation } = answer.json as { code: string; operation: number };
+    return [answer.status, code, operation];
+  };
+  const gone = { method: "DELETE", path: `/users/${user.id}` };
+  assert.deepEqual(await batch([gone]), [409, "REFERENCED", 1]);
+  const other = { method: "PATCH", path: `/posts/${post.id}`, body: { title: "u" } };
+  assert.deepEqual(await batch([other, gone]), [400, "REFERENCE_NOT_FOUND", 1]);
+  const unrelated = { method: "POST", path: "/users", body: {} };
+  assert.deepEqual(await batch([unrelated, unrelated, gone, unrelated]), [409, "REFERENCED", 3]);
+  const lost = { method: "POST", path: "/posts", body: { authorId: nobody } };
+  assert.deepEqual(await batch([unrelated, lost]), [400, "REFERENCE_NOT_FOUND", 2]);
+});

@@ -391,7 +391,7 @@ export class SqliteStore implements Store {
     if (code === "STORAGE_FULL" && this.#health.kind === "ok") {
       this.#health = { kind: "degraded", reason: "there is no room left to write" };
     }
-    if (pointer === undefined) return new Problem(code, detail);
+    if (pointer === undefined) return new Problem(code, detail, { change });
     const violation =
       code === "UNIQUE_VIOLATION"
         ? ({ in: "body", pointer, code: "unique", detail: "is that of another resource" } as const)

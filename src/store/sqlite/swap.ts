@@ -33,6 +33,13 @@ interface Statements {
   log: StatementSync;
 }
 
+/** What is deleted, and the change of the commit that makes it so: its own, or that which it follows. */
+interface Deleted {
+  collection: number;
+  id: string;
+  change: number;
+}
+
 /** What a `Swap` works on. */
 export interface SwapParts {
   database: DatabaseSync;
@@ -252,32 +259,35 @@ export class Swap {
 
   /** Does to those that refer to what was deleted what they are declared for. */
   #follow({ changes, at, principal }: WireCommit, sequences: readonly number[]): Refusal | undefined {
-    const open: { collection: number; id: string }[] = changes.filter(({ next }) => next === null);
+    const open: Deleted[] = [];
+    for (const [change, { collection, id, next }] of changes.entries())
+      if (next === null) open.push({ collection, id, change });
     if (open.length === 0) return undefined;
     const own = new Set(changes.map(({ collection, id }) => `${collection}/${id}`));
-    const restricting: [Referrers, string][] = [];
+    const restricting: [Referrers, Deleted][] = [];
     const first = this.#followed.length;
-    for (const { collection, id } of open) {
+    for (const deleted of open) {
+      const { collection, id } = deleted;
       for (const referrers of this.#references.to(this.#collection(collection))) {
         const { from, reference } = referrers;
         if (reference.onDelete === "restrict") {
-          restricting.push([referrers, id]);
+          restricting.push([referrers, deleted]);
           continue;
         }
         for (const resource of referrers.find(id, maxFollowed + 1)) {
-          if (own.has(`${from.number}/${resource.id}`)) return referenced(id);
-          if (this.#followed.length - first >= maxFollowed) return tooManyFollow(id);
+          if (own.has(`${from.number}/${resource.id}`)) return referenced(deleted);
+          if (this.#followed.length - first >= maxFollowed) return tooManyFollow(deleted);
           const next =
             reference.onDelete === "cascade" ? null : clearedText(from, resource, { reference, id });
           const group = this.#groupOf(changes[0] as WireChange, sequences[0] as number);
           const change = { collection: from.number, id: resource.id, expect: resource.version, next };
           this.#write(change, resource, { at, principal, group });
           this.#followed.push({ collection: from.name, id: resource.id });
-          if (next === null) open.push(change);
+          if (next === null) open.push({ ...deleted, collection: from.number, id: resource.id });
         }
       }
     }
-    const restricted = restricting.find(([referrers, id]) => referrers.find(id, 1).length > 0);
+    const restricted = restricting.find(([referrers, { id }]) => referrers.find(id, 1).length > 0);
     return restricted === undefined ? undefined : referenced(restricted[1]);
   }
 
@@ -390,12 +400,13 @@ function clearedText(
   return resourceText(idKind, id, attributes);
 }
 
-function referenced(id: string): Refusal {
-  return { code: "REFERENCED", detail: `Other resources refer to ${JSON.stringify(id)}.` };
+function referenced({ id, change }: Deleted): Refusal {
+  return { code: "REFERENCED", detail: `Other resources refer to ${JSON.stringify(id)}.`, change };
 }
 
-function tooManyFollow(id: string): Refusal {
+function tooManyFollow({ id, change }: Deleted): Refusal {
   return {
+    change,
     code: "REFERENCED",
     detail: `More than ${maxFollowed} resources would change with ${JSON.stringify(id)}: delete or change some of them first.`,
   };

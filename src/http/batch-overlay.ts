@@ -1,5 +1,5 @@
 /** What a batch has made of the store so far, over what the store holds; nothing of it is written. */
-import type { Change, Commit, Committed, Key, Requirement, Store, Stored } from "../store/store.ts";
+import type { Change, Commit, Committed, Key, Store, Stored } from "../store/store.ts";
 
 /** A resource that operations of the batch have changed, or created, or deleted. */
 interface Changed {
@@ -7,7 +7,6 @@ interface Changed {
   change: Change;
   version: number;
   stored: Stored | undefined;
-  requires: readonly Requirement[];
   operation: number;
 }
 
@@ -21,7 +20,6 @@ export interface Overlay {
   operation: number;
   /** One change for each resource that is not as it was, in the order in which they were first changed. */
   changes(): Change[];
-  requires(): Requirement[];
   /** The last operation that changed the resource of this one of `changes`. */
   operationOf(change: number): number | undefined;
   /** The version that a resource gets; `undefined` while nothing has changed it. */
@@ -33,7 +31,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
   const changed = new Map<string, Changed>();
   const collections = new Map(base.collections());
 
-  function note(change: Change, { requires = [], at }: Commit): { version: number; sequence: number } {
+  function note(change: Change, { at }: Commit): { version: number; sequence: number } {
     const { key, next } = change;
     const before = changed.get(nameOf(key));
     const first = before === undefined ? change : before.change;
@@ -42,8 +40,6 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
       change: { ...first, next },
       version,
       stored: next === undefined ? undefined : { id: key.id, version, text: next, updatedAt: at },
-      // What a deleted resource referred to does not matter any more.
-      requires: next === undefined ? requires : [...(before?.requires ?? []), ...requires],
       operation: overlay.operation,
     });
     return { version, sequence: 0 };
@@ -91,7 +87,6 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     operation: 0,
     changes: () => kept().map(({ change }) => change),
     operationOf: (change) => kept()[change]?.operation,
-    requires: () => [...changed.values()].flatMap(({ requires }) => requires),
     versionOf: (key) => changed.get(nameOf(key))?.version,
   };
   return overlay;

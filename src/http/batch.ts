@@ -100,7 +100,7 @@ async function attempt(service: Service, batch: Batch): Promise<Result | undefin
   await requireCollections(service, changes);
   try {
     return await commitAll(service, batch.request, {
-      work: { changes, requires: overlay.requires(), at },
+      work: { changes, at },
       result,
     });
   } catch (error) {

@@ -45,13 +45,6 @@ export interface Change {
   after?: number;
 }
 
-/** A condition judged inside the transaction, after the commit's own changes. */
-export type Requirement =
-  /** The resource must exist. Broken: REFERENCE_NOT_FOUND. */
-  | { kind: "exists"; key: Key }
-  /** No resource of `collection` may hold `id` in its top-level `attribute`. Broken: REFERENCED. */
-  | { kind: "unreferenced"; collection: string; attribute: string; id: string };
-
 /** An idempotency record, kept with the write that it stands for. */
 export interface Receipt {
   /** Names principal, method, path and Idempotency-Key together; the caller decides how. */
@@ -68,7 +61,6 @@ export interface Receipt {
 export interface Commit {
   /** At least one, unless there is a receipt to keep; no key twice. */
   changes: readonly Change[];
-  requires?: readonly Requirement[];
   receipt?: Receipt;
   /** Who asked, for the change log. */
   principal?: string;
@@ -209,11 +201,10 @@ export interface Store {
   /**
    * Writes all of the call's changes or none, and answers once they are on the disk. Collections must exist
    * (`migrate`). Throws PRECONDITION_FAILED when a version is not the expected one, UNIQUE_VIOLATION when a changed
-   * resource would have the value of another in a unique attribute (judged by what all changes make), REFERENCE_NOT_FOUND (also
-   * for a changed resource whose references lead nowhere),
-   * REFERENCED, IDEMPOTENCY_KEY_REUSED when a valid receipt with the key is there, STORAGE_FULL, UNAVAILABLE
-   * (nothing was written), or OUTCOME_UNKNOWN. Calls that arrive together are written together, and each
-   * keeps its own fate.
+   * resource would have the value of another in a unique attribute (judged by what all changes make),
+   * REFERENCE_NOT_FOUND when its references lead nowhere, REFERENCED when what it deletes is referred to and must
+   * not be, IDEMPOTENCY_KEY_REUSED when a valid receipt with the key is there, STORAGE_FULL, UNAVAILABLE (nothing was
+   * written), or OUTCOME_UNKNOWN. Calls that arrive together are written together, and each keeps its own fate.
    */
   commit(commit: Commit): Promise<Committed>;
 
@@ -243,7 +234,7 @@ export interface Store {
 
   /**
    * Removes the resource and all its changes for good, so that the file does not hold them any more, and raises the
-   * collection's sequence where the resource was there. Requirements are not judged. For a store that nobody else uses:
+   * collection's sequence where the resource was there. What is declared is not judged. For a store that nobody else uses:
    * it takes as long as it takes.
    */
   erase(key: Key): Promise<Erased>;

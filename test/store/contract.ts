@@ -10,7 +10,6 @@ import { loadContract } from "./contract/load.ts";
 import { propertyContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
 import { referencesContract } from "./contract/references.ts";
-import { requirementContract } from "./contract/requirements.ts";
 import { searchContract } from "./contract/search.ts";
 import { uniqueContract } from "./contract/unique.ts";
 import { walksContract } from "./contract/walks.ts";
@@ -19,7 +18,6 @@ import { walksContract } from "./contract/walks.ts";
 export function storeContract(name: string, open: OpenFixture): void {
   describe(`${name} keeps the contract of stores`, { concurrency: 2 }, () => {
     commitContract(open);
-    requirementContract(open);
     uniqueContract(open);
     referencesContract(open);
     listContract(open);

@@ -71,18 +71,12 @@ export interface WireChange {
   next: string | null;
 }
 
-/** One requirement as the writer sees it. Collection 0 is one that the store does not have. */
-export type WireRequirement =
-  | { kind: "exists"; collection: number; id: string }
-  | { kind: "unreferenced"; collection: number; attribute: string; id: string };
-
 /** One commit as the writer sees it. */
 export interface WireCommit {
   at: number;
   principal: string | null;
   receipt: Receipt | undefined;
   changes: readonly WireChange[];
-  requires: readonly WireRequirement[];
 }
 
 /** The fate of one commit: a sequence for each change, or a problem, with the attribute and the change that it is about. */
@@ -92,20 +86,13 @@ export type Fate =
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
-  const { at, principal, receipt, changes, requires = [] } = commit;
-  cells.push(at, principal ?? null, changes.length, requires.length);
+  const { at, principal, receipt, changes } = commit;
+  cells.push(at, principal ?? null, changes.length);
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt);
   for (const { key, expect, next, after } of changes) {
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
     cells.push(numberOf(key.collection), key.id, before, next ?? null);
-  }
-  for (const requirement of requires) {
-    if (requirement.kind === "exists") {
-      cells.push(null, numberOf(requirement.key.collection), requirement.key.id);
-    } else {
-      cells.push(requirement.attribute, numberOf(requirement.collection), requirement.id);
-    }
   }
 }
 
@@ -128,17 +115,13 @@ function decodeCommit(source: Source): WireCommit {
   const at = take(source) as number;
   const principal = take(source) as string | null;
   const changes = take(source) as number;
-  const requires = take(source) as number;
   return {
     at,
     principal,
     receipt: decodeReceipt(source),
     changes: times(changes, () => decodeChange(source)),
-    requires: requires === 0 ? none : times(requires, () => decodeRequirement(source)),
   };
 }
-
-const none: readonly never[] = [];
 
 function times<T>(n: number, make: () => T): T[] {
   const made: T[] = [];
@@ -164,15 +147,6 @@ function decodeChange(source: Source): WireChange {
     expect: take(source) as number,
     next: take(source) as string | null,
   };
-}
-
-function decodeRequirement(source: Source): WireRequirement {
-  const attribute = take(source) as string | null;
-  const collection = take(source) as number;
-  const id = take(source) as string;
-  return attribute === null
-    ? { kind: "exists", collection, id }
-    : { kind: "unreferenced", collection, attribute, id };
 }
 
 /** Appends the fate of a commit to a flat list. */

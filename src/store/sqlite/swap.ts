@@ -8,7 +8,7 @@ import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { integerOf, toSqliteId } from "./ids.ts";
-import type { Fate, WireChange, WireCommit, WireKey, WireRequirement } from "./protocol.ts";
+import type { Fate, WireChange, WireCommit, WireKey } from "./protocol.ts";
 import type { Receipts } from "./receipts.ts";
 import { References, type Referrers } from "./references.ts";
 import type { SearchTables } from "./search-tables.ts";
@@ -85,13 +85,13 @@ export class Swap {
 
   /** Does all of the commit or none of it. What it throws leaves the transaction in an unknown state. */
   carryOut(commit: WireCommit): Fate {
-    if (commit.requires.length === 0 && !this.#mayBreak(commit)) return this.#attempt(commit);
-    // Requirements are judged on what the changes made of the store, so there may be something to take back.
+    if (!this.#mayBreak(commit)) return this.#attempt(commit);
+    // What is declared is judged on what the changes made of the store, so there may be something to take back.
     const restoreHeads = this.#heads.remember();
     const followedBefore = this.#followed.length;
     this.#database.exec("savepoint judged");
     const fate = this.#attempt(commit);
-    const problem = "code" in fate ? fate : (this.#broken(commit, fate) ?? this.#judge(commit.requires));
+    const problem = "code" in fate ? fate : this.#broken(commit, fate);
     if (problem === undefined) {
       this.#database.exec("release judged");
       return fate;
@@ -162,7 +162,7 @@ export class Swap {
     return Number(this.#nextGroup.get()?.value);
   }
 
-  /** Judges everything but the requirements before the first change is written, so that nothing is taken back. */
+  /** Judges everything but what is declared before the first change is written, so that nothing is taken back. */
   #attempt(commit: WireCommit): Fate {
     const { changes, receipt, at } = commit;
     if (receipt !== undefined && this.#receipts.has(receipt.key, at)) {
@@ -317,27 +317,6 @@ export class Swap {
       };
     }
     return undefined;
-  }
-
-  /** The first requirement that does not hold. */
-  #judge(requires: readonly WireRequirement[]): Refusal | undefined {
-    const broken = requires.find((requirement) => !this.#holds(requirement));
-    if (broken === undefined) return undefined;
-    return broken.kind === "exists"
-      ? { code: "REFERENCE_NOT_FOUND", detail: `There is no resource ${JSON.stringify(broken.id)}.` }
-      : { code: "REFERENCED", detail: `Other resources refer to ${JSON.stringify(broken.id)}.` };
-  }
-
-  #holds(requirement: WireRequirement): boolean {
-    const { kind, collection, id } = requirement;
-    if (!this.#collections.has(collection)) return kind === "unreferenced";
-    if (kind === "exists") return this.#find({ collection, id }) !== undefined;
-    const referring = this.#database.prepare(
-      `select 1 from ${resourcesTable(collection)} as resource, json_each(resource.doc) as attribute
-       where attribute.key = ? and attribute.type in ('text', 'integer') and cast(attribute.atom as text) = ?
-       limit 1`,
-    );
-    return referring.get(requirement.attribute, id) === undefined;
   }
 
   #collection(number: number): NumberedCollection {

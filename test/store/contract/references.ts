@@ -183,6 +183,35 @@ export function referencesContract(open: OpenFixture): void {
     }),
   );
 
+  test(
+    "a reference that leads nowhere takes back everything of its commit and nothing of its neighbours",
+    onStore(open, async (store) => {
+      await declare(store, to("users"), to("topics", "restrict", "parent"));
+      const receipt = { key: "k", fingerprint: "f", answer: "x", expiresAt: Number.MAX_SAFE_INTEGER };
+      const lost = created(topic("b"), { by: "nobody" });
+      const results = await Promise.allSettled([
+        commit(store, [created(topic("a"))]),
+        commit(store, [lost, created(user("b"))], { receipt }),
+        commit(store, [created(topic("c"), { parent: "a" })]),
+        commit(store, [created(topic("d"))]),
+      ]);
+      assert.deepEqual(
+        results.map((result) => (result.status === "fulfilled" ? result.value[0]?.sequence : "rejected")),
+        [1, "rejected", 2, 3],
+      );
+      const { items, total, sequence } = await store.list({ collection: "topics", limit: 9 });
+      assert.deepEqual(
+        items.map(({ id }) => id),
+        ["a", "c", "d"],
+      );
+      assert.deepEqual([total, sequence, await store.count("users")], [3, 3, 0]);
+      assert.equal(await store.receipt("k", 0), undefined);
+      await rejectsWith("REFERENCE_NOT_FOUND", commit(store, [created(user("b")), lost]));
+      assert.equal(await store.read(user("b")), undefined);
+      assert.deepEqual(await store.changesAfter("users", 0, 9), []);
+    }),
+  );
+
   test("whatever is created, changed and deleted at once, no reference leads nowhere", async () => {
     const step = fc.record({
       kind: fc.constantFrom("user", "topic", "change", "deleteUser", "deleteTopic"),

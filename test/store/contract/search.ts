@@ -4,18 +4,31 @@ import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import fc from "fast-check";
 import { type Path, parsePath } from "../../../src/collection/paths.ts";
+import type { Reference } from "../../../src/collection/refers.ts";
 import { matches, valueAt } from "../../../src/query/matches.ts";
 import { compareBy, positionOf } from "../../../src/query/sort.ts";
 import { wordsOf } from "../../../src/query/words.ts";
 import type { ListQuery, Page, Store } from "../../../src/store/store.ts";
-import { commit, created, deleted, type OpenFixture, onStore, textOf, topic, updated } from "./fixture.ts";
+import {
+  commit,
+  created,
+  deleted,
+  type OpenFixture,
+  onStore,
+  rejectsWith,
+  textOf,
+  topic,
+  updated,
+} from "./fixture.ts";
 
 type Resource = Record<string, unknown>;
 
 const pathsOf = (names: readonly string[]) => names.map((name) => parsePath(name) as Path);
 
-const declare = (store: Store, names: readonly string[]) =>
-  store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: pathsOf(names) }]);
+const declare = (store: Store, names: readonly string[], references: readonly Reference[] = []) =>
+  store.migrate([
+    { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: pathsOf(names), references },
+  ]);
 
 /** A page, once the words are gathered. */
 async function search(store: Store, q: string, more: Partial<ListQuery> = {}): Promise<Page> {
@@ -351,10 +364,12 @@ export function searchContract(open: OpenFixture): void {
   test(
     "a commit that is refused leaves the words as they were",
     onStore(open, async (store) => {
-      await declare(store, ["t"]);
+      await declare(store, ["t"], [{ path: ["other"], collection: "topics", onDelete: "restrict" }]);
       await commit(store, [created(topic("1"), { t: "first" })]);
-      const requires = [{ kind: "exists", key: topic("9") }] as const;
-      await assert.rejects(commit(store, [updated(topic("1"), 1, { t: "second" })], { requires }));
+      await rejectsWith(
+        "REFERENCE_NOT_FOUND",
+        commit(store, [updated(topic("1"), 1, { t: "second", other: "9" })]),
+      );
       await assert.rejects(
         commit(store, [updated(topic("1"), 1, { t: "second" }), updated(topic("2"), 1, { t: "second" })]),
       );

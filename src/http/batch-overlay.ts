@@ -75,6 +75,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     versionAt: (...query) => base.versionAt(...query),
     receipt: (...query) => base.receipt(...query),
     scan: (collection) => base.scan(collection),
+    keys: base.keys,
     health: () => base.health(),
     load: () => notHere(),
     erase: () => notHere(),

@@ -2,10 +2,12 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { StartError } from "../errors.ts";
 import { defaultHistory, type History } from "./history.ts";
+import { type OpenKeys, openSqliteKeys } from "./sqlite/keys.ts";
 import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
 import { openSqliteStore } from "./sqlite/open-store.ts";
 import type { Store } from "./store.ts";
 
+export type { OpenKeys } from "./sqlite/keys.ts";
 export type { StoreReader } from "./sqlite/open-reader.ts";
 
 /** Where the resources are kept. */
@@ -50,6 +52,11 @@ export async function openStore(address: StoreAddress, options: StoreOptions = {
 /** Opens a store for reading beside whoever writes to it. Throws StartError. */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
   return openSqliteReader(realPath(address));
+}
+
+/** Opens the API keys of a store beside whoever serves it, and makes the store where there is none. Throws StartError. */
+export async function openKeys(address: StoreAddress): Promise<OpenKeys> {
+  return openSqliteKeys(realPath(address));
 }
 
 /** SQLite follows a symbolic link, so its log and our lock must be looked for beside the file itself. */

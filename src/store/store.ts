@@ -12,6 +12,7 @@ import type { Reference } from "../collection/refers.ts";
 import type { Unique } from "../collection/unique.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Position } from "../query/sort.ts";
+import type { Keys } from "./keys.ts";
 
 /** Names one resource. `id` is the canonical text of the id, also where the collection's ids are integers. */
 export interface Key {
@@ -263,6 +264,9 @@ export interface Store {
 
   /** Every resource of a collection in id order, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
+
+  /** The API keys that are kept with the resources. */
+  readonly keys: Keys;
 
   /** Whether the store works. */
   health(): StoreHealth;

@@ -5,6 +5,7 @@ import { changeLogContract } from "./contract/change-log.ts";
 import { commitContract } from "./contract/commit.ts";
 import type { OpenFixture } from "./contract/fixture.ts";
 import { historyContract } from "./contract/history.ts";
+import { keysContract } from "./contract/keys.ts";
 import { listContract } from "./contract/list.ts";
 import { loadContract } from "./contract/load.ts";
 import { propertyContract } from "./contract/properties.ts";
@@ -27,6 +28,7 @@ export function storeContract(name: string, open: OpenFixture): void {
     historyContract(open);
     catalogueContract(open);
     loadContract(open);
+    keysContract(open);
     propertyContract(open);
     searchContract(open);
   });

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
-import { applicationId, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
+import { applicationId, firstFormatNumber, formatNumber, keysTable, storeTables } from "./tables.ts";
 
 /** Before this version two connections could corrupt a file between them (the WAL-reset bug). */
 const oldestSqlite = [3, 51, 3] as const;
@@ -74,6 +74,19 @@ export function openForReading(path: string): DatabaseSync {
   }
 }
 
+/** Opens a connection that writes for a moment now and then, beside the one that owns the store. Throws StartError. */
+export function openForKeys(path: string): DatabaseSync {
+  const database = openDatabase(path);
+  try {
+    requireStore(path, database);
+    database.exec(`pragma synchronous = full; ${keysTable}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw openError(path, error);
+  }
+}
+
 function statOf(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
@@ -136,7 +149,8 @@ function damaged(path: string, reason: string): StartError {
   return new StartError(`${path} is damaged (${reason}): restore it from a backup.`);
 }
 
-function openError(path: string, error: unknown): unknown {
+/** What an error of SQLite means for whoever started the program; any other error as it is. */
+export function openError(path: string, error: unknown): unknown {
   if (error instanceof StartError) return error;
   const reason = describeError(error);
   switch (failureOf(error)) {

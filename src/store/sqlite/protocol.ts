@@ -8,6 +8,7 @@ import type { ProblemCode } from "../../errors.ts";
 import type { History } from "../history.ts";
 import type { CollectionRecord, Commit, Receipt, Refused } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
+import type { KeyChange } from "./key-table.ts";
 
 /** What a flat list is made of. */
 export type Cell = string | number | null;
@@ -24,6 +25,7 @@ export type WriterRequest =
   | { kind: "gather" }
   | { kind: "trim"; now: number }
   | { kind: "erase"; collection: number; id: string }
+  | { kind: "key"; change: KeyChange }
   | { kind: "probe" }
   | { kind: "close" };
 
@@ -44,6 +46,7 @@ export type WriterAnswer =
   | { kind: "gathered"; more: boolean }
   | { kind: "trimmed"; more: boolean }
   | { kind: "erased"; resource: boolean; changes: number }
+  | { kind: "keyed"; isChanged: boolean }
   | { kind: "mistake"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };
 

@@ -26,6 +26,8 @@ import { describeError, type Failure, failureOf } from "./failures.ts";
 import { Gathering } from "./gathering.ts";
 import { HotPages } from "./hot-pages.ts";
 import { HotResources } from "./hot-resources.ts";
+import { type KeyChange, KeyTable } from "./key-table.ts";
+import { SqliteKeys } from "./keys.ts";
 import { SqliteLoad } from "./load.ts";
 import type { Lock } from "./lock.ts";
 import { Past } from "./past.ts";
@@ -66,6 +68,7 @@ const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
 
 /** A store that is open. `openSqliteStore` makes one. */
 export class SqliteStore implements Store {
+  readonly keys: SqliteKeys;
   readonly #parts: SqliteStoreParts;
   readonly #reader: Reader;
   readonly #scans: Scans;
@@ -100,6 +103,11 @@ export class SqliteStore implements Store {
     this.#sweeping = new Sweeping((request) => this.#ask(request), parts.sweepMs);
     this.#sweeping.start();
     this.#past = new Past(parts.database);
+    const keys = new KeyTable(parts.database);
+    this.keys = new SqliteKeys({
+      read: (read) => this.#readKeys(() => read(keys)),
+      write: (change) => this.#changeKey(change),
+    });
     this.#reads = createBatch({ perform: (reads) => this.#readTogether(reads) });
     this.#commits = createBatch({
       perform: (commits) => this.#commitTogether(commits),
@@ -309,6 +317,18 @@ export class SqliteStore implements Store {
     const resource = this.#reader.resource(collection, id);
     if (resource !== undefined) this.#hot.keep(collection.name, resource);
     return resource;
+  }
+
+  async #readKeys<T>(read: () => T): Promise<T> {
+    this.#requireWorking();
+    return this.#read(read);
+  }
+
+  async #changeKey(change: KeyChange): Promise<boolean> {
+    this.#requireWritable();
+    const answer = await this.#ask({ kind: "key", change });
+    if (answer.kind === "keyed") return answer.isChanged;
+    throw new Problem("UNAVAILABLE", answer.kind === "mistake" ? answer.message : "The store has failed.");
   }
 
   async #readPast<T>(collection: string, read: (known: NumberedCollection) => T): Promise<T | undefined> {

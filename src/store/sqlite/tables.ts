@@ -15,6 +15,22 @@ export const formatNumber = 2;
 /** No release ever wrote a format below this one, and no program reads them. */
 export const firstFormatNumber = 2;
 
+/** The table of API keys, which a file that was made before there were keys lacks. */
+export const keysTable = `
+  create table if not exists keys (
+    prefix text primary key not null,
+    hash text not null,
+    name text not null,
+    subject text not null,
+    roles text not null,
+    scopes text,
+    created_at integer not null,
+    expires_at integer,
+    revoked_at integer,
+    last_used_at integer
+  ) strict;
+`;
+
 /** The tables of a new file. */
 export const storeTables = `
   create table meta (name text primary key not null, value integer not null) strict, without rowid;
@@ -48,6 +64,7 @@ export const storeTables = `
     expires_at integer not null
   ) strict;
   create index receipts_by_expiry on receipts (expires_at);
+  ${keysTable}
   pragma application_id = ${applicationId};
 `;
 

@@ -7,6 +7,7 @@ import { ChangeLog } from "./change-log.ts";
 import { describeError, failureOf } from "./failures.ts";
 import { Heads } from "./heads.ts";
 import { IdBlocks } from "./id-blocks.ts";
+import { addKeysTable, KeyTable } from "./key-table.ts";
 import { Mistake, migrateCollection } from "./migrate.ts";
 import {
   type Cell,
@@ -48,6 +49,7 @@ export class Writer {
   readonly #search: SearchTables;
   readonly #log: ChangeLog;
   readonly #receipts: Receipts;
+  readonly #keys: KeyTable;
   readonly #swap: Swap;
   readonly #logState: StatementSync;
   #load: LoadUnderWay | undefined;
@@ -72,6 +74,8 @@ export class Writer {
     this.#search = new SearchTables(database);
     this.#log = new ChangeLog(database, history);
     this.#receipts = new Receipts(database);
+    addKeysTable(database);
+    this.#keys = new KeyTable(database);
     this.#swap = new Swap({
       database,
       collections: this.#collections,
@@ -153,6 +157,8 @@ export class Writer {
         return { kind: "trimmed", more: this.#trim(request.now) };
       case "erase":
         return { kind: "erased", ...this.#erase(request.collection, request.id) };
+      case "key":
+        return { kind: "keyed", isChanged: this.#transact(() => this.#keys.change(request.change)) };
       case "probe":
         this.#probe();
         return { kind: "done" };

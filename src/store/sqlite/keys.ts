@@ -1,0 +1,87 @@
+/** API keys in a store's file: through the store that is open, or beside the service that has it open. */
+import { existsSync } from "node:fs";
+import type { ApiKey, KeyEnd, Keys } from "../keys.ts";
+import { type KeyChange, KeyTable } from "./key-table.ts";
+import { takeLock } from "./lock.ts";
+import {
+  openError,
+  openForKeys,
+  prepareFile,
+  requireSoundSqlite,
+  requireWritablePlace,
+} from "./open-file.ts";
+
+/** How keys get at their table. */
+interface Access {
+  read<T>(read: (table: KeyTable) => T): Promise<T>;
+  /** Gives whether there was something to change. */
+  write(change: KeyChange): Promise<boolean>;
+}
+
+/** Keys through a store that is open. */
+export class SqliteKeys implements Keys {
+  readonly #access: Access;
+
+  constructor(access: Access) {
+    this.#access = access;
+  }
+
+  find(prefix: string): Promise<ApiKey | undefined> {
+    return this.#access.read((table) => table.find(prefix));
+  }
+
+  all(): Promise<readonly ApiKey[]> {
+    return this.#access.read((table) => table.all());
+  }
+
+  add(key: ApiKey): Promise<boolean> {
+    return this.#access.write({ kind: "add", key });
+  }
+
+  async end(prefix: string, end: KeyEnd): Promise<void> {
+    await this.#access.write({ kind: "end", prefix, end });
+  }
+
+  async noteUse(prefix: string, at: number): Promise<void> {
+    await this.#access.write({ kind: "use", prefix, at });
+  }
+}
+
+/** Keys that are open. */
+export interface OpenKeys extends Keys {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the keys of the store at `path`, whether or not a service has it open, and makes the file where there is none.
+ * Each change is a short transaction of its own. Throws StartError, also from each method.
+ */
+export function openSqliteKeys(path: string): OpenKeys {
+  requireSoundSqlite();
+  requireWritablePlace(path);
+  if (!existsSync(path)) createFile(path);
+  const database = openForKeys(path);
+  const inWords = async <T>(work: () => T): Promise<T> => {
+    try {
+      return work();
+    } catch (error) {
+      throw openError(path, error);
+    }
+  };
+  const table = new KeyTable(database);
+  const keys = new SqliteKeys({
+    read: (read) => inWords(() => read(table)),
+    write: (change) => inWords(() => table.change(change)),
+  });
+  return Object.assign(keys, { close: async () => database.close() });
+}
+
+/** Two who make it at once would be in each other's way. */
+function createFile(path: string): void {
+  const lock = takeLock(path);
+  try {
+    prepareFile(path);
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,91 @@
+/** API keys beside a store that is open: what the command line does while a service runs. */
+import assert from "node:assert/strict";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { StartError } from "../../src/errors.ts";
+import type { ApiKey } from "../../src/store/keys.ts";
+import { openKeys, openStore } from "../../src/store/open.ts";
+import { commit, created, topic } from "./contract/fixture.ts";
+import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
+
+function keyOf(prefix: string): ApiKey {
+  return {
+    prefix,
+    hash: "h",
+    name: "n",
+    subject: "kim",
+    roles: [],
+    scopes: undefined,
+    createdAt: 1,
+    expiresAt: undefined,
+    revokedAt: undefined,
+    lastUsedAt: undefined,
+  };
+}
+
+test("keys made and revoked beside an open store are seen by it at once, while it writes", async (t) => {
+  const { store, path, cleanup } = await openSqliteFixture();
+  t.after(cleanup);
+  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  const beside = await openKeys({ kind: "sqlite", path });
+  t.after(() => beside.close());
+  let isOver = false;
+  let written = 0;
+  const writing = (async () => {
+    while (!isOver) await commit(store, [created(topic(`t${written++}`))]);
+  })();
+  for (let n = 0; n < 50; n++) {
+    await beside.add(keyOf(`hf_${n}`));
+    assert.equal((await store.keys.find(`hf_${n}`))?.revokedAt, undefined);
+    await beside.end(`hf_${n}`, { revokedAt: 5 });
+    assert.equal((await store.keys.find(`hf_${n}`))?.revokedAt, 5);
+    await store.keys.noteUse(`hf_${n}`, 7);
+    assert.equal((await beside.find(`hf_${n}`))?.lastUsedAt, 7);
+  }
+  isOver = true;
+  await writing;
+  assert.equal(await store.count("topics"), written);
+});
+
+test("a store that is not there yet is made by its first key", async (t) => {
+  const { folder, remove } = makeFolder();
+  t.after(remove);
+  const path = join(folder, "new.db");
+  const keys = await openKeys({ kind: "sqlite", path });
+  await keys.add(keyOf("hf_a"));
+  await keys.close();
+  assert.ok(existsSync(path));
+  const store = await openStore({ kind: "sqlite", path });
+  assert.deepEqual(await store.keys.all(), [keyOf("hf_a")]);
+  await store.close();
+});
+
+test("a file that was made before there were keys gets them, from a service or beside it", async (t) => {
+  for (const isServed of [true, false]) {
+    const { store, path, reopen, cleanup } = await openSqliteFixture();
+    t.after(cleanup);
+    await store.close();
+    const database = new DatabaseSync(path);
+    database.exec("drop table keys");
+    database.close();
+    if (isServed) assert.deepEqual(await (await reopen()).keys.all(), []);
+    const keys = await openKeys({ kind: "sqlite", path });
+    assert.equal(await keys.add(keyOf("hf_a")), true);
+    await keys.close();
+  }
+});
+
+test("keys of what is no store, or is locked by another program, are refused in one line", async (t) => {
+  const { folder, remove } = makeFolder();
+  t.after(remove);
+  const text = join(folder, "text.db");
+  writeFileSync(text, "this is no database, and it is longer than the header of one would be. ".repeat(20));
+  await assert.rejects(openKeys({ kind: "sqlite", path: text }), StartError);
+  const foreign = join(folder, "foreign.db");
+  const database = new DatabaseSync(foreign);
+  database.exec("create table t (a)");
+  database.close();
+  await assert.rejects(openKeys({ kind: "sqlite", path: foreign }), /another program: choose another store/);
+});

@@ -60,6 +60,10 @@ export const problems = {
     meaning: "The first request with this Idempotency-Key is still under way. Try again for its answer.",
   },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The Idempotency-Key was used for another request." },
+  ANSWER_NOT_KEPT: {
+    status: 409,
+    meaning: "The request took effect at its first try, whose answer is no longer kept.",
+  },
   PRECONDITION_FAILED: {
     status: 412,
     meaning: "A precondition (If-Match, If-None-Match, If-Unmodified-Since) is false.",

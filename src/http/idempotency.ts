@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto";
 import { Problem } from "../errors.ts";
-import type { Receipt } from "../store/store.ts";
+import type { KeptReceipt, Receipt } from "../store/store.ts";
 import { receiveContent } from "./content.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import type { Operation } from "./operation.ts";
@@ -59,8 +59,9 @@ export async function answerOnce(
 export function receiptFor(service: Service, request: HttpRequest, result: Result): Receipt | undefined {
   if (request.keyed === undefined) return undefined;
   const { key, fingerprint } = request.keyed;
-  const answer = JSON.stringify(respond(service, result, request));
-  return { key, fingerprint, answer, expiresAt: service.now() + validMs };
+  const response = respond(service, result, request);
+  const brief = String(response.headers.location ?? "");
+  return { key, fingerprint, answer: JSON.stringify(response), brief, expiresAt: service.now() + validMs };
 }
 
 /** Another instance may have answered the same request since this one looked. */
@@ -85,7 +86,8 @@ async function replay(
 ): Promise<HttpResponse | undefined> {
   const receipt = await service.store.receipt(key, service.now());
   if (receipt === undefined) return undefined;
-  if (receipt.fingerprint !== fingerprint) throw reused();
+  if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
+  if (receipt.answer === undefined) throw notKept(receipt);
   const { status, headers, body } = JSON.parse(receipt.answer) as HttpResponse;
   return { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
 }
@@ -125,6 +127,15 @@ function inProgress(): Problem {
     "IDEMPOTENCY_IN_PROGRESS",
     `The first request with this ${name} is still under way. Try again for its answer.`,
     { headers: { "retry-after": "1" } },
+  );
+}
+
+function notKept({ brief = "" }: KeptReceipt): Problem {
+  const place = brief === "" ? "" : ` What it made has the address ${brief}.`;
+  return new Problem(
+    "ANSWER_NOT_KEPT",
+    `The request took effect at its first try, whose answer is no longer kept.${place}`,
+    brief === "" ? {} : { headers: { location: brief } },
   );
 }
 

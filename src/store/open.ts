@@ -5,6 +5,7 @@ import { defaultHistory, type History } from "./history.ts";
 import { type OpenKeys, openSqliteKeys } from "./sqlite/keys.ts";
 import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
 import { openSqliteStore } from "./sqlite/open-store.ts";
+import type { ReceiptBounds } from "./sqlite/receipts.ts";
 import type { Store } from "./store.ts";
 
 export type { OpenKeys } from "./sqlite/keys.ts";
@@ -30,6 +31,8 @@ export interface StoreOptions {
   history?: History;
   /** How often it is looked for changes that are no longer to be kept, in milliseconds; and at the beginning. @default 60000 */
   sweepMs?: number;
+  /** How many receipts are kept, and how much of their answers. @default the program's */
+  receipts?: ReceiptBounds;
   /** `NORMAL` may lose acknowledged commits when the power fails; it is there to prove that tests see it. @default "FULL" */
   synchronous?: "FULL" | "NORMAL";
 }

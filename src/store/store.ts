@@ -54,8 +54,16 @@ export interface Receipt {
   fingerprint: string;
   /** The answer to give again, as the caller wrote it. */
   answer: string;
+  /** A word or two that are kept where the store has no room for the answer any more. @default "" */
+  brief?: string;
   /** Unix time in milliseconds from which the receipt is no longer valid. */
   expiresAt: number;
+}
+
+/** A receipt as the store has it: where it had no room for the answer any more, with `brief` alone. */
+export interface KeptReceipt extends Omit<Receipt, "answer"> {
+  /** `undefined`: dropped for want of room, or erased. */
+  answer: string | undefined;
 }
 
 /** One call of `commit`: all of it happens, or none. */
@@ -240,8 +248,11 @@ export interface Store {
    */
   erase(key: Key): Promise<Erased>;
 
-  /** The receipt with this key that is valid at `now`. */
-  receipt(key: string, now: number): Promise<Receipt | undefined>;
+  /**
+   * The receipt with this key that is valid at `now`. Until then it is never dropped, but its answer may be, those of the
+   * oldest first; of one whose resource was erased nothing but the key is left, its `fingerprint` empty.
+   */
+  receipt(key: string, now: number): Promise<KeptReceipt | undefined>;
 
   /** Takes `n` integer ids out of use and gives the first; never gives one twice, nor one that is or was a resource's. */
   reserveIds(collection: string, n: number): Promise<number>;

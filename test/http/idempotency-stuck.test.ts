@@ -55,7 +55,7 @@ test("a key that another instance was faster with is answered with what that kep
     status = (await send(create("raced"))).status;
   }
   other.exec(
-    `insert into receipts select replace(key, '"before"', '"raced"'), fingerprint, answer, expires_at from receipts`,
+    `insert into receipts select replace(key, '"before"', '"raced"'), fingerprint, answer, expires_at, brief from receipts`,
   );
   other.exec("commit");
   const answer = await sent;

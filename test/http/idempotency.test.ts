@@ -323,3 +323,23 @@ describe("how long a key is kept", () => {
     requireReplay(await service.send(request), later);
   });
 });
+
+describe("an answer that is too large to be kept", () => {
+  test("is told of with the address of what was made, and nothing happens twice", async () => {
+    const before = await total();
+    const request = create(newKey(), { text: '"'.repeat(524_270) });
+    const first = await service.send(request);
+    check(first, { status: 201 });
+    const again = await service.send(request);
+    check(again, {
+      status: 409,
+      problem: "ANSWER_NOT_KEPT",
+      headers: { Location: first.headers.location as string },
+    });
+    check(await service.send({ ...request, content: {} }), {
+      status: 422,
+      problem: "IDEMPOTENCY_KEY_REUSED",
+    });
+    assert.equal(await total(), before + 1);
+  });
+});

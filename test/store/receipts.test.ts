@@ -1,16 +1,18 @@
 /** How long receipts stay in the file. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Receipt, Store } from "../../src/store/store.ts";
-import { commit, created, topic } from "./contract/fixture.ts";
+import { commit, created, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const topics = { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] } as const;
 const hourMs = 3_600_000;
 
-async function open(t: TestContext) {
-  const fixture = await openSqliteFixture({ sweepMs: 5 });
+async function open(t: TestContext, options: StoreOptions = {}) {
+  const fixture = await openSqliteFixture({ sweepMs: 5, ...options });
   t.after(fixture.cleanup);
   await fixture.store.migrate([topics]);
   return fixture;
@@ -67,9 +69,87 @@ test("of an erased resource no answer is left in the file, and other answers sta
   }
   const location = JSON.stringify({ status: 204, headers: { location: "/api/v1/topics/a" } });
   await keepOld(store, receiptOf("located", expiresAt, location));
+  await keepOld(store, { ...receiptOf("brief", expiresAt, ""), brief: "/api/v1/topics/a" });
+  await keepOld(store, receiptOf('[null,"PATCH","/api/v1/topics/a","k"]', expiresAt));
   await store.erase(topic("a"));
-  for (const key of ["a", "located"]) assert.equal(await store.receipt(key, 0), undefined, key);
-  assert.notEqual(await store.receipt("b", 0), undefined);
   const again = await reopen();
-  assert.notEqual(await again.receipt("b", 0), undefined);
+  for (const key of ["a", "located", "brief"])
+    assert.deepEqual(await again.receipt(key, 0), {
+      key,
+      fingerprint: "",
+      answer: undefined,
+      brief: "",
+      expiresAt,
+    });
+  assert.equal(await again.receipt('[null,"PATCH","/api/v1/topics/a","k"]', 0), undefined);
+  assert.notEqual((await again.receipt("b", 0))?.answer, undefined);
+});
+
+test("answers have a bound for all and one for each: the oldest go, and their keys stay", async (t) => {
+  const { store, reopen } = await open(t, { receipts: { keys: 100, answers: 1_000, answer: 400 } });
+  const expiresAt = Date.now() + hourMs;
+  const keep = (n: number, answer: string) =>
+    keepOld(store, { ...receiptOf(`k${n}`, expiresAt + n, answer), brief: `b${n}` });
+  for (let n = 0; n < 9; n++) await keep(n, "é".repeat(150)); // 300 bytes
+  await keep(9, "x".repeat(401));
+  const kept = async (from: Store) => {
+    const found = await Promise.all(Array.from({ length: 10 }, (_, n) => from.receipt(`k${n}`, 0)));
+    return found.map((receipt) => receipt?.answer?.length ?? receipt?.brief);
+  };
+  const expected = ["b0", "b1", "b2", "b3", "b4", "b5", 150, 150, 150, "b9"];
+  assert.deepEqual(await kept(store), expected);
+  await rejectsWith("IDEMPOTENCY_KEY_REUSED", keep(0, "y"));
+  assert.deepEqual(await kept(await reopen()), expected);
+});
+
+test("where as many keys are kept as may be, no other is taken until some expire", async (t) => {
+  const { store } = await open(t, { receipts: { keys: 3, answers: 1_000, answer: 1_000 } });
+  const now = Date.now();
+  await Promise.all(["a", "b", "c"].map((key) => keepOld(store, receiptOf(key, now + 300))));
+  const other = () => keepOld(store, receiptOf("d", now + hourMs));
+  await rejectsWith("UNAVAILABLE", other());
+  await rejectsWith("IDEMPOTENCY_KEY_REUSED", keepOld(store, receiptOf("a", now + hourMs)));
+  await commit(store, [created(topic("x"))]);
+  await until(() =>
+    other().then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+test("what was refused counts for nothing, nor does what has expired", async (t) => {
+  const { store } = await open(t, {
+    receipts: { keys: 1, answers: 1_000, answer: 1_000 },
+    sweepMs: 3_600_000,
+  });
+  const receipt = receiptOf("k", 10);
+  await rejectsWith("PRECONDITION_FAILED", commit(store, [updated(topic("a"), 1)], { receipt }));
+  await store.migrate([{ ...topics, unique: [{ path: ["n"], ignoreCase: false }] }]);
+  const twice = [created(topic("a"), { n: 1 }), created(topic("b"), { n: 1 })];
+  await rejectsWith("UNIQUE_VIOLATION", commit(store, twice, { receipt }));
+  await keepOld(store, receipt);
+  const taken = { changes: [], receipt: receiptOf("k", 20), at: 10 };
+  await rejectsWith("UNAVAILABLE", store.commit(taken));
+});
+
+test("a file from before receipts were counted is brought up to date", async (t) => {
+  const { store, path } = await open(t);
+  await keepOld(store, receiptOf("k", Date.now() + hourMs, "answer"));
+  await store.close();
+  const database = new DatabaseSync(path);
+  database.exec(`drop index receipts_with_answer; alter table receipts drop column brief;
+    delete from meta where name in ('receipts', 'answers')`);
+  database.close();
+  const again = await openStore({ kind: "sqlite", path });
+  t.after(() => again.close());
+  assert.equal((await again.receipt("k", 0))?.answer, "answer");
+  await again.close();
+  const after = new DatabaseSync(path, { readOnly: true });
+  const totals = after.prepare("select name, value from meta where name in ('receipts', 'answers')").all();
+  after.close();
+  assert.deepEqual(Object.fromEntries(totals.map(({ name, value }) => [name, value])), {
+    answers: 6,
+    receipts: 1,
+  });
 });

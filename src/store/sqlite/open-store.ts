@@ -3,6 +3,7 @@
 import type { History } from "../history.ts";
 import { takeLock } from "./lock.ts";
 import { openForReading, prepareFile, requireSoundSqlite, requireWritablePlace } from "./open-file.ts";
+import type { ReceiptBounds } from "./receipts.ts";
 import { SqliteStore } from "./store.ts";
 import { WriterClient } from "./writer-client.ts";
 
@@ -15,6 +16,7 @@ export interface SqliteOptions {
   synchronous: "FULL" | "NORMAL";
   history: History;
   sweepMs: number;
+  receipts?: ReceiptBounds;
 }
 
 const cacheKibibytes = 16 * 1024;
@@ -24,7 +26,8 @@ const mappedBytes = 128 * 1024 * 1024;
 
 /** Opens the store at `path`, which this process alone may write to until it is closed. Throws StartError. */
 export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
-  const { answersPerTurn, groupCommit, queryMs, synchronous, history, sweepMs, onFailure } = options;
+  const { answersPerTurn, groupCommit, queryMs, synchronous, history, sweepMs, receipts, onFailure } =
+    options;
   requireSoundSqlite();
   requireWritablePlace(path);
   const lock = takeLock(path);
@@ -36,7 +39,10 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
   };
   try {
     prepareFile(path);
-    const writer = await WriterClient.start({ path, synchronous, groupCommit, history }, fail);
+    const writer = await WriterClient.start(
+      { path, synchronous, groupCommit, history, ...(receipts && { receipts }) },
+      fail,
+    );
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
     store = new SqliteStore(

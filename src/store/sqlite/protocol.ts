@@ -9,6 +9,7 @@ import type { History } from "../history.ts";
 import type { CollectionRecord, Commit, Receipt, Refused } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { KeyChange } from "./key-table.ts";
+import type { ReceiptBounds } from "./receipts.ts";
 
 /** What a flat list is made of. */
 export type Cell = string | number | null;
@@ -62,6 +63,8 @@ export interface WriterSettings {
   synchronous: "FULL" | "NORMAL";
   groupCommit: boolean;
   history: History;
+  /** @default the program's */
+  receipts?: ReceiptBounds;
 }
 
 /** One change as the writer sees it. */
@@ -92,7 +95,7 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   const { at, principal, receipt, changes } = commit;
   cells.push(at, principal ?? null, changes.length);
   if (receipt === undefined) cells.push(null);
-  else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt);
+  else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
   for (const { key, expect, next, after } of changes) {
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
     cells.push(numberOf(key.collection), key.id, before, next ?? null);
@@ -140,6 +143,7 @@ function decodeReceipt(source: Source): Receipt | undefined {
     fingerprint: take(source) as string,
     answer: take(source) as string,
     expiresAt: take(source) as number,
+    brief: take(source) as string,
   };
 }
 

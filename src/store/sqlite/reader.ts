@@ -1,6 +1,6 @@
 /** Reads from one connection. Whoever calls decides which transaction a read belongs to. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { LoggedChange, Page, Receipt, Stored } from "../store.ts";
+import type { KeptReceipt, LoggedChange, Page, Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { HotPages } from "./hot-pages.ts";
 import { toSqliteId } from "./ids.ts";
@@ -47,9 +47,7 @@ export class Reader {
     this.#begin = database.prepare("begin");
     this.#commit = database.prepare("commit");
     this.#head = this.#prepare("select sequence, count from heads where number = ?");
-    this.#receipt = this.#prepare(
-      "select fingerprint, answer, expires_at from receipts where key = ? and expires_at > ?",
-    );
+    this.#receipt = this.#prepare("select * from receipts where key = ? and expires_at > ?");
     this.#search = new SearchState(database);
   }
 
@@ -140,10 +138,12 @@ export class Reader {
   }
 
   /** The receipt with this key that is valid at `now`. */
-  receipt(key: string, now: number): Receipt | undefined {
+  receipt(key: string, now: number): KeptReceipt | undefined {
     const row = get(this.#receipt, key, now);
     if (row === undefined) return undefined;
-    return { key, fingerprint: String(row[0]), answer: String(row[1]), expiresAt: Number(row[2]) };
+    const kept = { key, fingerprint: String(row[1]), expiresAt: Number(row[3]) };
+    const answer = String(row[2]);
+    return answer === "" ? { ...kept, answer: undefined, brief: String(row[4]) } : { ...kept, answer };
   }
 
   /** A few resources of which none is large; `undefined` where that is not so. */

@@ -8,12 +8,12 @@ import type {
   Commit,
   Committed,
   Erased,
+  KeptReceipt,
   Key,
   ListQuery,
   Load,
   LoggedChange,
   Page,
-  Receipt,
   ResourceChange,
   Store,
   Stored,
@@ -185,7 +185,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  async receipt(key: string, now: number): Promise<Receipt | undefined> {
+  async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
     this.#requireWorking();
     return this.#read(() => this.#reader.receipt(key, now));
   }

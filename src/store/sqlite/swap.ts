@@ -168,6 +168,7 @@ export class Swap {
     if (receipt !== undefined && this.#receipts.has(receipt.key, at)) {
       return { code: "IDEMPOTENCY_KEY_REUSED", detail: "The Idempotency-Key was used before." };
     }
+    if (receipt !== undefined && this.#receipts.isFull()) return tooManyReceipts;
     const befores: (Before | undefined)[] = [];
     for (const change of changes) {
       const before = this.#find(change);
@@ -378,6 +379,11 @@ function clearedText(
   clearReference(attributes, cleared.reference, cleared.id);
   return resourceText(idKind, id, attributes);
 }
+
+const tooManyReceipts: Refusal = {
+  code: "UNAVAILABLE",
+  detail: "As many Idempotency-Keys are kept as may be: until some expire, no other is taken.",
+};
 
 function referenced({ id, change }: Deleted): Refusal {
   return { code: "REFERENCED", detail: `Other resources refer to ${JSON.stringify(id)}.`, change };

@@ -34,7 +34,7 @@ export const keysTable = `
 /** The tables of a new file. */
 export const storeTables = `
   create table meta (name text primary key not null, value integer not null) strict, without rowid;
-  insert into meta values ('format', ${formatNumber}), ('groups', 0);
+  insert into meta values ('format', ${formatNumber}), ('groups', 0), ('receipts', 0), ('answers', 0);
   create table collections (
     number integer primary key,
     name text not null unique,
@@ -61,10 +61,12 @@ export const storeTables = `
     key text primary key not null,
     fingerprint text not null,
     answer text not null,
-    expires_at integer not null
+    expires_at integer not null,
+    brief text not null default ''
   ) strict;
   create index receipts_by_expiry on receipts (expires_at);
   ${keysTable}
+  create index receipts_with_answer on receipts (expires_at) where answer <> '';
   pragma application_id = ${applicationId};
 `;
 

@@ -19,7 +19,7 @@ import {
   type WriterRequest,
   type WriterSettings,
 } from "./protocol.ts";
-import { Receipts } from "./receipts.ts";
+import { addReceiptTotals, Receipts } from "./receipts.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Swap } from "./swap.ts";
 import { addConstraints } from "./unique.ts";
@@ -61,7 +61,7 @@ export class Writer {
   /** Why nothing more can be written, once that is so. */
   failure: string | undefined;
 
-  constructor({ path, synchronous, history }: WriterSettings) {
+  constructor({ path, synchronous, history, receipts }: WriterSettings) {
     const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
     database.exec(`
       pragma synchronous = ${synchronous};
@@ -73,7 +73,8 @@ export class Writer {
     this.#heads = new Heads(database);
     this.#search = new SearchTables(database);
     this.#log = new ChangeLog(database, history);
-    this.#receipts = new Receipts(database);
+    addReceiptTotals(database);
+    this.#receipts = new Receipts(database, receipts);
     addKeysTable(database);
     this.#keys = new KeyTable(database);
     this.#swap = new Swap({

@@ -38,6 +38,11 @@ export class Faults {
     if (this.#violations.length < maxViolations) this.#violations.push(violationAt(place, code, what));
   }
 
+  /** What was added, in that order. */
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
   /** Throws INVALID_PARAMETER when there is any. */
   throwIfAny(): void {
     refuse(this.#violations);

@@ -1,0 +1,70 @@
+/** The rules of all collections, compiled once: for whoever asks, what they may. */
+import type { Collection } from "../collection/collection.ts";
+import { StartError } from "../errors.ts";
+import type { GuardedDeclaration } from "./declaration.ts";
+import { createPermit, type Permit } from "./permit.ts";
+import type { Principal } from "./principal.ts";
+import { defaultRules, type Rules, readRules } from "./rules.ts";
+
+/** Who may do what. */
+export interface Access {
+  /** What a caller may do in a collection, `undefined` being somebody without a credential. */
+  permit(collection: string, principal: Principal | undefined): Permit;
+  /** Whether a caller may write anything anywhere. */
+  mayWrite(principal: Principal | undefined): boolean;
+}
+
+/** What is declared of each collection, by name. */
+export type Declarations = Readonly<Record<string, Pick<GuardedDeclaration, "access">>>;
+
+/** Compiles the option `access` of all collections. Throws StartError naming the place of what is wrong. */
+export function compileAccess(
+  collections: ReadonlyMap<string, Collection>,
+  declarations: Declarations,
+  { openCollections }: { openCollections: boolean },
+): Access {
+  const known = new Map([...collections.values()].map((each) => [each.name, guard(each, declarations)]));
+  const open: PermitFor = (principal, name) => createPermit(defaultRules, name, principal);
+  const permit: Access["permit"] = (name, principal) => (known.get(name) ?? open)(principal, name);
+  return {
+    permit,
+    mayWrite: (principal) =>
+      (openCollections && principal !== undefined) ||
+      [...known.keys()].some((name) => mayWrite(permit(name, principal))),
+  };
+}
+
+/** Throws StartError for rules that nobody would look at, since nobody is asked who they are. */
+export function requireNoAccess(declarations: Declarations): void {
+  const name = Object.keys(declarations).find((each) => declarations[each]?.access !== undefined);
+  if (name === undefined) return;
+  throw new StartError(
+    `collections.${name}.access: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.`,
+  );
+}
+
+type PermitFor = (principal: Principal | undefined, collection: string) => Permit;
+
+/** Permits of a declared collection. The same principal asks again and again. */
+function guard(collection: Collection, declarations: Declarations): PermitFor {
+  const { name } = collection;
+  const declared = Object.hasOwn(declarations, name) ? declarations[name]?.access : undefined;
+  const rules = rulesOf(collection, declared);
+  const anybody = createPermit(rules, name, undefined);
+  const kept = new WeakMap<Principal, Permit>();
+  return (principal) => {
+    if (principal === undefined) return anybody;
+    const permit = kept.get(principal) ?? createPermit(rules, name, principal);
+    kept.set(principal, permit);
+    return permit;
+  };
+}
+
+function rulesOf(collection: Collection, declared: unknown): Rules {
+  if (declared === undefined) return defaultRules;
+  return readRules(declared, `collections.${collection.name}.access`, collection);
+}
+
+function mayWrite(permit: Permit): boolean {
+  return (["create", "update", "delete"] as const).some((action) => permit.may(action) !== "nothing");
+}

@@ -1,0 +1,32 @@
+/** Rules and callers for tests. */
+import { type Access, compileAccess, type Declarations } from "../../src/access/access.ts";
+import type { AccessDeclaration } from "../../src/access/declaration.ts";
+import { includes } from "../../src/access/permit.ts";
+import type { Principal } from "../../src/access/principal.ts";
+import { defineCollection } from "../../src/collection/schema.ts";
+
+/** Somebody with nothing but a name, and what a test gives them. */
+export function caller(subject: string, more: Partial<Omit<Principal, "subject">> = {}): Principal {
+  return { subject, roles: [], claims: {}, scopes: undefined, ...more };
+}
+
+/** The access of a service with one collection, `articles`. */
+export async function accessOf(
+  access: AccessDeclaration | undefined,
+  schema?: Readonly<Record<string, unknown>>,
+): Promise<Access> {
+  const declaration = { ...(schema === undefined ? {} : { schema }) };
+  const articles = await defineCollection("articles", declaration);
+  const declarations: Declarations = { articles: access === undefined ? {} : { access } };
+  return compileAccess(new Map([["articles", articles]]), declarations, { openCollections: false });
+}
+
+/** Whether the caller may update an article with these attributes. */
+export function mayUpdate(
+  access: Access,
+  principal: Principal | undefined,
+  article: Readonly<Record<string, unknown>> = {},
+): boolean {
+  const decision = access.permit("articles", principal).may("update");
+  return includes(decision, JSON.stringify({ id: "a1", ...article }));
+}

@@ -35,3 +35,13 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
     ]),
   );
 }
+
+/** The collection with a number, which must be there. */
+export function collectionOf(
+  collections: ReadonlyMap<number, NumberedCollection>,
+  number: number,
+): NumberedCollection {
+  const collection = collections.get(number);
+  if (collection === undefined) throw new Error(`There is no collection ${number}.`);
+  return collection;
+}

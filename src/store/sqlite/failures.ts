@@ -1,5 +1,8 @@
 /** What an error of SQLite means for those who asked. https://sqlite.org/rescode.html */
 
+/** No error of SQLite, but something that cannot be done as things are; nothing was written. */
+export class Mistake extends Error {}
+
 /** Kinds of error: no room left, another process writes, the file or the disk is broken, or anything else. */
 export type Failure = "full" | "busy" | "broken" | "other";
 

@@ -5,13 +5,11 @@ import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { columnDdl, indexDdl, indexName, quoteName } from "./columns.ts";
+import { Mistake } from "./failures.ts";
 import type { Heads } from "./heads.ts";
 import { fitReferences } from "./references.ts";
 import { collectionTables, resourcesTable } from "./tables.ts";
 import { uniqueColumn, uniqueColumnDdl, uniqueIndexDdl, uniqueIndexName } from "./unique.ts";
-
-/** Something that cannot be done as things are; nothing was written. */
-export class Mistake extends Error {}
 
 /** Makes or changes one collection. Nothing that resources hold is ever dropped. Throws Mistake. */
 export function migrateCollection(

@@ -85,10 +85,16 @@ export interface WireCommit {
   changes: readonly WireChange[];
 }
 
-/** The fate of one commit: a sequence for each change, or a problem, with the attribute and the change that it is about. */
-export type Fate =
-  | readonly number[]
-  | { code: ProblemCode; detail: string; pointer?: string; change?: number };
+/** Why a commit did not happen, with the attribute and the change that it is about. */
+export interface Refusal {
+  code: ProblemCode;
+  detail: string;
+  pointer?: string;
+  change?: number;
+}
+
+/** The fate of one commit: a sequence for each change, or what was wrong. */
+export type Fate = readonly number[] | Refusal;
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
@@ -172,7 +178,7 @@ export function decodeFates(cells: readonly Cell[], changes: readonly number[]):
   });
 }
 
-function decodeProblem(source: Source, code: ProblemCode): Fate {
+function decodeProblem(source: Source, code: ProblemCode): Refusal {
   const detail = take(source) as string;
   const pointer = take(source) as string | null;
   const change = take(source) as number | null;

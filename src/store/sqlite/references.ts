@@ -57,11 +57,19 @@ function fillSql(
     where item.type in ('text', 'integer') and json_type(${doc}, ${place}) in ('text', 'integer', 'array');`;
 }
 
+/** A resource that refers to another. */
+export interface Found {
+  key: number;
+  id: string;
+  version: number;
+  text: string;
+}
+
 /** Resources that refer to one. */
 export interface Referrers {
   from: NumberedCollection;
   reference: Reference;
-  find(id: string, limit: number): { key: number; id: string; version: number; text: string }[];
+  find(id: string, limit: number): Found[];
 }
 
 /** Knows which collections refer to which. */

@@ -2,8 +2,9 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { describeError } from "./failures.ts";
 import { giveWay } from "./give-way.ts";
+import { openWriter } from "./open-writer.ts";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
-import { Writer } from "./writer.ts";
+import type { Writer } from "./writer.ts";
 
 /** Commits of one transaction. More would make the first ones wait for long. */
 const maxGroup = 1_000;
@@ -19,7 +20,7 @@ class WriterThread {
   constructor(port: MessagePort, settings: WriterSettings) {
     this.#port = port;
     this.#settings = settings;
-    this.#writer = new Writer(settings);
+    this.#writer = openWriter(settings);
   }
 
   /** Does what has arrived by now, in order. */

@@ -1,0 +1,76 @@
+/** Opens the connection that writes and puts its parts together. */
+import { DatabaseSync } from "node:sqlite";
+import type { NumberedCollection } from "./catalogue.ts";
+import { ChangeLog } from "./change-log.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { Constraints } from "./constraints.ts";
+import { Declarations } from "./declarations.ts";
+import { Following } from "./following.ts";
+import { Groups } from "./groups.ts";
+import { Heads } from "./heads.ts";
+import { IdBlocks } from "./id-blocks.ts";
+import { addKeysTable, KeyTable } from "./key-table.ts";
+import type { WriterSettings } from "./protocol.ts";
+import { addReceiptTotals, Receipts } from "./receipts.ts";
+import { Resources } from "./resources.ts";
+import { SearchTables } from "./search-tables.ts";
+import { Swap } from "./swap.ts";
+import { Transactions } from "./transactions.ts";
+import { addConstraints } from "./unique.ts";
+import { Upkeep } from "./upkeep.ts";
+import { Writer } from "./writer.ts";
+import { WriterLoad } from "./writer-load.ts";
+
+/** How long another process's short write transaction is waited for. */
+const busyTimeoutMs = 5_000;
+const logSizeLimit = 64 * 1024 * 1024;
+const cacheKibibytes = 16 * 1024;
+
+/** A writer on a file that has been prepared. Throws what SQLite says of one that has not. */
+export function openWriter(settings: WriterSettings): Writer {
+  const database = openToWrite(settings);
+  const collections = new Map<number, NumberedCollection>();
+  const heads = new Heads(database);
+  const ids = new IdBlocks();
+  const search = new SearchTables(database);
+  const log = new ChangeLog(database, settings.history);
+  addReceiptTotals(database);
+  const receipts = new Receipts(database, settings.receipts);
+  addKeysTable(database);
+  addConstraints(database);
+  const groups = new Groups(database, log);
+  const transactions = new Transactions(database, heads, search);
+  const constraints = new Constraints(database, collections);
+  const { references } = constraints;
+  const declarations = new Declarations({ database, collections, heads, search, references, transactions });
+  transactions.run(() => {
+    for (const number of collections.keys()) log.fit(number);
+  });
+  const resources = new Resources({ database, collections, heads, ids, search, log });
+  const following = new Following({ collections, references, resources, groups });
+  const shared = { database, collections, heads, ids, search, log, receipts, resources, transactions };
+  return new Writer({
+    database,
+    heads,
+    ids,
+    keys: new KeyTable(database),
+    transactions,
+    swap: new Swap({ database, heads, log, receipts, resources, constraints, groups, following }),
+    following,
+    declarations,
+    load: new WriterLoad({ ...shared, constraints, groups, declarations }),
+    upkeep: new Upkeep(shared),
+    checkpoints: new Checkpoints(database, transactions),
+  });
+}
+
+function openToWrite({ path, synchronous }: WriterSettings): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
+  database.exec(`
+    pragma synchronous = ${synchronous};
+    pragma journal_size_limit = ${logSizeLimit};
+    pragma wal_autocheckpoint = 0;
+    pragma cache_size = -${cacheKibibytes};
+  `);
+  return database;
+}

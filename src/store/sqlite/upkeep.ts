@@ -1,0 +1,101 @@
+/** What the writer does beside writes: it gathers words, removes what is no longer kept, and leaves the file tidy. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Erased } from "../store.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import type { ChangeLog } from "./change-log.ts";
+import { Mistake } from "./failures.ts";
+import type { Heads } from "./heads.ts";
+import type { IdBlocks } from "./id-blocks.ts";
+import type { Receipts } from "./receipts.ts";
+import type { Resources } from "./resources.ts";
+import type { SearchTables } from "./search-tables.ts";
+import type { Transactions } from "./transactions.ts";
+
+/** What upkeep works on. */
+export interface UpkeepParts {
+  database: DatabaseSync;
+  collections: ReadonlyMap<number, NumberedCollection>;
+  heads: Heads;
+  ids: IdBlocks;
+  search: SearchTables;
+  log: ChangeLog;
+  receipts: Receipts;
+  resources: Resources;
+  transactions: Transactions;
+}
+
+/** Keeps the file as it should be. */
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  #lastTrimmed: number | undefined;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+  }
+
+  /** Gathers a slice of words. Gives whether some are left. */
+  gather(): boolean {
+    const { search, transactions } = this.#parts;
+    this.#requireFree();
+    return transactions.run(() => search.gather());
+  }
+
+  /** Removes a slice of receipts or changes that are no longer to be kept. Gives whether there may be more. */
+  trim(now: number): boolean {
+    const { receipts, log, transactions } = this.#parts;
+    this.#requireFree();
+    if (receipts.isDue(now)) {
+      transactions.run(() => receipts.trim(now));
+      return true;
+    }
+    const due = this.#findDue(now);
+    if (due !== undefined) transactions.run(() => log.trim(due, now));
+    return due !== undefined;
+  }
+
+  /** Thousands of collections are not looked through for each slice of one. */
+  #findDue(now: number): number | undefined {
+    const { collections, log } = this.#parts;
+    const isDue = (number: number) => log.isDue(number, now);
+    const last = this.#lastTrimmed;
+    this.#lastTrimmed = last !== undefined && isDue(last) ? last : [...collections.keys()].find(isDue);
+    return this.#lastTrimmed;
+  }
+
+  /** Afterwards the file is written anew: what was changed earlier may still lie in the gaps between its contents. */
+  erase(collection: number, id: string): Erased {
+    const { database, resources, receipts, search, transactions } = this.#parts;
+    const erased = transactions.run(() => {
+      const erased = resources.erase(collection, id);
+      receipts.erase(id);
+      if (erased.resource || erased.changes > 0) search.rebuild(collection);
+      return erased;
+    });
+    database.limits.attach = 1; // which is how SQLite writes the new file
+    try {
+      database.exec("vacuum; pragma wal_checkpoint(truncate)");
+    } finally {
+      database.limits.attach = 0;
+    }
+    return erased;
+  }
+
+  /** Writes something that changes nothing, to see whether there is room. */
+  probe(): void {
+    const { database, transactions } = this.#parts;
+    transactions.run(() => database.exec("update meta set value = value where name = 'groups'"));
+  }
+
+  /** An orderly end leaves no gap in integer ids and no log beside the file. */
+  tidyUp(): void {
+    const { database, ids, heads, transactions } = this.#parts;
+    transactions.run(() => {
+      for (const collection of ids.unfinished()) ids.giveBack(collection, heads.of(collection));
+    });
+    database.exec("pragma wal_checkpoint(truncate)");
+  }
+
+  #requireFree(): void {
+    if (this.#parts.transactions.isKeptOpen) throw new Mistake("An import is under way.");
+  }
+}

@@ -1,0 +1,39 @@
+/** Asking the writer, and what its refusals mean for the store and for those who asked. */
+import { Problem } from "../../errors.ts";
+import type { Health } from "./health.ts";
+import type { Refusal, WriterAnswer, WriterRequest } from "./protocol.ts";
+import type { WriterClient } from "./writer-client.ts";
+
+/** What the writer answers but for refusals, which are thrown. */
+export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
+
+/** Asks the writer of one store. */
+export class Asks {
+  readonly #writer: WriterClient;
+  readonly #health: Health;
+
+  constructor(writer: WriterClient, health: Health) {
+    this.#writer = writer;
+    this.#health = health;
+  }
+
+  /** Asks the writer; throws what it refuses with. */
+  async ask(request: WriterRequest): Promise<Answer> {
+    const answer = await this.#writer.ask(request);
+    if (answer.kind === "problem") throw this.errorOf(answer);
+    if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteRoom();
+    return answer;
+  }
+
+  /** The refusal as an error, of which the health is told. */
+  errorOf({ code, detail, pointer, change }: Refusal): Error {
+    if (code === "INTERNAL") return new Error(detail);
+    if (code === "STORAGE_FULL") this.#health.noteFull();
+    if (pointer === undefined) return new Problem(code, detail, { change });
+    const violation =
+      code === "UNIQUE_VIOLATION"
+        ? ({ in: "body", pointer, code: "unique", detail: "is that of another resource" } as const)
+        : ({ in: "body", pointer, code: "reference", detail: "is not the id of a resource" } as const);
+    return new Problem(code, detail, { violations: [violation], change });
+  }
+}

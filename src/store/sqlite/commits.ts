@@ -1,0 +1,74 @@
+/** Commits on their way to the writer and back: those that arrive together travel together. */
+import { type Batch, createBatch, type Outcome } from "../batch.ts";
+import type { Commit, Committed, Key } from "../store.ts";
+import type { Asks } from "./asks.ts";
+import { textLength } from "./calls.ts";
+import type { Health } from "./health.ts";
+import { type Cell, decodeFates, encodeCommit, type Fate } from "./protocol.ts";
+
+/** Text of commits that may wait for the disk, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+/** What commits work with. */
+export interface CommitsParts {
+  asks: Asks;
+  health: Health;
+  answersPerTurn: () => number;
+  groupCommit: boolean;
+  /** The number of a collection. */
+  numberOf: (collection: string) => number;
+  /** Told of resources that were changed because others were deleted. */
+  onFollowed: (keys: readonly Key[]) => void;
+}
+
+/** Has commits written. */
+export class Commits {
+  readonly #parts: CommitsParts;
+  readonly #batch: Batch<Commit, Committed>;
+
+  constructor(parts: CommitsParts) {
+    this.#parts = parts;
+    this.#batch = createBatch({
+      perform: (commits) => this.#together(commits),
+      maxTogether: parts.groupCommit ? 1_000 : 1,
+      answersPerTurn: parts.answersPerTurn,
+      maxWeight: maxWaitingText,
+      weigh: textLength,
+    });
+  }
+
+  /** Has a commit written, and throws why it was not. */
+  run(commit: Commit): Promise<Committed> {
+    return this.#batch.run(commit);
+  }
+
+  /** Resolves when no commit is under way. */
+  drained(): Promise<void> {
+    return this.#batch.drained();
+  }
+
+  async #together(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
+    const { asks, numberOf, onFollowed } = this.#parts;
+    const cells: Cell[] = [];
+    for (const commit of commits) encodeCommit(cells, commit, numberOf);
+    const answer = await asks.ask({ kind: "commit", calls: commits.length, cells });
+    if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
+    if (answer.followed !== undefined) onFollowed(answer.followed);
+    const fates = decodeFates(
+      answer.cells,
+      commits.map(({ changes }) => changes.length),
+    );
+    return fates.map((fate, index) => this.#outcomeOf(fate, commits[index] as Commit));
+  }
+
+  #outcomeOf(fate: Fate, { changes }: Commit): Outcome<Committed> {
+    if ("code" in fate) return { error: this.#parts.asks.errorOf(fate) };
+    this.#parts.health.noteRoom();
+    return {
+      answer: changes.map(({ expect, after = 0 }, index) => ({
+        version: (expect === "absent" ? after : expect) + 1,
+        sequence: fate[index] as number,
+      })),
+    };
+  }
+}

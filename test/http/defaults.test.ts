@@ -31,6 +31,7 @@ const times = {
 let service: Service;
 before(async () => {
   service = await startService({
+    probe: { standstillMs: 1_000 }, // tests compile schemas of their own in this thread
     now: () => at,
     collections: {
       posts: { schema, defaults: { status: "draft", ...now } },

@@ -15,6 +15,7 @@ import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
 import { type Connection, openConnection } from "./connection.ts";
+import { type ProbeBounds, startProbe } from "./probe.ts";
 
 /** What a test may want to be different. */
 export interface ServiceOptions {
@@ -32,6 +33,8 @@ export interface ServiceOptions {
   now?: () => number;
   /** @default the program's */
   history?: History;
+  /** For a test whose own code holds up the thread or takes much memory; it says why. */
+  probe?: Partial<ProbeBounds>;
 }
 
 /** One request. Only Host, Connection and Content-Length are added to what it says. */
@@ -77,7 +80,10 @@ export interface Service {
   connect(): Promise<Connection>;
   /** Creates a resource and checks that it went well. */
   create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
-  /** Stops the service; connections of the tests are closed first unless they are to be kept. */
+  /**
+   * Stops the service; connections of the tests are closed first unless they are to be kept. Throws when the event loop
+   * stood still or memory passed its bound since the start.
+   */
   stop(options?: { keepConnections?: boolean }): Promise<void>;
 }
 
@@ -91,6 +97,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
   });
+  const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const port = Number(new URL(running.origin).port);
   const prefix = options.prefix ?? "/api/v1";
@@ -130,6 +137,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       if (!keepConnections) for (const connection of connections) connection.close();
       await running.stop();
       await rm(folder, { recursive: true, force: true });
+      probe.stop();
     },
   };
 }

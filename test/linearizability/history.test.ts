@@ -48,6 +48,7 @@ before(async () => {
   const names = Array.from({ length: histories }, (_, n) => `histories${n}`);
   service = await startService({
     collections: Object.fromEntries(names.map((name) => [name, { id: "integer" as const }])),
+    probe: { standstillMs: Number.POSITIVE_INFINITY }, // plans are made and histories checked in this thread
   });
   const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`HOLDFAST_SEED=${seed}, ${histories} histories`);

@@ -77,6 +77,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
       prefix,
       hosts: get("hosts"),
       corsOrigins: get("cors.origins"),
+      rate: get("limits.rate"),
       limits: limitsOf(get),
     },
     host: get("host"),

@@ -81,6 +81,7 @@ export const problems = {
     meaning: "The Expect header asks for something other than 100-continue.",
   },
   MISDIRECTED: { status: 421, meaning: "The Host is not a name of this service." },
+  QUOTA_EXCEEDED: { status: 429, meaning: "The caller has made as many requests as it may for now." },
   HEADERS_TOO_LARGE: { status: 431, meaning: "The header section is larger than the limit." },
   INTERNAL: { status: 500, meaning: "The service failed. The instance of this problem is in its log." },
   UNAVAILABLE: { status: 503, meaning: "The service cannot take the request now. Try again." },

@@ -59,6 +59,8 @@ export interface HoldfastConfig {
     handlerTimeoutMs?: number;
     /** Until an idle connection is closed. @default 65000 */
     keepAliveTimeoutMs?: number;
+    /** Requests of one principal, or else one address, in so many seconds. @default none */
+    rate?: { requests: number; perSeconds: number };
   };
   /** Between turning readiness off and closing the listener, when the service stops. @default 500 */
   drainDelayMs?: number;

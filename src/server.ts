@@ -10,6 +10,7 @@ import { StartError } from "./errors.ts";
 import { planStart } from "./fit.ts";
 import type { createApp, WireBounds } from "./http/app.ts";
 import { createHostCheck } from "./http/hosts.ts";
+import { createQuotas } from "./http/quota.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import { createKeyedQueue } from "./store/keyed-queue.ts";
@@ -67,6 +68,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       log,
       isDraining: () => isDraining,
       isOwnHost: createHostCheck(ownHosts(config)),
+      ...(config.http.rate === undefined ? {} : { quotas: createQuotas(config.http.rate) }),
       configurationHash: hashConfiguration(config.http, config.collections),
     };
     const app = createApp(service, { logRequests: config.logRequests, bounds: options.wireBounds });

@@ -1,4 +1,5 @@
 /** Readers of options: each gives the checked value, or throws an Error whose message says what would be right. */
+import type { Rate } from "../http/rate-limit.ts";
 import type { History } from "../store/history.ts";
 
 /** A text that is not empty. */
@@ -28,6 +29,18 @@ export const wholeNumber =
       return number;
     throw new Error(`must be a whole number from ${least} to ${most}`);
   };
+
+/** So many requests in so many seconds. */
+export const rate = (value: unknown): Rate => {
+  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const isWhole = (number: unknown) => Number.isSafeInteger(number) && Number(number) >= 1;
+  const { requests, perSeconds } = Object.fromEntries(members);
+  if (members.length === 2 && isWhole(requests) && isWhole(perSeconds) && perSeconds <= 86_400)
+    return { requests, perSeconds };
+  throw new Error(
+    "must be whole numbers such as { requests: 600, perSeconds: 60 }, of at most 86400 seconds",
+  );
+};
 
 const byteUnits: Record<string, number> = { "": 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 

@@ -121,9 +121,10 @@ function isRead({ method }: IncomingMessage): boolean {
  * The answer is written past Fastify, which would add a charset to media types that have none. Gives whether the
  * connection stays open.
  */
-async function answer(wire: Wire, { raw, id }: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const begin = wire.logRequests ? performance.now() : 0;
-  const request = toHttpRequest(raw, id, wire.budget);
+  const { raw } = incoming;
+  const request = toHttpRequest(incoming, wire.budget);
   const { status, headers, body } = withinRoom(wire, request, await handle(wire.service, request));
   wire.budget.held -= request.heldBytes;
   if (closesBehind(raw)) headers.connection = "close";
@@ -161,7 +162,8 @@ function logRequest(
 /** Requests whose clients wait for `100 Continue` before they send their content. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-function toHttpRequest(raw: IncomingMessage, id: string, budget: Budget): HttpRequest {
+function toHttpRequest(incoming: FastifyRequest, budget: Budget): HttpRequest {
+  const { raw, id } = incoming;
   const request: HttpRequest = {
     version: raw.httpVersion,
     method: raw.method ?? "",
@@ -169,6 +171,7 @@ function toHttpRequest(raw: IncomingMessage, id: string, budget: Budget): HttpRe
     headers: raw.headers,
     rawHeaders: raw.rawHeaders,
     id,
+    client: incoming,
     principal: undefined,
     content: raw,
     budget,

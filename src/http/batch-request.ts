@@ -16,7 +16,7 @@ export function requestOf(
 ): HttpRequest {
   const received = contentOf(listed, created);
   const { headers } = request;
-  const { version, rawHeaders, id, principal, content, budget } = request;
+  const { version, rawHeaders, id, client, principal, content, budget } = request;
   return {
     version,
     method: listed.method,
@@ -29,6 +29,7 @@ export function requestOf(
     },
     rawHeaders,
     id,
+    client,
     principal,
     content,
     budget,

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { Principal } from "../access/principal.ts";
 import type { Budget } from "./budget.ts";
+import type { Quota } from "./rate-limit.ts";
 
 /** A request whose header section is there and whose content is still unread. */
 export interface HttpRequest {
@@ -17,6 +18,8 @@ export interface HttpRequest {
   rawHeaders: readonly string[];
   /** The service's own id of this request: a UUID. */
   id: string;
+  /** Where it comes from, as the proxies that are trusted have it: the address, and how that reached the first of them. */
+  client: { readonly ip: string | undefined; readonly protocol: string };
   /** Who asks; `undefined` for anybody: without a credential, or where nobody is asked for one. */
   principal: Principal | undefined;
   /** The content, unread, and the connection that it comes along. */
@@ -24,6 +27,8 @@ export interface HttpRequest {
   /** What all requests and answers may hold, and what of it this one's content takes until it is answered. */
   budget: Budget;
   heldBytes: number;
+  /** What was left to its caller when it was counted. */
+  quota?: Quota;
   /** The whole content, where it was wanted before anything else. */
   received?: Buffer;
   /**

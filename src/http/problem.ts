@@ -54,7 +54,7 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
   const { status, code, message } = problem;
   const violations = problem.violations.slice(0, maxViolations);
   return {
-    type: `/problems/${problemSlug(code)}`,
+    type: code === "QUOTA_EXCEEDED" ? quotaExceededType : `/problems/${problemSlug(code)}`,
     title: STATUS_CODES[status],
     status,
     detail: message,
@@ -62,10 +62,14 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
     code,
     message,
     ...(problem.operation === undefined ? {} : { operation: problem.operation }),
+    ...(code === "QUOTA_EXCEEDED" ? { "violated-policies": ["default"] } : {}),
     ...(patchCodes.has(code) ? {} : memberErrors(violations)),
     ...(violations.length === 0 ? {} : { violations }),
   };
 }
+
+/** The type that the registry of problem types has for it (RFC 9457 §4.2). */
+const quotaExceededType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
 /** Their pointers lead into the patch, not into the resource whose attributes a form shows. */
 const patchCodes: ReadonlySet<ProblemCode> = new Set(["INVALID_PATCH", "PATCH_CONFLICT"]);

@@ -13,6 +13,7 @@ import {
 } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
 import { preferredReturn } from "./prefer.ts";
+import { addQuotaHeaders } from "./quota.ts";
 import type { Result } from "./result.ts";
 import { resourcePath } from "./route.ts";
 import type { Document } from "./routes/documents.ts";
@@ -56,6 +57,7 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
     ? "Accept, Accept-Encoding"
     : "Accept, Accept-Encoding, Origin";
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
+  if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, request);
   if (service.isDraining()) headers.connection = "close";
 }
 

@@ -6,6 +6,7 @@ import { type Collection, collectionName, openCollection } from "../collection/c
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
 import type { Store } from "../store/store.ts";
+import type { Quotas } from "./quota.ts";
 import type { HttpSettings } from "./settings.ts";
 
 /** Everything that `handle` depends on. */
@@ -21,6 +22,8 @@ export interface Service {
    * where nobody is asked who they are.
    */
   authenticate?: (headers: IncomingHttpHeaders) => Principal | undefined | Promise<Principal | undefined>;
+  /** What everybody may still ask for; absent where nobody is limited. */
+  quotas?: Quotas;
   /** Writes to one resource wait for each other here. */
   writes: KeyedQueue;
   /** Idempotency-Keys, with what they belong to, whose first request has no answer yet. */

@@ -1,3 +1,5 @@
+import type { Rate } from "./rate-limit.ts";
+
 /** What the configuration can say about the wire. */
 export interface HttpSettings {
   /** The path that the collections live under: begins with `/` and does not end with one, or is `""`. @default "/api/v1" */
@@ -6,6 +8,8 @@ export interface HttpSettings {
   hosts: readonly string[];
   /** Origins that browsers may call from: exact origins, `"*"`, or `"loopback"` for any port of this machine. @default ["loopback"] */
   corsOrigins: readonly string[];
+  /** How many requests one caller may make; `undefined` for any number. @default undefined */
+  rate: Rate | undefined;
   limits: Limits;
 }
 

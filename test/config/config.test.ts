@@ -492,13 +492,29 @@ describe("the program does not start with", () => {
   }
 
   const later = ["auth", "tls", "trustProxy"].map((name) => ({ [name]: {} }));
-  const laterLimits = ["rate"].map((name) => ({ limits: { [name]: 1 } }));
   const laterOfCollections = ["access", "timestamps"].map((name) => ({
     collections: { a: { [name]: true } },
   }));
-  for (const content of [...later, ...laterLimits, ...laterOfCollections]) {
+  for (const content of [...later, ...laterOfCollections]) {
     test(`${JSON.stringify(content)}, which this release would ignore`, async () => {
       await assert.rejects(fromFile(content), /is not supported yet/);
+    });
+  }
+
+  for (const rate of [
+    ...[60, "60/min", true, [], {}, { requests: 60 }, { perSeconds: 1 }],
+    ...[
+      { requests: 0, perSeconds: 60 },
+      { requests: 1.5, perSeconds: 60 },
+      { requests: 1, perSeconds: 86_401 },
+    ],
+    ...[
+      { requests: "1", perSeconds: "60" },
+      { requests: 1, perSeconds: 60, burst: 2 },
+    ],
+  ]) {
+    test(`the rate limit ${JSON.stringify(rate)}`, async () => {
+      await assert.rejects(fromFile({ limits: { rate } }), /limits\.rate must be whole numbers such as/);
     });
   }
 

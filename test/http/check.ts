@@ -92,7 +92,10 @@ export function checkProblem(answer: Answer, code: ProblemCode, expected: Partia
   const { status } = problems[code];
   assert.equal(answer.status, status);
   assert.equal(body.status, status);
-  assert.equal(body.type, `/problems/${code.toLowerCase().replaceAll("_", "-")}`);
+  const types: Record<string, string> = {
+    QUOTA_EXCEEDED: "https://iana.org/assignments/http-problem-types#quota-exceeded",
+  };
+  assert.equal(body.type, types[code] ?? `/problems/${code.toLowerCase().replaceAll("_", "-")}`);
   assert.ok(
     body.title === STATUS_CODES[status] || (status === 413 && body.title === "Content Too Large"),
     answer.text,
@@ -102,6 +105,7 @@ export function checkProblem(answer: Answer, code: ProblemCode, expected: Partia
   assert.equal(body.message, body.detail);
   assert.doesNotMatch(answer.text, /node_modules|\.ts:\d|\n\s+at /, "no stack traces");
   const known = ["type", "title", "status", "detail", "instance", "code", "message", "errors", "violations"];
+  if (code === "QUOTA_EXCEEDED") known.push("violated-policies");
   assert.deepEqual(
     Object.keys(body).filter((name) => !known.includes(name)),
     [],

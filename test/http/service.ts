@@ -11,6 +11,7 @@ import type { Collection } from "../../src/collection/collection.ts";
 import { type CollectionDeclaration, defineCollection } from "../../src/collection/schema.ts";
 import type { Config } from "../../src/config.ts";
 import type { WireBounds } from "../../src/http/app.ts";
+import type { Rate } from "../../src/http/rate-limit.ts";
 import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
@@ -26,6 +27,7 @@ export interface ServiceOptions {
   prefix?: string;
   hosts?: readonly string[];
   corsOrigins?: readonly string[];
+  rate?: Rate;
   limits?: Partial<Limits>;
   drainDelayMs?: number;
   wireBounds?: Partial<WireBounds>;
@@ -156,6 +158,7 @@ async function toConfig(folder: string, options: ServiceOptions): Promise<Config
       prefix: options.prefix ?? "/api/v1",
       hosts: options.hosts ?? [],
       corsOrigins: options.corsOrigins ?? ["loopback"],
+      rate: options.rate,
       limits: { ...defaultLimits, ...options.limits },
     },
     host: "127.0.0.1",

@@ -1,7 +1,8 @@
 /** What one client may ask for. */
+import type { Rate } from "../../http/rate-limit.ts";
 import { defaultLimits } from "../../http/settings.ts";
 import type { Option } from "../option.ts";
-import { bytes, wholeNumber } from "../readers.ts";
+import { bytes, rate, wholeNumber } from "../readers.ts";
 import { timeout } from "./timeout.ts";
 
 const limit = (fallback: number, most: number, about: string): Option<number> => ({
@@ -42,4 +43,10 @@ export const limitOptions = {
     defaultLimits.keepAliveTimeoutMs,
     "until an idle connection is closed",
   ),
+  "limits.rate": {
+    shownDefault: "none",
+    fallback: undefined,
+    about: "requests of one principal, or else one address: `{ requests: 600, perSeconds: 60 }`",
+    read: rate as (value: unknown) => Rate | undefined,
+  },
 } as const satisfies Record<string, Option<unknown>>;

@@ -1,0 +1,78 @@
+/**
+ * Whose quota a request takes from, and what answers tell of it
+ * (the fields of draft-ietf-httpapi-ratelimit-headers-11).
+ */
+import { isIPv4, isIPv6 } from "node:net";
+import { Problem } from "../errors.ts";
+import type { HttpRequest } from "./message.ts";
+import {
+  createRateCounts,
+  type Quota,
+  type Rate,
+  type RateCounts,
+  type RateCountsOptions,
+} from "./rate-limit.ts";
+
+/**
+ * The quotas of everybody who calls. Addresses are counted apart from principals, so that a crowd of addresses cannot
+ * make the service forget what a principal has used.
+ */
+export interface Quotas {
+  readonly principals: RateCounts;
+  readonly addresses: RateCounts;
+}
+
+/** Quotas of which nothing is used. */
+export function createQuotas(rate: Rate, options?: RateCountsOptions): Quotas {
+  return { principals: createRateCounts(rate, options), addresses: createRateCounts(rate, options) };
+}
+
+/**
+ * Counts the request: for its principal, or for the address that it came from where it has none. A credential that does
+ * not hold is nobody's, so that whoever has one that was revoked learns nothing of its owner. Throws QUOTA_EXCEEDED.
+ */
+export function takeFromQuota(quotas: Quotas, request: HttpRequest): void {
+  const { principal } = request;
+  const quota =
+    principal === undefined
+      ? quotas.addresses.take(addressKey(request.client.ip))
+      : quotas.principals.take(principal.subject);
+  request.quota = quota;
+  if (quota.isExceeded) throw quotaExceeded(quota, quotas.addresses.rate);
+}
+
+/** Adds what is left of the quota; a request that was not counted is told what its address has. */
+export function addQuotaHeaders(
+  headers: Record<string, string>,
+  quotas: Quotas,
+  { quota, client }: HttpRequest,
+): void {
+  const { rate } = quotas.addresses;
+  const { remaining, resetSeconds } = quota ?? quotas.addresses.look(addressKey(client.ip));
+  headers["ratelimit-policy"] = `"default";q=${rate.requests};w=${rate.perSeconds}`;
+  headers.ratelimit = `"default";r=${remaining};t=${resetSeconds}`;
+}
+
+function quotaExceeded({ resetSeconds }: Quota, { requests, perSeconds }: Rate): Problem {
+  return new Problem(
+    "QUOTA_EXCEEDED",
+    `More than ${requests} requests in ${perSeconds} seconds are not taken from one caller. Try again in ${resetSeconds} seconds.`,
+    { headers: { "retry-after": String(resetSeconds) } },
+  );
+}
+
+/** Who has one IPv6 address usually has the 2⁶⁴ around it, so they count as one. */
+export function addressKey(address = ""): string {
+  if (!isIPv6(address)) return isIPv4(address) ? address : "unknown"; // a proxy may pass on any text, of any length
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped?.[1] !== undefined) return mapped[1];
+  const [head = "", tail] = address.split("::");
+  const first = head.split(":").filter((group) => group !== "");
+  // What `::` stands for reaches into the first four groups where few are written.
+  const last = tail === undefined ? [] : tail.split(":").filter((group) => group !== "");
+  const groups = [...first, ...Array(Math.max(0, 8 - first.length - last.length)).fill("0"), ...last];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":")}::/64`;
+}

@@ -1,0 +1,160 @@
+/** How many requests one caller may make, over real sockets, and how they are counted. */
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import fc from "fast-check";
+import { addressKey } from "../../src/http/quota.ts";
+import { createRateCounts } from "../../src/http/rate-limit.ts";
+import { check } from "./check.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+const topics = "/api/v1/topics";
+
+async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
+  const service = await startService(options);
+  t.after(() => service.stop());
+  return service;
+}
+
+describe("a rate limit", () => {
+  test("is told by every answer, and beyond it the answer is a 429 that says when to try again", async (t) => {
+    const service = await start(t, { rate: { requests: 5, perSeconds: 60 } });
+    const policy = '"default";q=5;w=60';
+    const told = (remaining: number) => ({
+      "RateLimit-Policy": policy,
+      RateLimit: new RegExp(`^"default";r=${remaining};t=(60|5\\d)$`),
+    });
+    check(await service.send({ path: topics }), { status: 200, headers: told(4) });
+    check(await service.send({ method: "POST", path: topics, content: {} }), {
+      status: 201,
+      headers: told(3),
+    });
+    check(await service.send({ path: `${topics}/nope` }), { status: 404, headers: told(2) });
+    check(await service.send({ path: `${topics}?limit=x` }), { status: 400, headers: told(1) });
+    check(await service.send({ method: "HEAD", path: topics }), { status: 200, headers: told(0) });
+    for (let n = 0; n < 2; n++) {
+      const answer = await service.send({ method: "POST", path: topics, content: {} });
+      check(answer, { status: 429, problem: "QUOTA_EXCEEDED", headers: told(0) });
+      assert.deepEqual((answer.json as Record<string, unknown>)["violated-policies"], ["default"]);
+      const reset = Number(/t=(\d+)$/.exec(answer.headers.ratelimit ?? "")?.[1]);
+      const seconds = Number(answer.headers["retry-after"]);
+      assert.ok(seconds >= reset && seconds <= 60, `${seconds}`);
+    }
+    // What is not even a request of the interface is told too.
+    check(await service.send({ method: "DELETE", path: topics }), { status: 405, headers: told(0) });
+  });
+
+  test("is not there unless it is asked for", async (t) => {
+    const service = await start(t, {});
+    const { headers } = await service.send({ path: topics });
+    assert.equal(headers.ratelimit, undefined);
+    assert.equal(headers["ratelimit-policy"], undefined);
+  });
+
+  test("does not count health and what browsers ask before they ask", async (t) => {
+    const service = await start(t, { rate: { requests: 1, perSeconds: 60 } });
+    const preflight = { Origin: "http://localhost:5173", "Access-Control-Request-Method": "GET" };
+    const askAll = async () => {
+      for (const path of ["/livez", "/readyz", "/healthz"])
+        assert.equal((await service.send({ path })).status, 200, path);
+      check(await service.send({ method: "OPTIONS", path: topics, headers: preflight }), { status: 204 });
+    };
+    await askAll();
+    check(await service.send({ path: topics }), { status: 200, headers: { RateLimit: /r=0;/ } });
+    check(await service.send({ path: topics }), { status: 429 });
+    await askAll();
+  });
+
+  test("writes nothing beyond it", async (t) => {
+    const service = await start(t, { rate: { requests: 3, perSeconds: 60 } });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => service.send({ method: "POST", path: topics, content: { n } })),
+    );
+    assert.equal(answers.filter(({ status }) => status === 201).length, 3);
+    assert.equal(answers.filter(({ status }) => status === 429).length, 17);
+  });
+
+  test("goes by the address of the connection, whatever X-Forwarded-For says", async (t) => {
+    const service = await start(t, { rate: { requests: 3, perSeconds: 60 } });
+    const ask = (address: string) => service.send({ path: topics, headers: { "X-Forwarded-For": address } });
+    for (let n = 1; n <= 3; n++) check(await ask(`192.0.2.${n}`), { status: 200 });
+    for (let n = 4; n <= 6; n++) check(await ask(`192.0.2.${n}`), { status: 429 });
+  });
+});
+
+describe("the counts", () => {
+  const rate = { requests: 2, perSeconds: 10 };
+
+  test("begin anew when the window of their caller is over, and not before", () => {
+    let now = 5_000;
+    const counts = createRateCounts(rate, { clock: () => now });
+    assert.deepEqual(counts.look("a"), { remaining: 2, resetSeconds: 10, isExceeded: false });
+    assert.deepEqual(counts.take("a"), { remaining: 1, resetSeconds: 10, isExceeded: false });
+    now += 9_001;
+    assert.deepEqual(counts.take("a"), { remaining: 0, resetSeconds: 1, isExceeded: false });
+    assert.deepEqual(counts.take("a"), { remaining: 0, resetSeconds: 1, isExceeded: true });
+    assert.deepEqual(counts.take("b"), { remaining: 1, resetSeconds: 10, isExceeded: false });
+    now += 999;
+    assert.deepEqual(counts.look("a"), { remaining: 2, resetSeconds: 10, isExceeded: false });
+    assert.deepEqual(counts.take("a"), { remaining: 1, resetSeconds: 10, isExceeded: false });
+  });
+
+  test("of any run of requests never let more through in a window than it has", () => {
+    const steps = fc.array(fc.record({ caller: fc.nat(3), waitMs: fc.nat(4_000) }), { maxLength: 100 });
+    fc.assert(
+      fc.property(steps, (all) => {
+        let now = 0;
+        const counts = createRateCounts(rate, { clock: () => now });
+        const windows = new Map<number, { begin: number; requests: number }>();
+        for (const { caller, waitMs } of all) {
+          now += waitMs;
+          let window = windows.get(caller);
+          if (window === undefined || now - window.begin >= 10_000) window = { begin: now, requests: 0 };
+          windows.set(caller, window);
+          window.requests++;
+          const quota = counts.take(String(caller));
+          assert.equal(quota.isExceeded, window.requests > 2);
+          assert.equal(quota.remaining, Math.max(0, 2 - window.requests));
+          assert.equal(quota.resetSeconds, Math.ceil((window.begin + 10_000 - now) / 1000));
+        }
+      }),
+    );
+  });
+
+  test("of a million callers take no more room than those of the most that are counted", () => {
+    const counts = createRateCounts(rate, { clock: () => 0, maxCallers: 1_000 });
+    for (let n = 0; n < 1_000_000; n++) counts.take(`caller ${n}`);
+    assert.equal(counts.size(), 1_000);
+    assert.equal(counts.look("caller 999999").remaining, 1);
+    assert.equal(counts.look("caller 999000").remaining, 1);
+    assert.equal(counts.look("caller 998999").remaining, 2);
+  });
+
+  test("that are over make room before those that are not", () => {
+    let now = 0;
+    const counts = createRateCounts(rate, { clock: () => now, maxCallers: 3 });
+    counts.take("old");
+    counts.take("other");
+    now = 10_000;
+    counts.take("old"); // a new window
+    counts.take("third");
+    assert.equal(counts.size(), 2);
+    assert.equal(counts.look("old").remaining, 1);
+  });
+});
+
+describe("an address", () => {
+  for (const [address, key] of [
+    ["192.0.2.7", "192.0.2.7"],
+    ["::ffff:192.0.2.7", "192.0.2.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:db8:1:2::", "2001:db8:1:2::/64"],
+    ["2001:0DB8:0001:0002::9", "2001:db8:1:2::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:db8::1:2:3:4:5", "2001:db8:0:1::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["unix:", "unknown"],
+    ["x".repeat(30_000), "unknown"],
+  ] as const)
+    test(`${address.slice(0, 30)} is counted as ${key}`, () => assert.equal(addressKey(address), key));
+});

@@ -142,6 +142,13 @@ export interface Erased {
   resource: boolean;
   /** How many of its changes were in the change log. */
   changes: number;
+  /** Resources that referred to it, or to one of these, and were changed or deleted as by a delete. */
+  followed: readonly Followed[];
+}
+
+/** A resource that a change of another one changed or deleted, with its history. */
+export interface Followed extends Key {
+  isDeleted: boolean;
 }
 
 /** What a change did to its resource. */
@@ -243,8 +250,8 @@ export interface Store {
 
   /**
    * Removes the resource and all its changes for good, so that the file does not hold them any more, and raises the
-   * collection's sequence where the resource was there. What is declared is not judged. For a store that nobody else uses:
-   * it takes as long as it takes.
+   * collection's sequence where the resource was there. To those that refer to it happens what a delete would do: throws REFERENCED.
+   * For a store that nobody else uses: it takes as long as it takes.
    */
   erase(key: Key): Promise<Erased>;
 

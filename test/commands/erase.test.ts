@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
-import { folder, run, serve, stop } from "./cli.ts";
+import { type TestContext, test } from "node:test";
+import { configuration, folder, run, serve, stop } from "./cli.ts";
 
 const line = '{"id":"a","name":"Xanthippe"}\n{"id":"b","name":"Sokrates"}\n';
 
@@ -43,5 +43,52 @@ test("a store or a collection that is not there is one line", async (t) => {
   assert.deepEqual(
     [exitCode, stderr],
     [1, 'holdfast: There is no collection "peple". Did you mean "people"?\n'],
+  );
+});
+
+const people = '{"id":"a"}\n{"id":"b"}\n';
+const read = async (cwd: string, t: TestContext, name: string) =>
+  (await run(t, ["export", name], { cwd })).stdout;
+
+test("what refers to the erased resource keeps it, or is cleared or deleted as by a delete, and that is told", async (t) => {
+  const declared = {
+    people: {},
+    orders: { references: { by: "people" } },
+    notes: { references: { of: { collection: "people", onDelete: "clear" } } },
+    addresses: { references: { of: { collection: "people", onDelete: "cascade" } } },
+    doors: { references: { at: { collection: "addresses", onDelete: "cascade" } } },
+  };
+  const files = {
+    people,
+    orders: '{"id":"o","by":"b"}\n',
+    notes: '{"id":"n","of":["a","b"],"text":"x"}\n',
+    addresses: '{"id":"h","of":"a"}\n{"id":"i","of":"b"}\n',
+    doors: '{"id":"d","at":"h"}\n',
+  };
+  const cwd = await folder(t, { ...files, ...configuration(declared) });
+  for (const name of Object.keys(files)) {
+    const { exitCode, stderr } = await run(t, ["import", name, name], { cwd });
+    assert.equal(exitCode, 0, stderr);
+  }
+  const kept = await run(t, ["erase", "people", "b"], { cwd });
+  assert.equal(kept.exitCode, 1);
+  assert.match(
+    kept.stderr,
+    /^holdfast: Other resources refer to "b"\. Among them: orders\/o.* Nothing is erased/,
+  );
+  assert.equal(await read(cwd, t, "people"), people);
+  assert.equal(await read(cwd, t, "notes"), files.notes);
+  const { exitCode, stderr } = await run(t, ["erase", "people", "a"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stderr, /^the resource "a" of people is erased/);
+  assert.match(stderr, /^1 resource referred to what is gone, and no longer so$/m);
+  assert.match(stderr, /^ {2}holdfast erase addresses h\n {2}holdfast erase doors d$/m);
+  assert.equal(await read(cwd, t, "notes"), '{"id":"n","of":["b"],"text":"x"}\n');
+  assert.equal(await read(cwd, t, "addresses"), '{"id":"i","of":"b"}\n');
+  assert.equal(await read(cwd, t, "doors"), "");
+  const rest = await run(t, ["erase", "addresses", "h"], { cwd });
+  assert.match(
+    rest.stderr,
+    /^what was left of the deleted resource "h" of addresses is erased, with 2 changes/,
   );
 });

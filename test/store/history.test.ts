@@ -119,7 +119,7 @@ test("of an erased resource the file has nothing left, nor has its log", async (
   await commit(store, [updated(topic("a"), 2, { name: secret })]);
   const holds = () => [path, `${path}-wal`].some((file) => /xanthippe/i.test(readFileSync(file, "latin1")));
   assert.ok(holds());
-  assert.deepEqual(await store.erase(topic("a")), { resource: true, changes: 3 });
+  assert.deepEqual(await store.erase(topic("a")), { resource: true, changes: 3, followed: [] });
   assert.ok(!holds());
   const found = await store.list({ collection: "topics", limit: 9, words: ["sokrates"] });
   assert.deepEqual(

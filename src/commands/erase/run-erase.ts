@@ -1,7 +1,7 @@
-import { StartError } from "../../errors.ts";
+import { Problem, StartError } from "../../errors.ts";
 import { openStore } from "../../store/open.ts";
 import { requireFile } from "../../store/sqlite/open-file.ts";
-import type { Key, Store } from "../../store/store.ts";
+import type { Erased, Key, Store } from "../../store/store.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, suggest } from "../words.ts";
 
@@ -11,20 +11,47 @@ export async function runErase(key: Key, flags: Record<string, unknown>, env: En
   requireFile(config.store.path);
   const store = await openStore(config.store, { onFailure: () => {}, history: config.history });
   try {
-    process.stderr.write(`${await erase(store, key)}\n`);
+    for (const line of await erase(store, key)) process.stderr.write(`${line}\n`);
   } finally {
     await store.close();
   }
 }
 
-/** Gives what was done, in a sentence. */
-async function erase(store: Store, key: Key): Promise<string> {
+/** Gives what was done, in lines. */
+async function erase(store: Store, key: Key): Promise<string[]> {
   const { collection, id } = key;
   const known = store.collections();
   if (!known.has(collection))
     throw new StartError(`There is no collection "${collection}". ${suggest(collection, [...known.keys()])}`);
-  const { resource, changes } = await store.erase(key);
+  const { resource, changes, followed } = await store.erase(key).catch(refused);
   if (!resource && changes === 0) throw new StartError(`Nothing is kept of "${id}" in ${collection}.`);
   const what = resource ? "the resource" : "what was left of the deleted resource";
-  return `${what} "${id}" of ${collection} is erased, with ${counted(changes, "change")} of its history`;
+  return [
+    `${what} "${id}" of ${collection} is erased, with ${counted(changes, "change")} of its history`,
+    ...followedLines(followed),
+  ];
+}
+
+function refused(error: unknown): never {
+  if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
+  throw new StartError(
+    `${error.message} Nothing is erased: delete those, or have them refer to another, first.`,
+  );
+}
+
+function followedLines(followed: Erased["followed"]): string[] {
+  // One that was changed first may have been deleted then.
+  const isDeleted = new Map(
+    followed.map(({ collection, id, isDeleted }) => [`${collection} ${id}`, isDeleted]),
+  );
+  const deleted = [...isDeleted.keys()].filter((key) => isDeleted.get(key));
+  const changed = isDeleted.size - deleted.length;
+  const lines =
+    changed === 0 ? [] : [`${counted(changed, "resource")} referred to what is gone, and no longer so`];
+  if (deleted.length === 0) return lines;
+  return [
+    ...lines,
+    `deleted with it, since they referred to what is gone: ${counted(deleted.length, "resource")}, whose history is kept; to erase that too:`,
+    ...deleted.map((key) => `  holdfast erase ${key}`),
+  ];
 }

@@ -111,7 +111,7 @@ export class Following {
     const group = this.#parts.groups.extend(changes[0] as WireChange, sequence);
     const change = { collection: from.number, id: resource.id, expect: resource.version, next };
     this.#parts.resources.write(change, resource, { at, principal, group });
-    this.#followed.push({ collection: from.name, id: resource.id });
+    this.#followed.push({ collection: from.name, id: resource.id, isDeleted: next === null });
   }
 }
 

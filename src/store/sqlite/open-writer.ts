@@ -5,6 +5,7 @@ import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Constraints } from "./constraints.ts";
 import { Declarations } from "./declarations.ts";
+import { Erasing } from "./erasing.ts";
 import { Following } from "./following.ts";
 import { Groups } from "./groups.ts";
 import { Heads } from "./heads.ts";
@@ -60,6 +61,7 @@ export function openWriter(settings: WriterSettings): Writer {
     declarations,
     load: new WriterLoad({ ...shared, constraints, groups, declarations }),
     upkeep: new Upkeep(shared),
+    erasing: new Erasing({ ...shared, references, groups, following }),
     checkpoints: new Checkpoints(database, transactions),
   });
 }

@@ -34,6 +34,7 @@ export type WriterRequest =
 export interface WireKey {
   collection: string;
   id: string;
+  isDeleted: boolean;
 }
 
 /** What the writer answers to one request. A problem is told by its code and detail. */
@@ -46,7 +47,7 @@ export type WriterAnswer =
   | { kind: "added"; refused: readonly Refused[] }
   | { kind: "gathered"; more: boolean }
   | { kind: "trimmed"; more: boolean }
-  | { kind: "erased"; resource: boolean; changes: number }
+  | { kind: "erased"; resource: boolean; changes: number; followed: readonly WireKey[] }
   | { kind: "keyed"; isChanged: boolean }
   | { kind: "mistake"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };

@@ -131,16 +131,13 @@ export class Resources {
     log.run(head.sequence, id, head.sequence, "created", at, principal, group, null);
   }
 
-  /** Removes a resource and its changes without a trace in the log. Its words are left to the caller. */
-  erase(collection: number, id: string): { resource: boolean; changes: number } {
-    const before = this.find({ collection, id });
-    if (before !== undefined) {
-      const head = this.#heads.of(collection);
-      this.takeOut(collectionOf(this.#collections, collection), id);
-      head.sequence++;
-      head.count--;
-    }
-    return { resource: before !== undefined, changes: this.#log.erase(collection, id) };
+  /** Removes a resource that is there, without a trace in the log, and gives its sequence. Its words are left to the caller. */
+  erase({ collection, id }: { collection: number; id: string }): number {
+    const head = this.#heads.of(collection);
+    this.takeOut(collectionOf(this.#collections, collection), id);
+    head.sequence++;
+    head.count--;
+    return head.sequence;
   }
 
   #noteId({ number, idKind }: NumberedCollection, id: string): void {

@@ -169,7 +169,9 @@ export class SqliteStore implements Store {
     try {
       const answer = await this.#asks.ask({ kind: "erase", collection: number, id: key.id });
       if (answer.kind !== "erased") throw new Error(`The writer answered an erase with "${answer.kind}".`);
-      return { resource: answer.resource, changes: answer.changes };
+      const { resource, changes, followed } = answer;
+      this.#hot.drop(followed);
+      return { resource, changes, followed };
     } finally {
       this.#background.gather();
       this.#hot.release([change]);

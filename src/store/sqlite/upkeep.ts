@@ -1,13 +1,11 @@
 /** What the writer does beside writes: it gathers words, removes what is no longer kept, and leaves the file tidy. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Erased } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { Mistake } from "./failures.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import type { Receipts } from "./receipts.ts";
-import type { Resources } from "./resources.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -20,7 +18,6 @@ export interface UpkeepParts {
   search: SearchTables;
   log: ChangeLog;
   receipts: Receipts;
-  resources: Resources;
   transactions: Transactions;
 }
 
@@ -60,24 +57,6 @@ export class Upkeep {
     const last = this.#lastTrimmed;
     this.#lastTrimmed = last !== undefined && isDue(last) ? last : [...collections.keys()].find(isDue);
     return this.#lastTrimmed;
-  }
-
-  /** Afterwards the file is written anew: what was changed earlier may still lie in the gaps between its contents. */
-  erase(collection: number, id: string): Erased {
-    const { database, resources, receipts, search, transactions } = this.#parts;
-    const erased = transactions.run(() => {
-      const erased = resources.erase(collection, id);
-      receipts.erase(id);
-      if (erased.resource || erased.changes > 0) search.rebuild(collection);
-      return erased;
-    });
-    database.limits.attach = 1; // which is how SQLite writes the new file
-    try {
-      database.exec("vacuum; pragma wal_checkpoint(truncate)");
-    } finally {
-      database.limits.attach = 0;
-    }
-    return erased;
   }
 
   /** Writes something that changes nothing, to see whether there is room. */

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Declarations } from "./declarations.ts";
+import type { Erasing } from "./erasing.ts";
 import { failureOf, Mistake } from "./failures.ts";
 import type { Following } from "./following.ts";
 import type { Heads } from "./heads.ts";
@@ -34,6 +35,7 @@ export interface WriterParts {
   declarations: Declarations;
   load: WriterLoad;
   upkeep: Upkeep;
+  erasing: Erasing;
   checkpoints: Checkpoints;
 }
 
@@ -87,7 +89,7 @@ export class Writer {
   }
 
   #perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
-    const { declarations, load, upkeep, keys } = this.#parts;
+    const { declarations, load, upkeep, erasing, keys } = this.#parts;
     switch (request.kind) {
       case "migrate":
         return { kind: "migrated", collections: declarations.migrate(request.plan) };
@@ -107,7 +109,7 @@ export class Writer {
       case "trim":
         return { kind: "trimmed", more: upkeep.trim(request.now) };
       case "erase":
-        return { kind: "erased", ...upkeep.erase(request.collection, request.id) };
+        return erasing.erase(request.collection, request.id);
       case "key":
         return { kind: "keyed", isChanged: this.#transactions.run(() => keys.change(request.change)) };
       case "probe":

@@ -107,8 +107,8 @@ export function historyContract(open: OpenFixture): void {
       await commit(store, [created(key), created(topic("b"))]);
       await commit(store, [updated(key, 1, { n: 2 })]);
       await store.read(key);
-      assert.deepEqual(await store.erase(key), { resource: true, changes: 2 });
-      assert.deepEqual(await store.erase(key), { resource: false, changes: 0 });
+      assert.deepEqual(await store.erase(key), { resource: true, changes: 2, followed: [] });
+      assert.deepEqual(await store.erase(key), { resource: false, changes: 0, followed: [] });
       const again = await reopen();
       assert.equal(await again.read(key), undefined);
       assert.equal(await again.version(key, 1), undefined);
@@ -117,7 +117,7 @@ export function historyContract(open: OpenFixture): void {
       assert.deepEqual([items.map(({ id }) => id), total, sequence], [["b"], 1, 4]);
       assert.equal((await again.changesOf(topic("b"), all)).length, 1);
       await commit(again, [deleted(topic("b"), 1)]);
-      assert.deepEqual(await again.erase(topic("b")), { resource: false, changes: 2 });
+      assert.deepEqual(await again.erase(topic("b")), { resource: false, changes: 2, followed: [] });
     }),
   );
 }

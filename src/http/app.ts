@@ -3,14 +3,15 @@
  * every request to `handle` with its content unread; none of our logic hangs on its hooks or routes.
  */
 import { randomUUID } from "node:crypto";
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { Problem } from "../errors.ts";
 import { type Budget, createBudget, isBeyond, noRoomForAnswer } from "./budget.ts";
+import { answerClientError } from "./client-errors.ts";
 import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
+import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
 import { handle } from "./handle.ts";
-import { type HttpRequest, type HttpResponse, jsonType, safetyHeaders } from "./message.ts";
-import { problemBody, problemResponse } from "./problem.ts";
+import type { HttpRequest, HttpResponse } from "./message.ts";
+import { problemResponse } from "./problem.ts";
 import { addCommonHeaders } from "./respond.ts";
 import type { Service } from "./service.ts";
 import { createTurns } from "./turns.ts";
@@ -65,7 +66,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
       requireHostHeader: false, // we answer that ourselves
       shouldUpgradeCallback: canHandOver,
     },
-    clientErrorHandler,
+    clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => serve(request, reply),
   });
   app.server.maxConnections = bounds.maxConnections;
@@ -74,9 +75,9 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
   app.all("/*", serve);
   app.setNotFoundHandler(serve); // OPTIONS *, TRACE, //path, QUERY …
   app.setErrorHandler((_error, request, reply) => serve(request, reply)); // a Content-Type that is no media type
-  answerExpectations(app);
+  takeExpectations(app.server, app.routing);
   serveUpgrades(app.server, (request, response) => {
-    waiting.set(request, response);
+    noteWaiting(request, response);
     app.routing(request, response);
   });
   return app;
@@ -159,9 +160,6 @@ function logRequest(
   service.log.info({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, "request");
 }
 
-/** Requests whose clients wait for `100 Continue` before they send their content. */
-const waiting = new WeakMap<IncomingMessage, ServerResponse>();
-
 function toHttpRequest(incoming: FastifyRequest, budget: Budget): HttpRequest {
   const { raw, id } = incoming;
   const request: HttpRequest = {
@@ -178,64 +176,8 @@ function toHttpRequest(incoming: FastifyRequest, budget: Budget): HttpRequest {
     heldBytes: 0,
   };
   if (raw.headers.expect !== undefined) {
-    const response = waiting.get(raw);
+    const response = whoWaits(raw);
     if (response !== undefined) request.sendContinue = () => response.writeContinue();
   }
   return request;
-}
-
-/** Node would answer `Expect` by itself, before anybody has looked whether the content is wanted. */
-function answerExpectations(app: FastifyInstance): void {
-  app.server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    waiting.set(request, response);
-    app.routing(request, response);
-  });
-  app.server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-    app.routing(request, response);
-  });
-}
-
-/**
- * What never became a request: malformed, too large in its headers, or too slow. Whole requests before it are answered
- * first; one whose own content is at fault would wait for it in vain.
- */
-function clientErrorHandler(error: NodeJS.ErrnoException, socket: Connection): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  if (socket[latestRequest]?.complete === false) {
-    refuse(socket, clientProblem(error.code));
-    return;
-  }
-  inOrder(socket, async () => {
-    refuse(socket, clientProblem(error.code));
-    return false;
-  });
-}
-
-function refuse(socket: Connection, problem: Problem): void {
-  const id = randomUUID();
-  const body = JSON.stringify(problemBody(problem, id));
-  const lines = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    `Date: ${new Date().toUTCString()}`,
-    `Content-Type: ${jsonType}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Cache-Control: no-store",
-    `X-Request-Id: ${id}`,
-    ...Object.entries(safetyHeaders).map(([name, value]) => `${name}: ${value}`),
-    "Connection: close",
-  ];
-  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
-}
-
-function clientProblem(code: string | undefined): Problem {
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return new Problem("HEADERS_TOO_LARGE", "The header section is larger than the limit.");
-  }
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new Problem("REQUEST_TIMEOUT", "The request was not complete in time.");
-  }
-  return new Problem("INVALID_REQUEST", "The request is not a well-formed HTTP/1.1 message.");
 }

@@ -3,9 +3,11 @@
  * over the file, the file over the defaults. Whatever is not understood keeps the program from starting.
  */
 import { isAbsolute, resolve } from "node:path";
+import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { requireTargets } from "./collection/refers.ts";
 import { defineCollection } from "./collection/schema.ts";
+import { authOf } from "./config/auth.ts";
 import { readConfigFile } from "./config/file.ts";
 import { requireKnownVariables, requireOptionNames } from "./config/option-names.ts";
 import { requireOwnPath } from "./config/own-paths.ts";
@@ -26,6 +28,8 @@ export interface Config {
   /** Whether collections that nobody declared spring into being. */
   openCollections: boolean;
   history: History;
+  /** Where credentials come from; `undefined` where nobody is asked for one. */
+  auth: AuthSettings | undefined;
   http: HttpSettings;
   host: string;
   port: number;
@@ -67,16 +71,18 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const collections = await collectionsOf(content.collections, prefix).catch((error: unknown) => {
     throw inFile(error, file);
   });
+  const auth = authOf(content, get, { cwd, file });
   const config: Config = {
     file,
     store: storeOf(get("store"), cwd),
     collections,
     openCollections: get("openCollections") ?? collections.size === 0,
     history: get("history"),
+    auth,
     http: {
       prefix,
       hosts: get("hosts"),
-      corsOrigins: get("cors.origins"),
+      corsOrigins: get("cors.origins") ?? (auth === undefined ? ["loopback"] : []),
       rate: get("limits.rate"),
       limits: limitsOf(get),
     },
@@ -144,9 +150,9 @@ function limitsOf(get: Get): Limits {
 }
 
 /** Beyond this machine, a service that asks nobody who they are is open to all. */
-function requireSafeHost({ host, insecure }: Config): void {
-  if (insecure || isLoopback(host)) return;
+function requireSafeHost({ host, insecure, auth }: Config): void {
+  if (insecure || auth !== undefined || isLoopback(host)) return;
   throw new StartError(
-    `host: on ${host} anybody in reach could read and change everything, since nothing is authenticated in this release. Say --insecure if that is what you want.`,
+    `host: on ${host} anybody in reach could read and change everything, since nobody is asked who they are. Configure auth, or say --insecure if that is what you want.`,
   );
 }

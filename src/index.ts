@@ -1,7 +1,30 @@
 /** The public interface: what a configuration file may use. */
+import type { Algorithm } from "./access/jwt/algorithms.ts";
 import type { CollectionDeclaration } from "./collection/schema.ts";
 
 export type { CollectionDeclaration } from "./collection/schema.ts";
+
+/** Whose JSON Web Tokens are taken, and what is read of them. */
+export interface JwtOptions {
+  /** What `iss` must be. */
+  issuer: string;
+  /** What `aud` must be, or hold one of. */
+  audience: string | readonly string[];
+  /** The issuer's public keys: an https URL (http on this machine), a file, or a JSON Web Key Set itself. */
+  jwks: string | { readonly keys: readonly object[] };
+  /** The signatures that are taken. @default all of these */
+  algorithms?: readonly Algorithm[];
+  /** Whether only tokens are taken that say `at+jwt` of themselves (RFC 9068). @default false */
+  onlyAccessTokens?: boolean;
+  /** The claim that says whose the token is. @default "sub" */
+  subjectClaim?: string;
+  /** The claim with the roles: a list, or one text with spaces between. @default "roles" */
+  rolesClaim?: string;
+  /** The claim that rules know as `$claims.tenant`. @default "tenant" */
+  tenantClaim?: string;
+  /** The claim with the scopes that every token is narrowed to. @default "scope", where it has scopes of this service */
+  scopeClaim?: string;
+}
 
 /** What a configuration file may say. */
 export interface HoldfastConfig {
@@ -24,10 +47,17 @@ export interface HoldfastConfig {
    * @default { keepDays: 30, keepChanges: 1_000_000 }
    */
   history?: { keepDays?: number; keepChanges?: number } | "forever" | "none";
-  /** Names that the service answers to, beside the loopback ones. @default none */
+  /** Where credentials come from: at least one of the two. @default nobody is asked who they are */
+  auth?: {
+    /** Whether API keys are taken, which `holdfast keys` makes. @default false */
+    keys?: boolean;
+    /** Whose JSON Web Tokens are taken. @default none */
+    jwt?: JwtOptions;
+  };
+  /** Names that the service answers to without `auth`, beside the loopback ones. @default none */
   hosts?: readonly string[];
   cors?: {
-    /** Origins whose pages may call: exact ones, `"*"`, or `"loopback"`. @default ["loopback"] */
+    /** Origins whose pages may call: exact ones, `"*"`, or `"loopback"`. @default ["loopback"], and none with `auth` */
     origins?: readonly string[];
   };
   limits?: {

@@ -3,13 +3,14 @@ import { createHash } from "node:crypto";
 import type { AddressInfo, Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
+import type { Authenticate, AuthParts } from "./access/authenticate.ts";
 import type { Collection } from "./collection/collection.ts";
 import { createUuidSource } from "./collection/ids.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { planStart } from "./fit.ts";
 import type { createApp, WireBounds } from "./http/app.ts";
-import { createHostCheck } from "./http/hosts.ts";
+import { createAnyHostCheck, createHostCheck } from "./http/hosts.ts";
 import { createQuotas } from "./http/quota.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
@@ -54,20 +55,27 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const [store, { createApp }] = await Promise.all([opening, import("./http/app.ts")]);
   try {
     await store.migrate(await planStart(store, config));
+    const now = options.now ?? Date.now;
+    const authenticate = await authenticateOf(config, {
+      keys: store.keys,
+      now,
+      warn: (text) => log.warn(text),
+    });
     let isDraining = false;
     const service: Service = {
       store,
       collections: config.collections,
       openCollections: config.openCollections,
       settings: config.http,
+      authenticate,
       writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
       keysUnderWay: new Set(),
       pace,
       newUuid: createUuidSource(),
-      now: options.now ?? Date.now,
+      now,
       log,
       isDraining: () => isDraining,
-      isOwnHost: createHostCheck(ownHosts(config)),
+      isOwnHost: config.auth === undefined ? createHostCheck(ownHosts(config)) : createAnyHostCheck(),
       ...(config.http.rate === undefined ? {} : { quotas: createQuotas(config.http.rate) }),
       configurationHash: hashConfiguration(config.http, config.collections),
     };
@@ -85,6 +93,16 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await store.close();
     throw error;
   }
+}
+
+/** What it brings along is loaded only where somebody is asked who they are. */
+async function authenticateOf(
+  { auth }: Config,
+  parts: Omit<AuthParts, "settings">,
+): Promise<Authenticate | undefined> {
+  if (auth === undefined) return undefined;
+  const { openAuthenticate } = await import("./access/authenticate.ts");
+  return openAuthenticate({ settings: auth, ...parts });
 }
 
 /** The address that the service was told to listen on is a name of it, unless it stands for every address. */

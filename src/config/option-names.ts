@@ -6,7 +6,7 @@ import { options } from "./options.ts";
 
 /** Options that are known by name, and that this release does not have: ignoring `access` would open a door. */
 const laterOptions = {
-  top: ["auth", "tls", "trustProxy"],
+  top: ["tls", "trustProxy"],
   collection: ["access", "timestamps", "readOnly", "writeOnly"],
 } as const;
 

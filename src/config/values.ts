@@ -66,6 +66,7 @@ export function createLookup({
     try {
       return option.read(found.value) as OptionValue<Name>;
     } catch (error) {
+      if (error instanceof StartError) throw inFile(error, file);
       throw new StartError(`${found.at} ${(error as Error).message}, and is ${shown(found.value)}.`);
     }
   };

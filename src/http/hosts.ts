@@ -39,6 +39,16 @@ export function createHostCheck(names: readonly string[]): (host: string) => boo
   };
 }
 
+/** A check for a service whose callers must say who they are: every name is one of it; throws INVALID_REQUEST for a malformed one. */
+export function createAnyHostCheck(): (host: string) => boolean {
+  let lastSound: string | undefined;
+  return (host) => {
+    if (host !== lastSound) hostName(host);
+    lastSound = host;
+    return true;
+  };
+}
+
 /** The problem of a request that is not sound HTTP. What follows it on the connection cannot be trusted either. */
 export function invalidRequest(detail: string): Problem {
   return new Problem("INVALID_REQUEST", detail, { headers: { connection: "close" } });

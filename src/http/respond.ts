@@ -58,6 +58,9 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
     : "Accept, Accept-Encoding, Origin";
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
   if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, request);
+  if (service.authenticate !== undefined && headers["cache-control"] === revalidate) {
+    headers["cache-control"] = `private, ${revalidate}`; // what one caller sees, others may not
+  }
   if (service.isDraining()) headers.connection = "close";
 }
 

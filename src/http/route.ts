@@ -74,15 +74,18 @@ function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void 
   if (version !== "1.1" && version !== "1.0") throw invalidRequest(`HTTP/${version} is not spoken here.`);
   let hosts = 0;
   let contentTypes = 0;
+  let authorizations = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
     else if (name.length === 12 && name.toLowerCase() === "content-type") contentTypes++;
+    else if (name.length === 13 && name.toLowerCase() === "authorization") authorizations++;
   }
   // RFC 9112 §3.2: without Host, or with two, a request must be refused; Node lets the first one win.
   if (hosts !== 1)
     throw invalidRequest(`The request has ${hosts === 0 ? "no" : "more than one"} Host header.`);
   if (contentTypes > 1) throw invalidRequest("The request has more than one Content-Type header.");
+  if (authorizations > 1) throw invalidRequest("The request has more than one Authorization header.");
   const coding = headers["transfer-encoding"];
   if (coding === undefined) return;
   if (version === "1.0") throw invalidRequest("HTTP/1.0 has no Transfer-Encoding."); // RFC 9112 §6.1

@@ -1,7 +1,6 @@
 /** What a request is answered from: the service as the wire sees it. */
-import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
-import type { Principal } from "../access/principal.ts";
+import type { Authenticate } from "../access/authenticate.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
@@ -17,11 +16,8 @@ export interface Service {
   /** Whether collections that nobody declared spring into being. */
   openCollections: boolean;
   settings: HttpSettings;
-  /**
-   * Who asks: the principal of the request's credential, `undefined` where it has none. Throws INVALID_TOKEN. Absent
-   * where nobody is asked who they are.
-   */
-  authenticate?: (headers: IncomingHttpHeaders) => Principal | undefined | Promise<Principal | undefined>;
+  /** Absent where nobody is asked who they are. */
+  authenticate?: Authenticate | undefined;
   /** What everybody may still ask for; absent where nobody is limited. */
   quotas?: Quotas;
   /** Writes to one resource wait for each other here. */

@@ -47,9 +47,11 @@ async function warningsOf(run: () => Promise<void>): Promise<string[]> {
 const fromFile = (content: unknown) => load({ files: { "holdfast.config.json": content } });
 
 /** Names of the groups, and of the options in them, as they stand in the table. */
-type Keys<Group extends "cors" | "limits"> = `${Group}.${string & keyof NonNullable<HoldfastConfig[Group]>}`;
+type Keys<Group extends "auth" | "cors" | "limits"> =
+  `${Group}.${string & keyof NonNullable<HoldfastConfig[Group]>}`;
 type TypedOption =
-  | Exclude<keyof HoldfastConfig, "collections" | "cors" | "limits">
+  | Exclude<keyof HoldfastConfig, "auth" | "collections" | "cors" | "limits">
+  | Keys<"auth">
   | Keys<"cors">
   | Keys<"limits">;
 
@@ -240,8 +242,8 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   ],
   [
     "an option of the top in a collection that there is not yet",
-    json({ collections: { a: { auth: {} } } }),
-    /collections\.a\.auth is not an option\. "auth" stands at the top of the file, and is not supported yet/,
+    json({ collections: { a: { tls: {} } } }),
+    /collections\.a\.tls is not an option\. "tls" stands at the top of the file, and is not supported yet/,
   ],
   ["a list of kinds of id", json({ collections: { a: { id: ["uuid"] } } }), /and is \["uuid"\]\.$/],
   [
@@ -491,7 +493,7 @@ describe("the program does not start with", () => {
     });
   }
 
-  const later = ["auth", "tls", "trustProxy"].map((name) => ({ [name]: {} }));
+  const later = ["tls", "trustProxy"].map((name) => ({ [name]: {} }));
   const laterOfCollections = ["access", "timestamps"].map((name) => ({
     collections: { a: { [name]: true } },
   }));

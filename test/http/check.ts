@@ -50,7 +50,7 @@ export function checkCommonHeaders(answer: Answer, named: Expected["headers"] = 
     assert.equal(headers["cache-control"], expectedCaching(answer));
 }
 
-/** While auth is off, only what reads found may be kept, and must be validated before each use. */
+/** Only what reads found may be kept, and must be validated before each use. */
 function expectedCaching({ method, status }: Answer): string {
   const isRead = method === "GET" || method === "HEAD" || method === "QUERY";
   return isRead && (status === 200 || status === 304) ? "no-cache" : "no-store";

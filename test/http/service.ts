@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AuthSettings } from "../../src/access/settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
 import { type CollectionDeclaration, defineCollection } from "../../src/collection/schema.ts";
 import type { Config } from "../../src/config.ts";
@@ -37,6 +38,8 @@ export interface ServiceOptions {
   history?: History;
   /** For a test whose own code holds up the thread or takes much memory; it says why. */
   probe?: Partial<ProbeBounds>;
+  /** @default nobody is asked who they are */
+  auth?: AuthSettings;
 }
 
 /** One request. Only Host, Connection and Content-Length are added to what it says. */
@@ -153,6 +156,7 @@ async function toConfig(folder: string, options: ServiceOptions): Promise<Config
     store: { kind: "sqlite", path: join(folder, "store.db") },
     collections,
     history: options.history ?? defaultHistory,
+    auth: options.auth,
     openCollections: options.openCollections ?? options.collections === undefined,
     http: {
       prefix: options.prefix ?? "/api/v1",

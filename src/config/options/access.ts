@@ -1,19 +1,33 @@
 /** Who may call. */
+import type { JwtSettings } from "../../access/settings.ts";
+import { jwtSettings } from "../jwt.ts";
 import type { Option } from "../option.ts";
-import { hostNames, origins } from "../readers.ts";
+import { hostNames, origins, truth } from "../readers.ts";
 
 /** Who may call, by place in the configuration file. */
 export const accessOptions = {
+  "auth.keys": {
+    shownDefault: "false",
+    fallback: false,
+    about: "whether API keys are taken, which `holdfast keys` makes",
+    read: truth,
+  },
+  "auth.jwt": {
+    shownDefault: "none",
+    fallback: undefined,
+    about: "whose JSON Web Tokens are taken: `{ issuer, audience, jwks }` and more",
+    read: jwtSettings as (value: unknown) => JwtSettings | undefined,
+  },
   hosts: {
     shownDefault: "none",
     fallback: [],
-    about: "names that the service answers to, beside the loopback ones",
+    about: "names that the service answers to without `auth`, beside the loopback ones",
     read: hostNames,
   },
   "cors.origins": {
-    shownDefault: '`["loopback"]`',
-    fallback: ["loopback"],
+    shownDefault: '`["loopback"]`; none with `auth`',
+    fallback: undefined,
     about: "origins whose pages may call: exact ones, `*`, or `loopback` for any port of this machine",
-    read: origins,
+    read: origins as (value: unknown) => readonly string[] | undefined,
   },
 } as const satisfies Record<string, Option<unknown>>;

@@ -1,0 +1,41 @@
+/** Who asks: from the header section of a request to the principal of its credential. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Keys } from "../store/keys.ts";
+import { bearerToken } from "./bearer.ts";
+import { KeyRing } from "./key-ring.ts";
+import { keyMark } from "./key-text.ts";
+import type { Principal } from "./principal.ts";
+import { invalidToken } from "./refusals.ts";
+import type { AuthSettings } from "./settings.ts";
+
+/**
+ * The principal of a request's credential, `undefined` where it has none. Throws UNAUTHENTICATED for one that is
+ * malformed, INVALID_TOKEN for one that does not hold, and UNAVAILABLE where that cannot be told now.
+ */
+export type Authenticate = (headers: IncomingHttpHeaders) => Principal | undefined | Promise<Principal>;
+
+/** What authentication depends on. */
+export interface AuthParts {
+  settings: AuthSettings;
+  keys: Keys;
+  /** Unix time in milliseconds. */
+  now: () => number;
+  warn: (message: string) => void;
+}
+
+/** Opens the sources of credentials. Throws StartError where one cannot be. */
+export async function openAuthenticate({ settings, keys, now, warn }: AuthParts): Promise<Authenticate> {
+  const elapsed = () => performance.now();
+  const ring = settings.keys ? new KeyRing({ keys, now, elapsed }) : undefined;
+  const tokens =
+    settings.jwt === undefined
+      ? undefined
+      : await (await import("./jwt/tokens.ts")).Tokens.open({ settings: settings.jwt, now, elapsed, warn });
+  return ({ authorization }) => {
+    const token = bearerToken(authorization);
+    if (token === undefined) return undefined;
+    const source = token.startsWith(keyMark) ? ring : tokens;
+    if (source === undefined) throw invalidToken("Credentials of this kind are not taken here.");
+    return source.principalOf(token);
+  };
+}

@@ -1,0 +1,59 @@
+/** Reads a key set from where it is, and no more of it than any issuer has. */
+import { open } from "node:fs/promises";
+import type { JwksPlace } from "../settings.ts";
+
+const maxBytes = 1_048_576;
+const timeoutMs = 5_000;
+
+/** The text of a key set. Throws an Error that says why it cannot be had. */
+export function readKeys(place: JwksPlace): Promise<string> {
+  switch (place.kind) {
+    case "url":
+      return fetchKeys(place.url);
+    case "file":
+      return readFile(place.path);
+    case "inline":
+      return Promise.resolve(JSON.stringify(place.jwks));
+  }
+}
+
+async function fetchKeys(url: string): Promise<string> {
+  // A redirect could lead to where the keys of others are.
+  const response = await fetch(url, {
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: { accept: "application/jwk-set+json, application/json" },
+  }).catch((error: Error) => {
+    throw new Error(`${url} does not answer (${reasonOf(error)})`);
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`${url} answers with status ${response.status}`);
+  }
+  return textOf(response.body ?? [], url);
+}
+
+async function readFile(path: string): Promise<string> {
+  const file = await open(path).catch((error: Error) => {
+    throw new Error(`${path} cannot be read (${reasonOf(error)})`);
+  });
+  return textOf(file.createReadStream(), path);
+}
+
+/** Leaving the loop early closes the source. */
+async function textOf(source: AsyncIterable<Uint8Array> | Uint8Array[], from: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of source) {
+    length += chunk.length;
+    if (length > maxBytes) throw new Error(`${from} holds more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+}
+
+/** What `fetch` throws says only "fetch failed"; the cause knows. */
+function reasonOf(error: Error): string {
+  const cause = error.cause instanceof Error ? error.cause : error;
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+}

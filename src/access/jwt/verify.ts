@@ -1,0 +1,107 @@
+/** Whether a token holds (RFC 7519, RFC 8725): whatever is wrong with it is INVALID_TOKEN. */
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import { invalidToken } from "../refusals.ts";
+import type { JwtSettings } from "../settings.ts";
+import { type Algorithm, algorithmOf } from "./algorithms.ts";
+import { findKey, type KeySet } from "./key-set.ts";
+
+/** By so much the clocks of issuer and service may differ. */
+export const clockToleranceSeconds = 60;
+
+/** What a token's header must tell before any key is looked for. */
+interface Header {
+  algorithm: Algorithm;
+  /** As the token spells it. */
+  alg: string;
+  kid: string | undefined;
+}
+
+/** What the judgement depends on. */
+export interface Judgement {
+  settings: JwtSettings;
+  /** The keys to judge by, and what to do where the token's key is not among them. */
+  keys: KeySet;
+  renewed: () => Promise<KeySet>;
+  /** Unix time in milliseconds. */
+  now: number;
+}
+
+/** The claims of a token that holds. Throws INVALID_TOKEN. */
+export async function verifyToken(
+  token: string,
+  { settings, keys, renewed, now }: Judgement,
+): Promise<JWTPayload & { exp: number }> {
+  const { algorithm, alg, kid } = readHeader(token, settings);
+  const key = findKey(keys, algorithm, kid) ?? findKey(await renewed(), algorithm, kid);
+  if (key === undefined) throw invalidToken("The token is signed with a key that is not known.");
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [alg],
+      issuer: settings.issuer,
+      audience: [...settings.audience],
+      requiredClaims: ["exp"],
+      clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(now),
+    });
+    return { ...payload, exp: Number(payload.exp) };
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+/** Only the algorithm and the name of the key are read: keys, or addresses of keys, that a token brings along are left alone. */
+function readHeader(token: string, { algorithms, onlyAccessTokens }: JwtSettings): Header {
+  const header = decodeHeader(token);
+  const algorithm = algorithmOf(header.alg);
+  if (algorithm === undefined || !algorithms.includes(algorithm)) {
+    throw invalidToken("The token is signed in a way that is not taken here.");
+  }
+  const { kid, typ } = header;
+  if (kid !== undefined && typeof kid !== "string") throw notAToken();
+  if (!isTokenType(typ, onlyAccessTokens)) throw invalidToken("The token is not an access token.");
+  return { algorithm, alg: String(header.alg), kid };
+}
+
+function decodeHeader(token: string): Readonly<Record<string, unknown>> {
+  try {
+    return decodeProtectedHeader(token);
+  } catch (error) {
+    throw notAToken(error);
+  }
+}
+
+/** Most issuers say `JWT`, or nothing, of access tokens; what says that it is something else is not one. */
+function isTokenType(typ: unknown, onlyAccessTokens: boolean): boolean {
+  if (typ === undefined) return !onlyAccessTokens;
+  if (typeof typ !== "string") return false;
+  const type = typ.toLowerCase().replace(/^application\//, "");
+  return type === "at+jwt" || (type === "jwt" && !onlyAccessTokens);
+}
+
+function refusalOf(error: unknown): Error {
+  if (error instanceof errors.JWTExpired) return invalidToken("The token has expired.");
+  if (error instanceof errors.JWTClaimValidationFailed) return wrongClaim(error.claim);
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return invalidToken("The signature of the token is wrong.");
+  }
+  return notAToken(error);
+}
+
+function wrongClaim(claim: string): Error {
+  switch (claim) {
+    case "iss":
+      return invalidToken("The token is from another issuer.");
+    case "aud":
+      return invalidToken("The token is for another audience.");
+    case "nbf":
+      return invalidToken("The token is not valid yet.");
+    case "exp":
+      return invalidToken("The token does not say when it expires.");
+    default:
+      return invalidToken("The token has a claim that is wrong.");
+  }
+}
+
+function notAToken(cause?: unknown): Error {
+  return invalidToken("The token is not a JSON Web Token.", cause);
+}

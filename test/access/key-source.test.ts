@@ -1,0 +1,227 @@
+/** Where keys come from, and what becomes of tokens when they do not come. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Tokens } from "../../src/access/jwt/tokens.ts";
+import type { JwksPlace } from "../../src/access/settings.ts";
+import { StartError } from "../../src/errors.ts";
+import { refuses } from "./check.ts";
+import {
+  claimsAt,
+  createPair,
+  type KeyServer,
+  keySetText,
+  type Pair,
+  serveKeys,
+  settingsFor,
+  tokenOf,
+} from "./issuer.ts";
+
+const now = Date.UTC(2026, 10, 21, 9);
+const [old, young] = [createPair("ES256", "old"), createPair("ES256", "young")];
+const minute = 60_000;
+
+interface Opened {
+  tokens: Tokens;
+  /** Lets time go by. */
+  wait(ms: number): void;
+  warnings: string[];
+  subjectOf(pair: Pair, more?: object): Promise<string>;
+}
+
+async function open(jwks: JwksPlace): Promise<Opened> {
+  let elapsed = 0;
+  const warnings: string[] = [];
+  const tokens = await Tokens.open({
+    settings: settingsFor(jwks),
+    now: () => now,
+    elapsed: () => elapsed,
+    warn: (message) => warnings.push(message),
+  });
+  return {
+    tokens,
+    warnings,
+    wait: (ms) => {
+      elapsed += ms;
+    },
+    subjectOf: async (pair, header = {}) =>
+      (await tokens.principalOf(tokenOf(pair, claimsAt(now), { ...header }))).subject,
+  };
+}
+
+async function serve(t: TestContext, pairs: readonly Pair[] = [old]): Promise<KeyServer> {
+  const server = await serveKeys(pairs);
+  t.after(() => server.stop());
+  return server;
+}
+
+const openUrl = (server: KeyServer) => open({ kind: "url", url: server.url });
+
+/** What happens behind an answer has happened. */
+async function settle(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries++) {
+    assert.ok(tries < 400, "it does not happen");
+    await sleep(5);
+  }
+}
+
+test("keys are fetched once for many tokens", async (t) => {
+  const server = await serve(t);
+  const { subjectOf } = await openUrl(server);
+  const subjects = await Promise.all(Array.from({ length: 50 }, (_, n) => subjectOf(old, { n })));
+  assert.deepEqual(new Set(subjects), new Set(["kim"]));
+  assert.equal(server.asked(), 1);
+});
+
+test("a new key of the issuer is fetched when a token names it", async (t) => {
+  const server = await serve(t);
+  const { subjectOf, wait } = await openUrl(server);
+  assert.equal(await subjectOf(old), "kim");
+  server.answer.body = keySetText([old, young]);
+  wait(31_000);
+  assert.equal(await subjectOf(young), "kim");
+  assert.equal(await subjectOf(old), "kim");
+  assert.equal(server.asked(), 2);
+});
+
+test("a flood of unknown keys makes one fetch in thirty seconds", async (t) => {
+  const server = await serve(t);
+  const { subjectOf, wait } = await openUrl(server);
+  await subjectOf(old);
+  for (let round = 1; round <= 3; round++) {
+    wait(30_000);
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        refuses("INVALID_TOKEN", () => subjectOf(young, { kid: `${n}` })),
+      ),
+    );
+    for (let n = 0; n < 20; n++) await refuses("INVALID_TOKEN", () => subjectOf(young, { kid: `${n}` }));
+    assert.equal(server.asked(), 1 + round);
+  }
+});
+
+test("a key that the issuer has withdrawn is out of use ten minutes later, for known tokens too", async (t) => {
+  const server = await serve(t, [old, young]);
+  const { tokens, wait, subjectOf } = await openUrl(server);
+  const known = tokenOf(old, claimsAt(now));
+  assert.equal((await tokens.principalOf(known)).subject, "kim");
+  server.answer.body = keySetText([young]);
+  wait(9 * minute);
+  assert.equal((await tokens.principalOf(known)).subject, "kim");
+  wait(2 * minute);
+  await tokens.principalOf(known); // the last one, behind which the keys are fetched
+  await settle(() => server.asked() === 2);
+  await sleep(50);
+  await refuses("INVALID_TOKEN", () => tokens.principalOf(known), /key that is not known/);
+  assert.equal(await subjectOf(young), "kim");
+});
+
+test("known keys go on while the issuer is down, for an hour, and then the answer is 503 and not 401", async (t) => {
+  const server = await serve(t);
+  const { subjectOf, wait, warnings } = await openUrl(server);
+  assert.equal(await subjectOf(old), "kim");
+  server.answer = { status: 503, body: "down" };
+  wait(11 * minute);
+  assert.equal(await subjectOf(old), "kim");
+  await settle(() => warnings.length === 1);
+  assert.match(
+    warnings[0] ?? "",
+    /the keys of https:\/\/id\.example\.org\/ cannot be read: http:.* status 503/,
+  );
+  wait(58 * minute);
+  assert.equal(await subjectOf(old), "kim");
+  await settle(() => warnings.length === 2);
+  wait(2 * minute);
+  await refuses("UNAVAILABLE", () => subjectOf(old), /keys that tokens are checked with/);
+  await refuses("UNAVAILABLE", () => subjectOf(old));
+  assert.equal(server.asked(), 4, "and the issuer is left alone meanwhile");
+  server.answer = { status: 200, body: keySetText([old]) };
+  wait(minute);
+  assert.equal(await subjectOf(old), "kim");
+});
+
+test("an issuer that is down when the service starts is asked again, half a minute later at the soonest", async (t) => {
+  const server = await serve(t);
+  server.answer = { status: 500, body: "" };
+  const { subjectOf, wait, warnings } = await openUrl(server);
+  for (let n = 0; n < 20; n++) await refuses("UNAVAILABLE", () => subjectOf(old));
+  assert.deepEqual([server.asked(), warnings.length], [1, 1]);
+  server.answer = { status: 200, body: keySetText([old]) };
+  wait(30_000);
+  assert.equal(await subjectOf(old), "kim");
+});
+
+const wrong: Record<string, KeyServer["answer"]> = {
+  "10 MB of keys": { status: 200, body: Buffer.alloc(10_000_000, " ") },
+  "a redirect": { status: 302, body: "", headers: { location: "/elsewhere" } },
+  "what is not JSON": { status: 200, body: "<html>" },
+  "what is no key set": { status: 200, body: "[]" },
+  "a key set without keys": { status: 200, body: '{"keys":[]}' },
+  "bytes that are not UTF-8": { status: 200, body: Buffer.from([0xff, 0xfe, 0x7b]) },
+  "only secrets": { status: 200, body: '{"keys":[{"kty":"oct","kid":"old","alg":"HS256","k":"c2VjcmV0"}]}' },
+};
+
+for (const [what, answer] of Object.entries(wrong)) {
+  test(`${what} from the issuer changes nothing, and is told to the log`, async (t) => {
+    const server = await serve(t);
+    const { subjectOf, wait, warnings } = await openUrl(server);
+    assert.equal(await subjectOf(old), "kim");
+    server.answer = answer;
+    wait(31_000);
+    await refuses("INVALID_TOKEN", () => subjectOf(young));
+    assert.equal(warnings.length, 1);
+    assert.equal(await subjectOf(old), "kim");
+  });
+}
+
+test("an issuer that never answers is waited for five seconds", { timeout: 15_000 }, async (t) => {
+  const server = await serve(t);
+  server.answer.delayMs = 60_000;
+  const { subjectOf, warnings } = await openUrl(server);
+  await refuses("UNAVAILABLE", () => subjectOf(old));
+  assert.match(warnings[0] ?? "", /does not answer/);
+});
+
+const inline = (...keys: object[]): JwksPlace => ({ kind: "inline", jwks: { keys } });
+
+test("keys that are for something else are left out", async () => {
+  const { d: _, ...publicOnly } = old.jwk;
+  const weak = { kty: "RSA", kid: "weak", n: "sXch_2DlU0Yl", e: "AQAB" };
+  const off = { ...young.jwk, x: "A".repeat(43), kid: "off" };
+  const others = [{ ...young.jwk, use: "enc" }, { ...young.jwk, key_ops: ["encrypt"] }, weak, off, null, 7];
+  const { subjectOf } = await open(inline(...(others as object[]), publicOnly));
+  assert.equal(await subjectOf(old), "kim");
+  await refuses("INVALID_TOKEN", () => subjectOf(young));
+});
+
+test("an RSA key that does not say what it is for is for RS256 alone", async () => {
+  const pair = createPair("RS256");
+  const { alg: _, ...silent } = pair.jwk;
+  const { subjectOf } = await open(inline(silent));
+  assert.equal(await subjectOf(pair), "kim");
+  await refuses("INVALID_TOKEN", () => subjectOf({ ...pair, alg: "PS256" }));
+  await refuses("INVALID_TOKEN", () => subjectOf({ ...pair, alg: "RS384" }));
+});
+
+test("a file of keys is read at the start, and again when a token names a key that is not in it", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-keys-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "jwks.json");
+  await assert.rejects(open({ kind: "file", path }), (error) => {
+    assert.ok(error instanceof StartError);
+    assert.match(error.message, /^auth\.jwt\.jwks: \/.*jwks\.json cannot be read \(ENOENT\)\.$/);
+    return true;
+  });
+  await writeFile(path, keySetText([old]));
+  const { subjectOf, wait } = await open({ kind: "file", path });
+  assert.equal(await subjectOf(old), "kim");
+  await writeFile(path, keySetText([young]));
+  wait(31_000);
+  assert.equal(await subjectOf(young), "kim");
+  const secret = { kty: "oct", k: "c2VjcmV0" };
+  await writeFile(path, JSON.stringify({ keys: [old.jwk, secret] }));
+  await assert.rejects(open({ kind: "file", path }), /it holds a secret: leave only the public keys/);
+});

@@ -1,8 +1,9 @@
 /**
  * Judges whether a recorded history of one resource is linearizable: whether every operation can be given one
  * moment between its call and its answer such that, taken in that order, the answers are those of a resource
- * that is used by one client at a time. The search is that of Wing and Gong, with a memo of what was tried.
+ * that is used by one client at a time.
  */
+import { findOrder, type Timed } from "./search.ts";
 
 /** What a client asked for. `ifMatch` is the version in its If-Match. */
 export type Call =
@@ -20,45 +21,20 @@ export type Outcome =
   | { kind: "failed precondition" }
   | { kind: "unknown" };
 
-/** One operation of a history. The moments are those of one clock that all clients share. */
-export interface Recorded {
+/** One operation of a history. */
+export interface Recorded extends Timed {
   client: number;
   call: Call;
   outcome: Outcome;
-  calledAt: number;
-  /** Infinity when the outcome is unknown: it may still happen after everything else. */
-  answeredAt: number;
 }
 
 type State = { kind: "unborn" } | { kind: "present"; version: number; value: number } | { kind: "gone" };
 
 /** An order that explains all the answers of a history, or `undefined` when there is none. */
 export function linearize(history: readonly Recorded[]): readonly Recorded[] | undefined {
-  const operations = history.map((recorded, index) => ({ recorded, bit: 1n << BigInt(index) }));
-  const tried = new Set<string>();
-  const order: Recorded[] = [];
-
-  const search = (done: bigint, state: State): boolean => {
-    const rest = operations.filter(({ bit }) => (done & bit) === 0n);
-    // What nobody was told of may as well not have happened.
-    if (rest.every(({ recorded }) => recorded.outcome.kind === "unknown")) return true;
-    const memo = `${done} ${JSON.stringify(state)}`;
-    if (tried.has(memo)) return false;
-    tried.add(memo);
-    const firstAnswer = Math.min(...rest.map(({ recorded }) => recorded.answeredAt));
-    for (const { recorded, bit } of rest) {
-      // Called only after another one, still to be placed, had its answer: cannot be the next.
-      if (recorded.calledAt > firstAnswer) continue;
-      const next = apply(state, recorded);
-      if (next === undefined) continue;
-      order.push(recorded);
-      if (search(done | bit, next)) return true;
-      order.pop();
-    }
-    return false;
-  };
-
-  return search(0n, { kind: "unborn" }) ? order : undefined;
+  const unborn: State = { kind: "unborn" };
+  const { isWhole, order } = findOrder(history, { initial: unborn, apply, nameOf: JSON.stringify });
+  return isWhole ? order : undefined;
 }
 
 /** The state after the operation, or `undefined` when it would have been answered differently. */

@@ -17,6 +17,7 @@ export async function openSqliteFixture(options: StoreOptions = {}): Promise<Fix
   let store = await openStore({ kind: "sqlite", path }, options);
   return {
     store,
+    address: { kind: "sqlite", path },
     path,
     async reopen() {
       await store.close();

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import type { ProblemCode } from "../../../src/errors.ts";
+import type { StoreAddress } from "../../../src/store/open.ts";
 import type { Change, Commit, Committed, Store } from "../../../src/store/store.ts";
 
 /** A store that is empty at first. */
 export interface Fixture {
   store: Store;
-  /** Closes the store and opens it again. */
+  /** Where it is, if another process can open it once it is closed. */
+  address?: StoreAddress;
+  /** Closes the store, if it is open, and opens it again. */
   reopen(): Promise<Store>;
   /** Closes the store and removes what it kept. */
   cleanup(): Promise<void>;

@@ -1,0 +1,149 @@
+/** Clients that use a store at the same time, and the record of what each asked for and got. */
+import { setImmediate as turn } from "node:timers/promises";
+import { Problem, type ProblemCode } from "../../../../src/errors.ts";
+import type {
+  Change,
+  Commit,
+  Committed,
+  KeptReceipt,
+  Key,
+  Page,
+  Store,
+  Stored,
+} from "../../../../src/store/store.ts";
+import type { Timed } from "../../../linearizability/search.ts";
+import { keys, newId, type Plan, type Step, type Wish } from "./plans.ts";
+
+/** What a client asked for. The `mark` of a commit is its principal, by which the change log tells what it did. */
+export type Call =
+  | { kind: "commit"; mark: string; commit: Commit }
+  | { kind: "read"; key: Key }
+  | { kind: "list"; collection: string }
+  | { kind: "receipt"; key: string; now: number };
+
+/** What it got. `unknown`: it never learned what became of the commit. */
+export type Outcome =
+  | { kind: "committed"; committed: Committed }
+  | { kind: "refused"; code: ProblemCode; pointer?: string | undefined }
+  | { kind: "read"; stored?: Stored | undefined }
+  | { kind: "listed"; page: Page }
+  | { kind: "receipt"; receipt?: KeptReceipt | undefined }
+  | { kind: "unknown" };
+
+/** One operation of a history. */
+export interface Recorded extends Timed {
+  call: Call;
+  outcome: Outcome;
+}
+
+/** Notes a call as it is made; what it gives notes the outcome. */
+export type Note = (call: Call) => (outcome: Outcome) => void;
+
+/** How clients are run. */
+export interface Run {
+  /** The time of everything that they do. */
+  at: number;
+  /** Begins the marks of the commits: no two runs on one store have the same. */
+  name: string;
+  note: Note;
+}
+
+/**
+ * Creates each resource that plans are about, deletes them and brings them back: what was never there has no delete to
+ * come back after.
+ */
+export async function bringAbout(store: Store, run: Run): Promise<void> {
+  const made: readonly Omit<Change, "key">[] = [
+    { expect: "absent", next: "" },
+    { expect: 1, next: undefined },
+    { expect: "absent", next: "", after: 2 },
+  ];
+  for (const [n, part] of made.entries()) {
+    const principal = `${run.name}.${n}`;
+    const next = (key: Key) => (part.next === undefined ? undefined : textFor(key, {}, principal));
+    const changes = keys.map((key): Change => ({ ...part, key, next: next(key) }));
+    await commit(store, { changes, principal, at: run.at }, { ...run, name: principal });
+  }
+}
+
+/** Lets all clients of a plan do their steps, each its own one after the other. Rejects on an answer that no store gives. */
+export async function runClients(store: Store, plan: Plan, run: Run): Promise<void> {
+  await Promise.all(
+    plan.map(async (steps, client) => {
+      for (const [n, step] of steps.entries())
+        await take(store, step, { ...run, name: `${run.name}.${client}.${n}` });
+    }),
+  );
+}
+
+async function take(store: Store, step: Step, run: Run): Promise<void> {
+  switch (step.kind) {
+    case "read":
+      await read(store, step.key, run);
+      return;
+    case "list": {
+      const answered = run.note(step);
+      answered({ kind: "listed", page: await store.list({ collection: step.collection, limit: 100 }) });
+      return;
+    }
+    case "receipt": {
+      const answered = run.note({ ...step, now: run.at });
+      answered({ kind: "receipt", receipt: await store.receipt(step.key, run.at) });
+      return;
+    }
+    case "commit": {
+      const changes: Change[] = [];
+      for (const wish of step.wishes) changes.push(await changeFor(store, wish, run));
+      for (let n = 0; n < step.heldTurns; n++) await turn();
+      await commit(store, commitOf(step, changes, run), run);
+    }
+  }
+}
+
+async function read(store: Store, key: Key, { note }: Run): Promise<Stored | undefined> {
+  const answered = note({ kind: "read", key });
+  const stored = await store.read(key);
+  answered({ kind: "read", stored });
+  return stored;
+}
+
+/** Nobody who keeps to the port creates a resource anew without telling which delete it is created after. */
+async function changeFor(store: Store, wish: Wish, run: Run): Promise<Change> {
+  const { isDelete, drift } = wish;
+  const isNew = wish.key.id === newId;
+  const key = isNew ? { ...wish.key, id: run.name } : wish.key;
+  const next = isDelete && !isNew ? undefined : textFor(key, wish.attributes, run.name);
+  if (isNew) return { key, expect: drift === 0 ? "absent" : 1, next };
+  const current = await read(store, key, run);
+  if (current !== undefined) return { key, expect: Math.max(1, current.version + drift), next };
+  const [last] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
+  if (last === undefined) throw new Error(`${key.collection}/${key.id} has never been there.`);
+  if (last.kind !== "deleted" || isDelete) return { key, expect: last.version, next };
+  return { key, expect: "absent", next, after: last.version + drift };
+}
+
+function textFor({ collection, id }: Key, attributes: Wish["attributes"], mark: string): string {
+  return JSON.stringify({ id: collection === "numbers" ? Number(id) : id, mark, ...attributes });
+}
+
+function commitOf(step: Step & { kind: "commit" }, changes: readonly Change[], { at, name }: Run): Commit {
+  const { receipt } = step;
+  const given = { changes, principal: name, at };
+  if (receipt === undefined) return given;
+  const { key, lifeMs } = receipt;
+  return {
+    ...given,
+    receipt: { key, fingerprint: `of ${name}`, answer: name, expiresAt: at + lifeMs },
+  };
+}
+
+async function commit(store: Store, given: Commit, { name, note }: Run): Promise<void> {
+  const answered = note({ kind: "commit", mark: name, commit: given });
+  try {
+    answered({ kind: "committed", committed: await store.commit(given) });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === "UNAVAILABLE") throw error;
+    if (error.code === "OUTCOME_UNKNOWN") answered({ kind: "unknown" });
+    else answered({ kind: "refused", code: error.code, pointer: error.violations[0]?.pointer });
+  }
+}

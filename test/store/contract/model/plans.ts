@@ -1,0 +1,151 @@
+/** What random clients do to a store: few ids and few values, so that they meet. */
+import fc from "fast-check";
+import type { OnDelete, Reference } from "../../../../src/collection/refers.ts";
+import type { Unique } from "../../../../src/collection/unique.ts";
+import type { CollectionRecord, Key } from "../../../../src/store/store.ts";
+
+/** What a client wants of one resource, whatever it is by then. */
+export interface Wish {
+  key: Key;
+  isDelete: boolean;
+  /** How far the version that is expected lies off the one that the client saw. */
+  drift: number;
+  attributes: Readonly<Record<string, unknown>>;
+}
+
+/** One thing that a client does. It looks at what it will change, holds on to that for a while, and then commits. */
+export type Step =
+  | {
+      kind: "commit";
+      wishes: readonly Wish[];
+      heldTurns: number;
+      receipt: { key: string; lifeMs: number } | undefined;
+    }
+  | { kind: "read"; key: Key }
+  | { kind: "list"; collection: string }
+  | { kind: "receipt"; key: string };
+
+/** The steps of each client. */
+export type Plan = readonly (readonly Step[])[];
+
+export const keys: readonly Key[] = [
+  ...["a", "b", "c", "B", "é"].map((id) => ({ collection: "topics", id })),
+  ...["kim", "lee", "ann"].map((id) => ({ collection: "users", id })),
+  ...["1", "2"].map((id) => ({ collection: "numbers", id })),
+];
+export const receiptKeys: readonly string[] = ["k1", "k2", "k3", "k4", "k5", "k6"];
+
+/** In the place of an id: one that nobody ever had. */
+export const newId = "new";
+
+/** The time of the first phase: far away, so that no sweep comes for receipts that have expired by today. */
+export const begin = Date.UTC(2100, 0, 1);
+
+/** Receipts are valid for half a phase, for one and a half, or for longer than anything lasts. */
+export const phaseMs = 1_000;
+const lives = [phaseMs / 2, 1.5 * phaseMs, 1_000 * phaseMs];
+
+const key = fc.constantFrom(...keys, ...keys.filter(({ collection }) => collection === "users"));
+const wanted = fc.constantFrom(
+  ...keys,
+  { collection: "topics", id: newId },
+  { collection: "users", id: newId },
+);
+const userId = fc.constantFrom("kim", "lee", "ann");
+const mostlyAbsent = (value: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: value });
+
+const attributes = fc.record({
+  email: mostlyAbsent(fc.constantFrom("x", "y", "X", 1, null)),
+  nick: mostlyAbsent(fc.constantFrom("kim", "KIM", "Lee", "")),
+  by: fc.option(userId, { nil: undefined, freq: 3 }),
+  parent: mostlyAbsent(fc.constantFrom("a", "b", "c")),
+  readers: mostlyAbsent(fc.array(userId, { maxLength: 3 })),
+  n: mostlyAbsent(fc.constantFrom(1, 2)),
+});
+const drift = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.constantFrom(1, -1) },
+);
+const wish: fc.Arbitrary<Wish> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ key: wanted, isDelete: fc.constant(false), drift, attributes }) },
+  { weight: 2, arbitrary: fc.record({ key, isDelete: fc.constant(true), drift, attributes }) },
+);
+const wishes = (minLength: number) =>
+  fc.uniqueArray(wish, {
+    minLength,
+    maxLength: 3,
+    size: "max",
+    selector: (one) => Object.values(one.key).join("/"),
+  });
+const receipt = fc.option(
+  fc.record({ key: fc.constantFrom(...receiptKeys), lifeMs: fc.constantFrom(...lives) }),
+  { nil: undefined, freq: 1 },
+);
+const rest = {
+  kind: fc.constant("commit" as const),
+  heldTurns: fc.constantFrom(0, 0, 0, 1, 3, 8),
+};
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ ...rest, wishes: wishes(1), receipt }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      ...rest,
+      wishes: fc.constant([]),
+      receipt: receipt.map((given) => given ?? { key: "k1", lifeMs: phaseMs / 2 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("read" as const), key }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("list" as const),
+      collection: fc.constantFrom("topics", "users", "numbers"),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("receipt" as const), key: fc.constantFrom(...receiptKeys) }),
+  },
+);
+
+/** What clients do, so many at least and at most, each up to so many things. */
+export function plans(clients: { min: number; max: number }, steps: number): fc.Arbitrary<Plan> {
+  const each = fc.array(step, { minLength: 1, maxLength: steps, size: "max" });
+  return fc.array(each, { minLength: clients.min, maxLength: clients.max, size: "max" });
+}
+
+const onDelete = fc.constantFrom<OnDelete>("restrict", "cascade", "clear");
+
+/** Three collections that refer to each other, and what becomes of them when something is deleted. */
+export const declarations: fc.Arbitrary<readonly CollectionRecord[]> = fc
+  .record({ by: onDelete, parent: onDelete, n: onDelete, numbersBy: onDelete })
+  .map(({ by, parent, n, numbersBy }) => [
+    declared("users", []),
+    declared("numbers", [to("users", "by", numbersBy)]),
+    declared("topics", [
+      to("users", "by", by),
+      to("topics", "parent", parent),
+      to("users", "readers", "clear"),
+      to("numbers", "n", n),
+    ]),
+  ]);
+
+function to(collection: string, attribute: string, onDelete: OnDelete): Reference {
+  return { path: [attribute], collection, onDelete };
+}
+
+function declared(name: string, references: readonly Reference[]): CollectionRecord {
+  const email: Unique = { path: ["email"], ignoreCase: false };
+  const nick: Unique = { path: ["nick"], ignoreCase: true };
+  return {
+    name,
+    idKind: name === "numbers" ? "integer" : "uuid",
+    schema: undefined,
+    indexes: [],
+    search: [],
+    unique: name === "users" ? [] : name === "topics" ? [email, nick] : [email],
+    references,
+  };
+}

@@ -1,5 +1,6 @@
 /** Ids that are there. They wait on the disk, so memory stays flat. */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { openScratch } from "../store/sqlite/scratch.ts";
 
 /** Tells whether a collection has an id. Close it, and nothing of it is left. */
 export class KnownIds {
@@ -8,12 +9,9 @@ export class KnownIds {
   readonly #find: StatementSync;
 
   constructor() {
-    this.#database = new DatabaseSync(""); // a file without a name, which only this connection can open
-    this.#database.exec(`
-      pragma journal_mode = off;
-      create table known (collection text, id text, primary key (collection, id)) without rowid;
-      begin;
-    `);
+    this.#database = openScratch(
+      "create table known (collection text, id text, primary key (collection, id)) without rowid",
+    );
     this.#insert = this.#database.prepare("insert into known values (?, ?)");
     this.#find = this.#database.prepare("select 1 from known where collection = ? and id = ?");
   }

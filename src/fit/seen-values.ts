@@ -1,9 +1,10 @@
 /** Values of unique attributes that were seen. They wait on the disk, so memory stays flat. */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Attributes } from "../collection/collection.ts";
 import { type Unique, uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
+import { openScratch } from "../store/sqlite/scratch.ts";
 
 /** Tells of each value whether it was there before. Close it, and nothing of it is left. */
 export class SeenValues {
@@ -12,12 +13,9 @@ export class SeenValues {
   readonly #find: StatementSync;
 
   constructor() {
-    this.#database = new DatabaseSync(""); // a file without a name, which only this connection can open
-    this.#database.exec(`
-      pragma journal_mode = off;
-      create table seen (attribute integer, value text, id text, primary key (attribute, value)) without rowid;
-      begin;
-    `);
+    this.#database = openScratch(
+      "create table seen (attribute integer, value text, id text, primary key (attribute, value)) without rowid",
+    );
     this.#insert = this.#database.prepare("insert into seen values (?, ?, ?) on conflict do nothing");
     this.#find = this.#database.prepare("select id from seen where attribute = ? and value = ?");
   }

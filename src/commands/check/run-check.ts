@@ -2,7 +2,13 @@ import { existsSync } from "node:fs";
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
-import { describeViolations, findCollisions, findLost, findMisfits, type Misfits } from "../../fit.ts";
+import {
+  type CheckName,
+  checkNames,
+  describeViolations,
+  findMisfits,
+  type Misfits,
+} from "../../fit/misfits.ts";
 import { openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, excerpt } from "../words.ts";
@@ -47,43 +53,29 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
       );
     }
     misfits += await checkResources(reader, collection);
-    misfits += await checkUnique(reader, collection);
-    misfits += await checkReferences(reader, collection);
   }
   if (!config.openCollections) nameUndeclared(reader, config);
   return misfits;
 }
 
+/** Prints what does not fit the declaration, and gives its number. */
 async function checkResources(reader: StoreReader, collection: Collection): Promise<number> {
-  const { checked, count, first } = await findMisfits(reader, collection, { shown: shownMisfits });
-  print(
-    `${collection.name}: ${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} do not fit`}`,
-  );
-  printMisfits({ count, first });
-  return count;
+  const found = await findMisfits(reader, collection, { names: checkNames, shown: shownMisfits });
+  for (const [check, misfits] of found) {
+    if (check === "schema" || misfits.count > 0) print(`${collection.name}: ${summaries[check](misfits)}`);
+    printMisfits(misfits);
+  }
+  return [...found.values()].reduce((sum, { count }) => sum + count, 0);
 }
 
-async function checkUnique(reader: StoreReader, collection: Collection): Promise<number> {
-  const { count, first } = await findCollisions(reader, collection, { shown: shownMisfits });
-  if (count > 0) {
-    const have = count === 1 ? "has" : "have";
-    print(
-      `${collection.name}: ${counted(count, "resource")} ${have} the value of another in a unique attribute`,
-    );
-  }
-  printMisfits({ count, first });
-  return count;
-}
-
-async function checkReferences(reader: StoreReader, collection: Collection): Promise<number> {
-  const { count, first } = await findLost(reader, collection, { shown: shownMisfits });
-  if (count > 0) {
-    const refer = count === 1 ? "refers" : "refer";
-    print(`${collection.name}: ${counted(count, "resource")} ${refer} to what is not there`);
-  }
-  printMisfits({ count, first });
-  return count;
-}
+const summaries: Record<CheckName, (misfits: Misfits) => string> = {
+  schema: ({ checked, count }) =>
+    `${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} do not fit`}`,
+  unique: ({ count }) =>
+    `${counted(count, "resource")} ${count === 1 ? "has" : "have"} the value of another in a unique attribute`,
+  references: ({ count }) =>
+    `${counted(count, "resource")} ${count === 1 ? "refers" : "refer"} to what is not there`,
+};
 
 function printMisfits({ count, first }: Pick<Misfits, "count" | "first">): void {
   for (const { id, violations } of first) print(`  ${excerpt(id)}: ${describeViolations(violations)}`);

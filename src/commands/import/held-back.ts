@@ -1,5 +1,6 @@
 /** Resources that wait until all others of an input are in. They wait on the disk, so memory stays flat. */
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { openScratch } from "../../store/sqlite/scratch.ts";
 import type { Place } from "./input.ts";
 
 /** A text, and where in the input it was. */
@@ -14,12 +15,9 @@ export class HeldBack {
   readonly #insert: StatementSync;
 
   constructor() {
-    this.#database = new DatabaseSync(""); // a file without a name, which only this connection can open
-    this.#database.exec(`
-      pragma journal_mode = off;
-      create table held (text text not null, line integer not null, element integer) strict;
-      begin;
-    `);
+    this.#database = openScratch(
+      "create table held (text text not null, line integer not null, element integer) strict",
+    );
     this.#insert = this.#database.prepare("insert into held values (?, ?, ?)");
   }
 

@@ -6,7 +6,7 @@
  */
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
-import { requireFound, requireOnce } from "../../fit.ts";
+import { requireFit } from "../../fit.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { recordOf } from "../../store/record.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
@@ -68,8 +68,7 @@ export async function importInto(
   collection: Collection,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  await requireOnce(store, collection);
-  await requireFound(store, collection);
+  await requireFit(store, collection, ["unique", "references"]);
   const transaction = await store.load(recordFor(collection, store.collections()));
   try {
     const result = await new Import(store, transaction, collection, options).run();

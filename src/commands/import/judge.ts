@@ -3,7 +3,7 @@ import type { Collection } from "../../collection/collection.ts";
 import { fitId } from "../../collection/ids.ts";
 import { resourceText, withoutId } from "../../collection/resource.ts";
 import { Problem } from "../../errors.ts";
-import { describeViolations } from "../../fit.ts";
+import { describeViolations } from "../../fit/misfits.ts";
 import { parseJson, requireObject } from "../../json/gate.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { excerpt } from "../words.ts";

@@ -3,6 +3,7 @@
  * over the file, the file over the defaults. Whatever is not understood keeps the program from starting.
  */
 import { isAbsolute, resolve } from "node:path";
+import { type Access, compileAccess, type Declarations, requireNoAccess } from "./access/access.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { requireTargets } from "./collection/refers.ts";
@@ -11,7 +12,13 @@ import { authOf } from "./config/auth.ts";
 import { readConfigFile } from "./config/file.ts";
 import { requireKnownVariables, requireOptionNames } from "./config/option-names.ts";
 import { requireOwnPath } from "./config/own-paths.ts";
-import { createLookup, inFile, requireKnownOptions, requirePlainObject } from "./config/values.ts";
+import {
+  createLookup,
+  type FileContent,
+  inFile,
+  requireKnownOptions,
+  requirePlainObject,
+} from "./config/values.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings, Limits } from "./http/settings.ts";
@@ -27,6 +34,8 @@ export interface Config {
   collections: ReadonlyMap<string, Collection>;
   /** Whether collections that nobody declared spring into being. */
   openCollections: boolean;
+  /** Who may do what; `undefined` where nobody is asked who they are. */
+  access: Access | undefined;
   history: History;
   /** Where credentials come from; `undefined` where nobody is asked for one. */
   auth: AuthSettings | undefined;
@@ -72,11 +81,13 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     throw inFile(error, file);
   });
   const auth = authOf(content, get, { cwd, file });
+  const openCollections = get("openCollections") ?? collections.size === 0;
   const config: Config = {
     file,
     store: storeOf(get("store"), cwd),
     collections,
-    openCollections: get("openCollections") ?? collections.size === 0,
+    openCollections,
+    access: accessOf(content, { file, auth, collections, openCollections }),
     history: get("history"),
     auth,
     http: {
@@ -111,6 +122,21 @@ async function collectionsOf(declared: unknown, prefix: string): Promise<Map<str
   const defined = new Map(await Promise.all(collections));
   requireTargets(defined);
   return defined;
+}
+
+/** Rules are for whoever is known: without `auth` nobody is. Throws StartError. */
+function accessOf(
+  { collections: declared = {} }: FileContent,
+  { file, auth, ...known }: Pick<Config, "file" | "auth" | "collections" | "openCollections">,
+): Access | undefined {
+  const declarations = declared as Declarations; // each is an object, since collections were made of them
+  try {
+    if (auth !== undefined) return compileAccess(known.collections, declarations, known);
+    requireNoAccess(declarations);
+    return undefined;
+  } catch (error) {
+    throw inFile(error, file);
+  }
 }
 
 /** `sqlite:path` or a path alone, from the working directory. */

@@ -40,6 +40,7 @@ export const problems = {
   TOO_MANY_COLLECTIONS: { status: 400, meaning: "The service holds as many collections as it may." },
   UNAUTHENTICATED: { status: 401, meaning: "The request has no usable credential, and needs one." },
   INVALID_TOKEN: { status: 401, meaning: "The credential does not hold: it is unknown, expired or revoked." },
+  INSUFFICIENT_SCOPE: { status: 403, meaning: "The credential does not let its holder do this." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The method is not one of those that this path has." },
   NOT_ACCEPTABLE: {
     status: 406,

@@ -1,8 +1,14 @@
 /** The public interface: what a configuration file may use. */
+import type { GuardedDeclaration } from "./access/declaration.ts";
 import type { Algorithm } from "./access/jwt/algorithms.ts";
-import type { CollectionDeclaration } from "./collection/schema.ts";
 
-export type { CollectionDeclaration } from "./collection/schema.ts";
+export type {
+  AccessDeclaration,
+  GuardedDeclaration as CollectionDeclaration,
+  Rule,
+  Where,
+} from "./access/declaration.ts";
+export { owner } from "./access/declaration.ts";
 
 /** Whose JSON Web Tokens are taken, and what is read of them. */
 export interface JwtOptions {
@@ -31,7 +37,7 @@ export interface HoldfastConfig {
   /** Where the resources are kept: `sqlite:<file>`. @default "sqlite:holdfast.db" */
   store?: string;
   /** The collections that there are, by name. @default none: any collection springs into being */
-  collections?: Readonly<Record<string, CollectionDeclaration>>;
+  collections?: Readonly<Record<string, GuardedDeclaration>>;
   /** Whether collections that nobody declared spring into being. @default true without `collections`, else false */
   openCollections?: boolean;
   /** The address to listen on. @default "127.0.0.1" */

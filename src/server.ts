@@ -36,6 +36,8 @@ export interface StartOptions {
   storeOptions?: StoreOptions;
   /** Bounds of the wire that no configuration offers: for tests and measurements. */
   wireBounds?: Partial<WireBounds>;
+  /** Who asks, in place of credentials: for tests. */
+  authenticate?: NonNullable<Service["authenticate"]>;
   /** Unix time in milliseconds: for tests. @default Date.now */
   now?: () => number;
 }
@@ -56,11 +58,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   try {
     await store.migrate(await planStart(store, config));
     const now = options.now ?? Date.now;
-    const authenticate = await authenticateOf(config, {
-      keys: store.keys,
-      now,
-      warn: (text) => log.warn(text),
-    });
+    const parts = { keys: store.keys, now, warn: (text: string) => log.warn(text) };
+    const authenticate = options.authenticate ?? (await authenticateOf(config, parts));
     let isDraining = false;
     const service: Service = {
       store,
@@ -68,6 +67,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       openCollections: config.openCollections,
       settings: config.http,
       authenticate,
+      access: config.access,
       writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
       keysUnderWay: new Set(),
       pace,

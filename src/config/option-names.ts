@@ -1,13 +1,14 @@
 /** Names of options and of environment variables: whatever is meant for Holdfast and not known keeps it from starting. */
+
+import type { GuardedDeclaration } from "../access/declaration.ts";
 import { didYouMean } from "../collection/nearest.ts";
-import type { CollectionDeclaration } from "../collection/schema.ts";
 import { StartError } from "../errors.ts";
 import { options } from "./options.ts";
 
-/** Options that are known by name, and that this release does not have: ignoring `access` would open a door. */
+/** Options that are known by name, and that this release does not have: ignoring `tls` would open a door. */
 const laterOptions = {
   top: ["tls", "trustProxy"],
-  collection: ["access", "timestamps", "readOnly", "writeOnly"],
+  collection: ["timestamps", "readOnly", "writeOnly"],
 } as const;
 
 const knownOptions = {
@@ -21,8 +22,9 @@ const knownOptions = {
     "references",
     "requirePreconditions",
     "defaults",
+    "access",
   ],
-} as const satisfies { top: readonly string[]; collection: readonly (keyof CollectionDeclaration)[] };
+} as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };
 
 /** Throws StartError for a member of the file that no option has, naming its place and the nearest known option. */
 export function requireOptionNames(

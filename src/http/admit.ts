@@ -1,13 +1,13 @@
-/** Who is let in: asks whose credential it is, and counts the request. */
-import { requireCaller } from "../access/require-caller.ts";
+/** Who is let in: asks whose credential it is and whether it does for this, and counts the request. */
 import type { HttpRequest } from "./message.ts";
+import { requireAllowed } from "./permission.ts";
 import { takeFromQuota } from "./quota.ts";
 import type { Route } from "./route.ts";
 import type { Service } from "./service.ts";
 
 /**
- * Finds the principal and takes from its quota. Throws QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED, and UNAVAILABLE
- * where credentials cannot be judged now.
+ * Finds the principal and takes from its quota. Throws QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
+ * INSUFFICIENT_SCOPE, and UNAVAILABLE where credentials cannot be judged now.
  */
 export async function admit(service: Service, route: Route, request: HttpRequest): Promise<void> {
   const authenticate = isGuarded(route, request) ? service.authenticate : undefined;
@@ -17,7 +17,7 @@ export async function admit(service: Service, route: Route, request: HttpRequest
     // Whoever tries one credential after the other has a quota too.
     if (service.quotas !== undefined && !isFree(route, request)) takeFromQuota(service.quotas, request);
   }
-  if (authenticate !== undefined) requireCaller(request.principal);
+  if (authenticate !== undefined) requireAllowed(service, route, request);
 }
 
 /** Whether it matters who asks. What is not there is there for nobody, and health and preflights are for anybody. */

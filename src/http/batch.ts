@@ -13,6 +13,7 @@ import { commitAll, commitNothing } from "./commit.ts";
 import { readContent } from "./content.ts";
 import type { HttpRequest } from "./message.ts";
 import { parseOperation } from "./operation.ts";
+import { requireAllowed } from "./permission.ts";
 import { type Result, validatorsOf } from "./result.ts";
 import { findRoute } from "./route.ts";
 import { findCollection, type Service } from "./service.ts";
@@ -165,6 +166,7 @@ async function carryOutAll(inside: Service, { listed, request }: Batch, overlay:
 
 async function carryOut(inside: Service, own: HttpRequest, { path }: Listed): Promise<Result> {
   const route = findRoute(inside, own);
+  requireAllowed(inside, route, own);
   const operation = parseOperation(inside, route, own);
   switch (operation.kind) {
     case "create":

@@ -14,7 +14,7 @@ export async function handle(service: Service, request: HttpRequest): Promise<Ht
   let response: HttpResponse;
   try {
     const route = findRoute(service, request); //                     400 421 414 405
-    if (isAskedWho(service)) await admit(service, route, request); // 401 429 503
+    if (isAskedWho(service)) await admit(service, route, request); // 401 403 429 503
     const operation = parseOperation(service, route, request); //     417 415 413 406 400; the content stays unread
     if (isKeyed(request, operation)) {
       const first = async () => respond(service, await perform(service, operation, request), request);

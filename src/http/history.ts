@@ -9,6 +9,7 @@ import type { Key, ResourceChange, Stored } from "../store/store.ts";
 import { isUnmodified } from "./conditional.ts";
 import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
+import { guardOf, seesLast } from "./permission.ts";
 import { type Result, validatorsOf } from "./result.ts";
 import { resourcePath } from "./route.ts";
 import type { Service } from "./service.ts";
@@ -111,7 +112,10 @@ export async function readPast(
     "version" in moment
       ? await service.store.version(key, moment.version)
       : await service.store.versionAt(key, moment.at);
-  if (stored === undefined) return { kind: "absent" };
+  const guard = guardOf(service, operation.collection, request);
+  // What is not there any more for the caller was never there, whatever it was.
+  if (stored === undefined || !guard.sees(stored.text) || !(await seesLast(guard, service.store, key)))
+    return { kind: "absent" };
   const validators = validatorsOf(stored);
   if (isUnmodified(request.headers, validators, service.now()))
     return { kind: "unmodified", validators, location: undefined };
@@ -123,9 +127,16 @@ function cut(stored: Stored, fields: readonly string[] | undefined): Stored {
 }
 
 /** Reads a page of changes; a resource of which none is kept has no such list. */
-export async function readChanges(service: Service, operation: OperationOf<"changes">): Promise<Result> {
+export async function readChanges(
+  service: Service,
+  operation: OperationOf<"changes">,
+  request: HttpRequest,
+): Promise<Result> {
   const { limit, before } = operation.asked;
-  const changes = await service.store.changesOf(keyOf(operation), { before, limit: limit + 1 });
+  const key = keyOf(operation);
+  const guard = guardOf(service, operation.collection, request);
+  if (!(await seesLast(guard, service.store, key))) return { kind: "absent" };
+  const changes = await service.store.changesOf(key, { before, limit: limit + 1 });
   if (changes.length === 0 && before === beforeNone) return { kind: "absent" };
   return { kind: "changes", operation, changes: changes.slice(0, limit), more: changes.length > limit };
 }

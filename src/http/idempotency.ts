@@ -43,10 +43,10 @@ export async function answerOnce(
   keysUnderWay.add(key);
   const keyed: NonNullable<HttpRequest["keyed"]> = { key, fingerprint };
   try {
-    const kept = await replay(service, keyed);
+    const kept = await replay(service, request, keyed);
     if (kept !== undefined) return kept;
     request.keyed = keyed;
-    return await orReplay(service, keyed, answer);
+    return await orReplay(service, request, answer);
   } finally {
     // A commit may outlive its request's patience, and nobody knows before its end whether the key is free again.
     const free = () => keysUnderWay.delete(key);
@@ -61,20 +61,23 @@ export function receiptFor(service: Service, request: HttpRequest, result: Resul
   const { key, fingerprint } = request.keyed;
   const response = respond(service, result, request);
   const brief = String(response.headers.location ?? "");
-  return { key, fingerprint, answer: JSON.stringify(response), brief, expiresAt: service.now() + validMs };
+  const answer = JSON.stringify({ ...response, rights: rightsOf(request) });
+  return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
 
 /** Another instance may have answered the same request since this one looked. */
 async function orReplay(
   service: Service,
-  keyed: { key: string; fingerprint: string },
+  request: HttpRequest,
   answer: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
     return await answer();
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== "IDEMPOTENCY_KEY_REUSED") throw error;
-    const kept = await replay(service, keyed);
+    const { keyed } = request;
+    if (!(error instanceof Problem) || error.code !== "IDEMPOTENCY_KEY_REUSED" || keyed === undefined)
+      throw error;
+    const kept = await replay(service, request, keyed);
     if (kept === undefined) throw inProgress(); // it has expired meanwhile
     return kept;
   }
@@ -82,14 +85,30 @@ async function orReplay(
 
 async function replay(
   service: Service,
+  request: HttpRequest,
   { key, fingerprint }: { key: string; fingerprint: string },
 ): Promise<HttpResponse | undefined> {
   const receipt = await service.store.receipt(key, service.now());
   if (receipt === undefined) return undefined;
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
   if (receipt.answer === undefined) throw notKept(receipt);
-  const { status, headers, body } = JSON.parse(receipt.answer) as HttpResponse;
+  const { rights, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { rights?: string };
+  const { status, headers, body } = rights === rightsOf(request) ? answer : withoutContent(answer);
   return { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
+}
+
+/** What an answer was given for, beside the rules: who has lost a role, or has now a narrower credential, may have lost sight of it. */
+function rightsOf({ principal }: HttpRequest): string | undefined {
+  if (principal === undefined) return undefined;
+  const { roles, scopes } = principal;
+  return hash("sha256", JSON.stringify([[...roles].sort(), scopes]), "base64url").slice(0, 16);
+}
+
+/** That it took effect, and where; nothing of what it was. */
+function withoutContent({ status, headers }: HttpResponse): HttpResponse {
+  const { "content-type": _, "content-location": __, "content-length": ___, ...others } = headers;
+  if (status !== 201) return { status: status === 200 ? 204 : status, headers: others, body: undefined };
+  return { status, headers: { ...others, "content-length": "0" }, body: undefined };
 }
 
 /** Keys of different principals, methods and paths have nothing to do with each other. */

@@ -1,7 +1,10 @@
 /** Carries out a list, whether GET or QUERY asked for it: gets the page, and cuts its resources down. */
+import { createHash } from "node:crypto";
+import type { Decision } from "../access/rules.ts";
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { pickFields } from "../query/fields.ts";
+import { allOf } from "../query/filter-json.ts";
 import type { ListRequest } from "../query/list.ts";
 import type { ListQuery, Page } from "../store/store.ts";
 import { isUnmodified, type Validators } from "./conditional.ts";
@@ -9,6 +12,7 @@ import { listPieces } from "./formats.ts";
 import { locationOf } from "./links.ts";
 import type { HttpRequest } from "./message.ts";
 import type { ListType } from "./negotiate.ts";
+import { guardOf } from "./permission.ts";
 import type { Service } from "./service.ts";
 import { createPauses } from "./turns.ts";
 
@@ -39,10 +43,11 @@ export type ListResult =
       validators: Validators;
     };
 
-/** A list, and the request for it. */
+/** A list, the request for it, and what of the collection there is for the caller. */
 interface Asked {
   listing: Listing;
   request: HttpRequest;
+  listed: Decision;
 }
 
 /** Gets the page. Throws PRECONDITION_FAILED and what the store throws. */
@@ -51,26 +56,29 @@ export async function performList(
   listing: Listing,
   request: HttpRequest,
 ): Promise<ListResult> {
-  const asked = { listing, request };
-  const query = toListQuery(listing);
+  const { listed } = guardOf(service, listing.collection, request);
+  const asked = { listing, request, listed };
+  const query = narrowed(toListQuery(listing), listed);
   // Nobody searches for what the client has: the smallest page tells whether that still holds.
-  if (!isQuick(query) && request.headers["if-none-match"] !== undefined) {
+  if (listed === "everything" && !isQuick(query) && request.headers["if-none-match"] !== undefined) {
     const smallest = await service.store.list({ collection: query.collection, limit: 1 });
     const unmodified = ifUnmodified(service, smallest, asked);
     if (unmodified !== undefined) return unmodified;
   }
-  const page = await getPage(service, query, request);
-  return ifUnmodified(service, page, asked) ?? pageOf(service, page, listing);
+  const page = await getPage(service, query, asked);
+  return ifUnmodified(service, page, asked) ?? pageOf(service, page, asked);
 }
 
-function ifUnmodified(service: Service, page: Page, { listing, request }: Asked): ListResult | undefined {
-  const validators = listValidators(service, page, tagOf(listing));
+function ifUnmodified(service: Service, page: Page, asked: Asked): ListResult | undefined {
+  const { listing, request } = asked;
+  const validators = listValidators(service, page, asked);
   if (!isUnmodified(request.headers, validators, service.now())) return undefined;
   return { kind: "unmodified", validators, location: locationOf(listing, request) };
 }
 
-async function pageOf(service: Service, page: Page, listing: Listing): Promise<ListResult> {
-  const validators = listValidators(service, page, tagOf(listing));
+async function pageOf(service: Service, page: Page, asked: Asked): Promise<ListResult> {
+  const { listing } = asked;
+  const validators = listValidators(service, page, asked);
   const { fields } = listing.asked;
   const whole = page.items.map(({ text }) => text);
   const texts = fields === undefined ? whole : await cutAll(whole, fields);
@@ -78,14 +86,48 @@ async function pageOf(service: Service, page: Page, listing: Listing): Promise<L
 }
 
 /** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */
-export function listValidators(service: Service, { sequence }: Page, tag = ""): Validators {
-  return { etag: `W/"${sequence}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
+function listValidators(
+  service: Service,
+  page: Page,
+  { listing, listed }: Pick<Asked, "listing" | "listed">,
+): Validators {
+  const state = listed === "everything" ? page.sequence : stateOf(page);
+  return collectionValidators(service, state, tagOf(listing));
+}
+
+/** What stands for a state of a collection, or of a caller's part of it. */
+function collectionValidators(service: Service, state: number | string, tag = ""): Validators {
+  return { etag: `W/"${state}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
+}
+
+/** What stands for a collection as the target of a create. A caller who may not see all of it learns nothing of its state. */
+export async function targetValidators(
+  service: Service,
+  { name }: Collection,
+  request: HttpRequest,
+): Promise<Validators> {
+  if (guardOf(service, { name }, request).listed !== "everything") return collectionValidators(service, 0);
+  const { sequence } = await service.store.list({ collection: name, limit: 1 });
+  return collectionValidators(service, sequence);
 }
 
 /** Lists of one URL have entity tags of their own where they are of other content, or in another format. */
 function tagOf({ type, contentHash }: Listing): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
   return contentHash === undefined ? format : `${format}-${contentHash}`;
+}
+
+/** The collection's own state would tell of changes to resources that are not there for the caller. */
+function stateOf({ items, more, total }: Page): string {
+  const state = JSON.stringify([items.map(({ id, version }) => [id, version]), more, total]);
+  return createHash("sha256").update(state).digest("base64url").slice(0, 16);
+}
+
+/** A list of what there is for the caller. */
+function narrowed(query: ListQuery, listed: Decision): ListQuery {
+  if (listed === "everything") return query;
+  if (listed === "nothing") return { ...query, filter: { kind: "or", filters: [] } };
+  return { ...query, filter: query.filter === undefined ? listed : allOf([query.filter, listed]) };
 }
 
 function toListQuery({ collection, asked }: Listing): ListQuery {
@@ -106,10 +148,19 @@ function isQuick({ filter, sort, words, offset = 0 }: ListQuery): boolean {
 }
 
 /** A page in order of ids is there at once; any other may take long, and ends when the client goes away. */
-function getPage({ store }: Service, query: ListQuery, request: HttpRequest): Promise<Page> {
-  return isQuick(query)
-    ? store.list(query)
-    : whileThere(request, (signal) => store.list({ ...query, signal }));
+async function getPage({ store }: Service, query: ListQuery, { request, listed }: Asked): Promise<Page> {
+  if (isQuick(query)) return store.list(query);
+  try {
+    return await whileThere(request, (signal) => store.list({ ...query, signal }));
+  } catch (error) {
+    throw listed === "everything" ? error : withoutAdvice(error);
+  }
+}
+
+/** Advice on indexes names what the rules of the collection ask for. */
+function withoutAdvice(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.code !== "QUERY_TOO_EXPENSIVE") return error;
+  return new Problem(error.code, "The list takes longer than one may take. Ask for less.", { cause: error });
 }
 
 async function whileThere<T>(

@@ -8,6 +8,7 @@ import { readListing } from "./list-by-content.ts";
 import { performList } from "./lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation, OperationOf } from "./operation.ts";
+import { guardOf } from "./permission.ts";
 import { restore } from "./restore.ts";
 import { type Result, validatorsOf } from "./result.ts";
 import { documentOf } from "./routes/documents.ts";
@@ -40,7 +41,7 @@ export function perform(
     case "past":
       return readPast(service, operation, request);
     case "changes":
-      return readChanges(service, operation);
+      return readChanges(service, operation, request);
     case "restore":
       return restore(service, operation, request);
     case "batch":
@@ -55,7 +56,7 @@ export function perform(
 async function read(service: Service, operation: OperationOf<"read">, request: HttpRequest): Promise<Result> {
   const { collection, id } = operation;
   let stored = await service.store.read({ collection: collection.name, id });
-  if (stored === undefined) return absent;
+  if (stored === undefined || !guardOf(service, collection, request).sees(stored.text)) return absent;
   const validators = validatorsOf(stored);
   if (isUnmodified(request.headers, validators, service.now())) {
     return { kind: "unmodified", validators, location: undefined };

@@ -53,6 +53,9 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
   const theirs = request.headers["x-request-id"];
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
   for (const [name, value] of safetyPairs) headers[name] = value;
+  // What is for one caller is not for a cache that others share.
+  if (service.access !== undefined && headers["cache-control"] === revalidate)
+    headers["cache-control"] = `private, ${revalidate}`;
   headers.vary ??= service.settings.corsOrigins.includes("*")
     ? "Accept, Accept-Encoding"
     : "Accept, Accept-Encoding, Origin";
@@ -100,7 +103,7 @@ function documentResponse({ status, type, body }: Document, request: HttpRequest
 
 function resourceResponse(
   service: Service,
-  { kind, stored, path, validators }: Result & { kind: "found" | "created" | "updated" },
+  { kind, stored, path, validators, isWithheld }: Result & { kind: "found" | "created" | "updated" },
   request: HttpRequest,
 ): HttpResponse {
   const headers: Record<string, string> = {
@@ -111,7 +114,7 @@ function resourceResponse(
   addLastModified(headers, validators, service.now());
   if (kind === "found") return withBody(request, stored.text, { status: 200, headers });
   if (kind === "created") headers.location = resourcePath(path, stored.id);
-  const preferred = preferredReturn(request.headers);
+  const preferred = isWithheld === true ? "minimal" : preferredReturn(request.headers);
   if (preferred !== undefined) headers["preference-applied"] = `return=${preferred}`;
   if (preferred === "minimal") return minimal(kind, headers);
   headers["content-location"] = resourcePath(path, stored.id);

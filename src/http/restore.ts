@@ -9,8 +9,10 @@ import { readContent } from "./content.ts";
 import { decideReplace, parseResource } from "./decide.ts";
 import type { HttpRequest } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
-import { type Result, validatorsOf } from "./result.ts";
+import { guardOf, seesLast } from "./permission.ts";
+import { type Result, validatorsOf, written } from "./result.ts";
 import type { Service } from "./service.ts";
+import { withoutUnseen } from "./unseen-references.ts";
 
 type Restore = OperationOf<"restore">;
 
@@ -26,7 +28,7 @@ type State = { current: Stored } | { deleted: number };
 export async function restore(service: Service, operation: Restore, request: HttpRequest): Promise<Result> {
   const key = { collection: operation.collection.name, id: operation.id };
   const state = await stateOf(service, key);
-  if (state === undefined) return absent;
+  if (state === undefined || !(await mayRestore(service, operation, request, state))) return absent;
   requireState(operation, request, state);
   const { limits } = service.settings;
   const version = versionIn(parseResource(await readContent(request, limits.bodyBytes), limits));
@@ -60,6 +62,20 @@ function requireState({ collection }: Restore, { headers }: HttpRequest, state: 
   }
 }
 
+/** Whether the resource is there for the caller. Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE where it is not the caller's to change. */
+async function mayRestore(
+  service: Service,
+  { collection, id }: Restore,
+  request: HttpRequest,
+  state: State,
+): Promise<boolean> {
+  const guard = guardOf(service, collection, request);
+  if (!("current" in state)) return seesLast(guard, service.store, { collection: collection.name, id });
+  if (!guard.sees(state.current.text)) return false;
+  guard.require("update", state.current.text);
+  return true;
+}
+
 function versionIn(content: Record<string, unknown>): number {
   const faults = new Faults();
   for (const name of Object.keys(content)) {
@@ -84,19 +100,22 @@ async function swap(
   { key, version }: { key: Key; version: number },
 ): Promise<Result | undefined> {
   const state = await stateOf(service, key);
-  if (state === undefined) return absent;
+  if (state === undefined || !(await mayRestore(service, operation, request, state))) return absent;
   requireState(operation, request, state);
+  const guard = guardOf(service, operation.collection, request);
   const old = await service.store.version(key, version);
-  if (old === undefined) return absent;
+  if (old === undefined || !guard.sees(old.text)) return absent;
   const next = decideReplace(operation, JSON.parse(old.text) as Record<string, unknown>);
-  const kind = "current" in state ? "updated" : "created";
-  const { path } = operation;
-  const written = (stored: Stored): Result => ({ kind, stored, path, validators: validatorsOf(stored) });
-  if ("current" in state && next === state.current.text)
-    return commitNothing(service, request, written(state.current));
-  const resultOf = (made: Made) => written({ id: key.id, text: next, ...made });
+  const current = "current" in state ? state.current : undefined;
+  const kind = current === undefined ? "created" : "updated";
+  const { collection, path } = operation;
+  const resultFor = (stored: Stored) => written(kind, { stored, path }, guard);
+  if (next === current?.text) return commitNothing(service, request, resultFor(current));
+  guard.require(current === undefined ? "create" : "update", next);
+  const text = await withoutUnseen(service, request, { collection, next, before: current?.text });
+  const resultOf = (made: Made) => resultFor({ id: key.id, text: next, ...made });
   try {
-    return await commit(service, request, { change: changeOf(key, state, next), resultOf });
+    return await commit(service, request, { change: changeOf(key, state, text), resultOf });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
     throw error;

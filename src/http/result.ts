@@ -4,6 +4,7 @@ import { lastModifiedMs, type Validators } from "./conditional.ts";
 import type { ChangesResult } from "./history.ts";
 import type { ListResult } from "./lists.ts";
 import type { OperationOf } from "./operation.ts";
+import type { Guard } from "./permission.ts";
 import type { Document } from "./routes/documents.ts";
 
 /** What came of an operation. */
@@ -13,11 +14,27 @@ export type Result =
   | { kind: "document"; document: Document }
   | ListResult
   | ChangesResult
-  /** `path` is the collection's. */
-  | { kind: "found" | "created" | "updated"; stored: Stored; path: string; validators: Validators }
+  /** `path` is the collection's. What is withheld, the caller has written and may not read. */
+  | {
+      kind: "found" | "created" | "updated";
+      stored: Stored;
+      path: string;
+      validators: Validators;
+      isWithheld?: boolean;
+    }
   | { kind: "deleted" }
   /** The results of several operations, as text. */
   | { kind: "batch"; body: string };
+
+/** What came of a write that left a resource behind: no more of it is told than the caller may read. */
+export function written(
+  kind: "created" | "updated",
+  { stored, path }: { stored: Stored; path: string },
+  guard: Guard,
+): Result {
+  const validators = validatorsOf(stored);
+  return { kind, stored, path, validators, isWithheld: !guard.mayRead(stored.text) };
+}
 
 /** What stands for the state of a resource in conditional requests. */
 export function validatorsOf({ version, updatedAt }: Stored): Validators {

@@ -1,5 +1,6 @@
 /** What a request is answered from: the service as the wire sees it. */
 import type { Logger } from "pino";
+import type { Access } from "../access/access.ts";
 import type { Authenticate } from "../access/authenticate.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
@@ -20,6 +21,8 @@ export interface Service {
   authenticate?: Authenticate | undefined;
   /** What everybody may still ask for; absent where nobody is limited. */
   quotas?: Quotas;
+  /** Who may do what; absent where everybody may everything. */
+  access?: Access | undefined;
   /** Writes to one resource wait for each other here. */
   writes: KeyedQueue;
   /** Idempotency-Keys, with what they belong to, whose first request has no answer yet. */

@@ -15,13 +15,15 @@ import {
   parseResource,
   patchProblem,
 } from "./decide.ts";
-import { listValidators } from "./lists.ts";
+import { targetValidators } from "./lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
-import { type Result, validatorsOf } from "./result.ts";
+import { guardOf } from "./permission.ts";
+import { type Result, validatorsOf, written } from "./result.ts";
 import type { Service } from "./service.ts";
 import type { Limits } from "./settings.ts";
 import { pauseAfter } from "./turns.ts";
+import { withoutUnseen } from "./unseen-references.ts";
 
 /** An operation on one existing resource that changes it. */
 type Write = OperationOf<"replace" | "patch" | "delete">;
@@ -43,24 +45,26 @@ export async function create(
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };
   const text = textFor(id);
+  const guard = guardOf(service, collection, request);
+  guard.require("create", text);
+  const seen = withoutUnseen(service, request, { collection, next: text, before: undefined });
+  const next = typeof seen === "string" ? seen : await seen;
+  const { path } = operation;
   return commit(service, request, {
-    change: { key, expect: "absent", next: text },
-    resultOf: (made) => written("created", operation.path, { id, text, ...made }),
+    change: { key, expect: "absent", next },
+    resultOf: (made) => written("created", { stored: { id, text, ...made }, path }, guard),
   });
 }
 
 /** RFC 9110 §13.1.1: the preconditions of a POST are judged against its target, the collection. */
 async function requireCollectionPreconditions(
   service: Service,
-  { name }: Collection,
+  collection: Collection,
   request: HttpRequest,
 ): Promise<void> {
   const { headers } = request;
   if (headers["if-match"] === undefined && headers["if-none-match"] === undefined) return;
-  requirePreconditions(
-    headers,
-    listValidators(service, await service.store.list({ collection: name, limit: 1 })),
-  );
+  requirePreconditions(headers, await targetValidators(service, collection, request));
 }
 
 /** In open mode a collection springs into being with its first create. Throws TOO_MANY_COLLECTIONS. */
@@ -94,7 +98,7 @@ async function newId(service: Service, { name, idKind }: Collection): Promise<st
 export async function write(service: Service, operation: Write, request: HttpRequest): Promise<Result> {
   const key = keyOf(operation);
   const current = await service.store.read(key);
-  if (current === undefined) return { kind: "absent" };
+  if (current === undefined || !isOpen(service, operation, { request, current })) return { kind: "absent" };
   const required = operation.collection.requirePreconditions;
   requirePreconditions(request.headers, validatorsOf(current), { required });
   const decide = await prepare(service, operation, request);
@@ -170,27 +174,39 @@ async function swap(
 ): Promise<Result | undefined> {
   const key = keyOf(operation);
   const current = await service.store.read(key);
-  if (current === undefined) return { kind: "absent" };
+  if (current === undefined || !isOpen(service, operation, { request, current })) return { kind: "absent" };
   requirePreconditions(request.headers, validatorsOf(current));
   const next = await decide(current);
+  const { collection, path } = operation;
+  const guard = guardOf(service, collection, request);
   if (next === current.text)
-    return commitNothing(service, request, written("updated", operation.path, current));
+    return commitNothing(service, request, written("updated", { stored: current, path }, guard));
+  if (next !== undefined) guard.require("update", next);
+  const text = next && (await withoutUnseen(service, request, { collection, next, before: current.text }));
   const resultOf = (made: Made): Result =>
     next === undefined
       ? { kind: "deleted" }
-      : written("updated", operation.path, { id: key.id, text: next, ...made });
+      : written("updated", { stored: { id: key.id, text: next, ...made }, path }, guard);
   try {
-    return await commit(service, request, { change: { key, expect: current.version, next }, resultOf });
+    return await commit(service, request, { change: { key, expect: current.version, next: text }, resultOf });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
     throw error;
   }
 }
 
-function keyOf({ collection, id }: Write): Change["key"] {
-  return { collection: collection.name, id };
+/** Whether the resource is there for the caller. Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE where it is not the caller's to change. */
+function isOpen(
+  service: Service,
+  { kind, collection }: Write,
+  { request, current }: { request: HttpRequest; current: Stored },
+): boolean {
+  const guard = guardOf(service, collection, request);
+  if (!guard.sees(current.text)) return false;
+  guard.require(kind === "delete" ? "delete" : "update", current.text);
+  return true;
 }
 
-function written(kind: "created" | "updated", path: string, stored: Stored): Result {
-  return { kind, stored, path, validators: validatorsOf(stored) };
+function keyOf({ collection, id }: Write): Change["key"] {
+  return { collection: collection.name, id };
 }

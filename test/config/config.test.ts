@@ -231,14 +231,19 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     /schema is not an option\. "schema" belongs to a collection/,
   ],
   [
+    "rules for callers whom nobody asks who they are",
+    json({ collections: { a: { access: { read: "public" } } } }),
+    /: collections\.a\.access: without "auth" nobody is asked who they are, and everybody may do everything/,
+  ],
+  [
     "an option of the top in a collection",
     json({ collections: { a: { port: 1 } } }),
     /collections\.a\.port is not .* stands at the top/,
   ],
   [
     "an option of a collection at the top that there is not yet",
-    json({ access: {} }),
-    /access is not an option\. "access" belongs to a collection, and is not supported yet/,
+    json({ timestamps: {} }),
+    /timestamps is not an option\. "timestamps" belongs to a collection, and is not supported yet/,
   ],
   [
     "an option of the top in a collection that there is not yet",
@@ -494,7 +499,7 @@ describe("the program does not start with", () => {
   }
 
   const later = ["tls", "trustProxy"].map((name) => ({ [name]: {} }));
-  const laterOfCollections = ["access", "timestamps"].map((name) => ({
+  const laterOfCollections = ["timestamps"].map((name) => ({
     collections: { a: { [name]: true } },
   }));
   for (const content of [...later, ...laterOfCollections]) {

@@ -7,12 +7,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { compileAccess } from "../../src/access/access.ts";
+import type { GuardedDeclaration } from "../../src/access/declaration.ts";
+import type { Principal } from "../../src/access/principal.ts";
+import { invalidToken } from "../../src/access/refusals.ts";
 import type { AuthSettings } from "../../src/access/settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
-import { type CollectionDeclaration, defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/schema.ts";
 import type { Config } from "../../src/config.ts";
 import type { WireBounds } from "../../src/http/app.ts";
 import type { Rate } from "../../src/http/rate-limit.ts";
+import type { Service as HttpService } from "../../src/http/service.ts";
 import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
@@ -22,7 +27,7 @@ import { type ProbeBounds, startProbe } from "./probe.ts";
 /** What a test may want to be different. */
 export interface ServiceOptions {
   /** As in the configuration file. Without it, every collection springs into being. */
-  collections?: Readonly<Record<string, CollectionDeclaration>>;
+  collections?: Readonly<Record<string, GuardedDeclaration>>;
   /** @default true without `collections`, false with them */
   openCollections?: boolean;
   prefix?: string;
@@ -34,6 +39,8 @@ export interface ServiceOptions {
   wireBounds?: Partial<WireBounds>;
   /** Unix time in milliseconds. */
   now?: () => number;
+  /** Who asks, by the token that they send as `Authorization: Bearer <token>`. @default nobody is asked who they are */
+  callers?: Readonly<Record<string, Principal>>;
   /** @default the program's */
   history?: History;
   /** For a test whose own code holds up the thread or takes much memory; it says why. */
@@ -101,6 +108,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const running = await startServer(await toConfig(folder, options), {
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.callers === undefined ? {} : { authenticate: authenticateBy(options.callers) }),
   });
   const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -147,17 +155,34 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
+/** A token that nobody has does not hold. */
+function authenticateBy(callers: Readonly<Record<string, Principal>>): Authenticate {
+  return ({ authorization }) => {
+    if (authorization === undefined) return undefined;
+    const principal = callers[authorization.replace(/^Bearer /, "")];
+    if (principal !== undefined) return principal;
+    throw invalidToken("The token does not hold.");
+  };
+}
+
+type Authenticate = NonNullable<HttpService["authenticate"]>;
+
 async function toConfig(folder: string, options: ServiceOptions): Promise<Config> {
   const collections = new Map<string, Collection>();
   for (const [name, declaration] of Object.entries(options.collections ?? {}))
     collections.set(name, await defineCollection(name, declaration));
+  const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
     store: { kind: "sqlite", path: join(folder, "store.db") },
     collections,
+    access:
+      (options.callers ?? options.auth) === undefined
+        ? undefined
+        : compileAccess(collections, options.collections ?? {}, { openCollections }),
     history: options.history ?? defaultHistory,
     auth: options.auth,
-    openCollections: options.openCollections ?? options.collections === undefined,
+    openCollections,
     http: {
       prefix: options.prefix ?? "/api/v1",
       hosts: options.hosts ?? [],

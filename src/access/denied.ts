@@ -1,0 +1,25 @@
+/** How somebody is refused who may not do what they ask for (RFC 6750 §3). */
+import { Problem } from "../errors.ts";
+import { type Action, scopeOf } from "./actions.ts";
+import type { Principal } from "./principal.ts";
+import { unauthenticated } from "./refusals.ts";
+
+/** What was asked for, where it is one thing. */
+export interface Denied {
+  collection: string;
+  action: Action;
+}
+
+/** Without a credential: that one is needed. With one: that it does not do, and which scope would be needed beside the rules. */
+export function denied(principal: Principal | undefined, what?: Denied): Problem {
+  if (principal === undefined) return unauthenticated();
+  const scope = what === undefined ? "" : `, scope="${what.collection}:${scopeOf(what.action)}"`;
+  const headers = { "www-authenticate": `Bearer error="insufficient_scope"${scope}` };
+  return new Problem("INSUFFICIENT_SCOPE", detailOf(what), { headers });
+}
+
+function detailOf(what: Denied | undefined): string {
+  if (what === undefined) return "The credential lets its holder write nothing here.";
+  const { collection, action } = what;
+  return `The credential does not let its holder ${action} ${action === "list" ? collection : `this in ${collection}`}.`;
+}

@@ -1,0 +1,363 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { owner } from "../../../src/access/declaration.ts";
+import { type Service, startService } from "../service.ts";
+import { type Caller, callers, createAs, outcome, sendAs } from "./callers.ts";
+
+let service: Service;
+
+before(async () => {
+  service = await startService({
+    callers,
+    collections: {
+      articles: {
+        schema: {
+          type: "object",
+          properties: {
+            title: { type: "string", maxLength: 100 },
+            authorId: { type: "string" },
+            topicId: { type: "string" },
+            relatedIds: { type: "array", items: { type: "string" } },
+          },
+        },
+        unique: ["title"],
+        search: ["title"],
+        defaults: { authorId: "nobody" },
+        references: { topicId: "topics", relatedIds: "topics" },
+        access: {
+          read: [owner("authorId"), { role: "editor" }],
+          write: [owner("authorId"), { role: "editor" }],
+        },
+      },
+      topics: { access: { read: owner("authorId"), write: "authenticated" } },
+      drafts: { access: { read: "authenticated", write: owner("authorId") } },
+      forms: { access: { create: "public", read: { role: "editor" } } },
+    },
+  });
+});
+
+after(() => service.stop());
+
+const path = "/api/v1/articles";
+
+let titles = 0;
+const newTitle = () => `title${++titles}`;
+
+const articleOf = (authorId: Caller) =>
+  createAs(service, authorId, "articles", { title: newTitle(), authorId });
+
+describe("a resource that somebody may not read", () => {
+  test("is not there for any method, with or without what is behind its path", async () => {
+    const { id, path: target, body } = await articleOf("ada");
+    const patch = { "Content-Type": "application/json" };
+    for (const request of [
+      { path: target },
+      { method: "HEAD", path: target },
+      { path: `${target}?version=1` },
+      { path: `${target}?at=2100-01-01` },
+      { path: `${target}/_changes` },
+      { method: "POST", path: `${target}/_restore`, content: { version: 1 } },
+      { method: "PUT", path: target, content: { id, title: "mine" } },
+      { method: "PATCH", path: target, content: { title: "mine" }, headers: patch },
+      { method: "DELETE", path: target },
+      { method: "DELETE", path: target, headers: { "If-Match": '"7"' } },
+      { method: "PATCH", path: target, body: "{", headers: patch },
+    ]) {
+      const answer = await sendAs(service, "bob", request);
+      const nothing = await sendAs(service, "bob", { ...request, path: request.path.replace(id, "none") });
+      assert.equal(answer.status, 404, `${request.method} ${request.path}`);
+      const { date: _, "x-request-id": __, ...headers } = answer.headers;
+      const { date: ___, "x-request-id": ____, ...others } = nothing.headers;
+      assert.deepEqual([headers, answer.text], [others, nothing.text]);
+    }
+    assert.deepEqual((await sendAs(service, "ada", { path: target })).json, body);
+  });
+
+  test("is in no list, search, table, envelope or total", async () => {
+    const { id, body } = await articleOf("ada");
+    const own = await articleOf("bob");
+    for (const query of [
+      "",
+      `?title=${body.title}`,
+      `?q=${body.title}`,
+      `?id=${id}`,
+      "?sort=-title&limit=1000",
+    ]) {
+      const { json } = await sendAs(service, "bob", { path: path + query });
+      assert.ok(Array.isArray(json));
+      assert.ok(
+        json.every(({ authorId }) => authorId === "bob"),
+        query,
+      );
+    }
+    const table = await sendAs(service, "bob", { path, headers: { Accept: "text/csv" } });
+    assert.ok(table.text.includes(own.id) && !table.text.includes(id));
+    const lines = await sendAs(service, "bob", { path, headers: { Accept: "application/x-ndjson" } });
+    assert.ok(lines.text.includes(own.id) && !lines.text.includes(id));
+    const found = await sendAs(service, "bob", {
+      method: "QUERY",
+      path,
+      content: { filter: { id }, count: "exact" },
+    });
+    assert.deepEqual([found.json, found.headers["x-total-count"]], [[], "0"]);
+    const { total } = (await sendAs(service, "bob", { path: `${path}?envelope=true&count=exact` })).json as {
+      total: number;
+    };
+    const all = (await sendAs(service, "bob", { path: `${path}?limit=1000` })).json as unknown[];
+    assert.equal(total, all.length);
+  });
+
+  test("is in no page that was kept for somebody who may", async () => {
+    const { id } = await articleOf("ada");
+    for (const query of ["?limit=1000", "?limit=1000&sort=title", `?id=${id}`]) {
+      for (const who of ["eve", "ada", "bob", "eve", "bob"] as const) {
+        const { text } = await sendAs(service, who, { path: path + query });
+        assert.equal(text.includes(id), who !== "bob", `${who} ${query}`);
+      }
+    }
+  });
+
+  test("changes no ETag of a list", async () => {
+    await articleOf("bob");
+    const first = await sendAs(service, "bob", { path });
+    const headers = { "If-None-Match": String(first.headers.etag) };
+    await articleOf("ada");
+    assert.equal((await sendAs(service, "bob", { path, headers })).status, 304);
+    await articleOf("bob");
+    assert.equal((await sendAs(service, "bob", { path, headers })).status, 200);
+    assert.equal((await sendAs(service, "eve", { path, headers })).status, 200);
+  });
+
+  test("is not told of by an entity tag of the collection that a create names", async () => {
+    const headers = { "If-Match": '"x"' };
+    const content = { authorId: "bob" };
+    const told = async () => {
+      const answer = await sendAs(service, "bob", { method: "POST", path, content, headers });
+      assert.equal(answer.status, 412);
+      return answer.headers.etag;
+    };
+    const before = await told();
+    await articleOf("ada");
+    assert.equal(await told(), before);
+  });
+
+  test("is not told of by a value that must be unique: not which it is, nor whose", async () => {
+    const { id, body } = await articleOf("ada");
+    const content = { title: body.title, authorId: "bob" };
+    const { status, text } = await sendAs(service, "bob", { method: "POST", path, content });
+    assert.equal(status, 409);
+    assert.ok(!text.includes(id) && !text.includes("ada"));
+  });
+
+  test("cannot be referred to, with the answer to an id that leads nowhere", async () => {
+    const hidden = await createAs(service, "ada", "topics", { authorId: "ada" });
+    const own = await createAs(service, "bob", "topics", { authorId: "bob" });
+    const problemOf = async (content: Record<string, unknown>, id: string) => {
+      const answer = await sendAs(service, "bob", {
+        method: "POST",
+        path,
+        content: { authorId: "bob", ...content },
+      });
+      assert.equal(answer.status, 400, answer.text);
+      return answer.text.replaceAll(id, "").replace(/urn:uuid:[0-9a-f-]+/, "");
+    };
+    for (const content of [
+      (topicId: string) => ({ topicId }),
+      (topicId: string) => ({ relatedIds: [own.id, topicId] }),
+      (topicId: string) => ({ relatedIds: [topicId, "nowhere"] }),
+      (topicId: string) => ({ topicId, relatedIds: ["nowhere"] }),
+    ]) {
+      const expected = await problemOf(content("nowhere"), "nowhere");
+      assert.equal(await problemOf(content(hidden.id), hidden.id), expected);
+    }
+    const fine = await createAs(service, "bob", "articles", { authorId: "bob", topicId: own.id });
+    const patched = await sendAs(service, "bob", {
+      method: "PATCH",
+      path: fine.path,
+      content: { topicId: hidden.id },
+    });
+    assert.equal(outcome(patched), "400 REFERENCE_NOT_FOUND");
+    const operations = [{ method: "PATCH", path: `/articles/${fine.id}`, body: { topicId: hidden.id } }];
+    const batch = await sendAs(service, "bob", {
+      method: "POST",
+      path: "/api/v1/_batch",
+      content: { operations },
+    });
+    assert.equal(outcome(batch), "400 REFERENCE_NOT_FOUND");
+    assert.equal((batch.json as { operation: number }).operation, 0);
+  });
+
+  test("may stay referred to by what somebody may change otherwise", async () => {
+    const hidden = await createAs(service, "ada", "topics", { authorId: "ada" });
+    const { path: target } = await createAs(service, "ada", "articles", {
+      authorId: "ada",
+      topicId: hidden.id,
+    });
+    const handOver = await sendAs(service, "eve", {
+      method: "PATCH",
+      path: target,
+      content: { authorId: "bob" },
+    });
+    assert.equal(handOver.status, 200);
+    const patched = await sendAs(service, "bob", {
+      method: "PATCH",
+      path: target,
+      content: { title: newTitle() },
+    });
+    assert.equal(patched.status, 200, patched.text);
+  });
+});
+
+describe("what somebody may read, and not write", () => {
+  test("is refused with 403 for every write, whatever its preconditions and content", async () => {
+    const { id, path: target } = await createAs(service, "ada", "drafts", { authorId: "ada" });
+    for (const request of [
+      { method: "PUT", path: target, content: { id } },
+      { method: "PUT", path: target, content: { id }, headers: { "If-Match": '"7"' } },
+      { method: "PATCH", path: target, content: { authorId: "bob" } },
+      { method: "PATCH", path: target, body: "{", headers: { "Content-Type": "application/json" } },
+      { method: "DELETE", path: target },
+      { method: "POST", path: `${target}/_restore`, content: { version: 1 } },
+    ]) {
+      const answer = await sendAs(service, "bob", request);
+      assert.equal(outcome(answer), "403 INSUFFICIENT_SCOPE", `${request.method} ${request.path}`);
+      assert.equal(
+        answer.headers["www-authenticate"],
+        'Bearer error="insufficient_scope", scope="drafts:write"',
+      );
+    }
+    assert.equal((await sendAs(service, "bob", { path: target })).headers.etag, '"1"');
+  });
+
+  test("does not become somebody's by a write: not by a create, a change, or a batch", async () => {
+    const { path: target } = await createAs(service, "bob", "drafts", { authorId: "bob" });
+    const change = { method: "PATCH", path: target, content: { authorId: "ada" } };
+    assert.equal(outcome(await sendAs(service, "bob", change)), "403 INSUFFICIENT_SCOPE");
+    const create = { method: "POST", path: "/api/v1/drafts", content: { authorId: "ada" } };
+    assert.equal(outcome(await sendAs(service, "bob", create)), "403 INSUFFICIENT_SCOPE");
+    const operations = [
+      { method: "POST", path: "/drafts", body: { authorId: "bob" } },
+      { method: "POST", path: "/drafts", body: { authorId: "ada" } },
+    ];
+    const batch = await sendAs(service, "bob", {
+      method: "POST",
+      path: "/api/v1/_batch",
+      content: { operations },
+    });
+    assert.equal(outcome(batch), "403 INSUFFICIENT_SCOPE");
+    assert.equal((batch.json as { operation: number }).operation, 1);
+  });
+
+  test("is judged with its defaults", async () => {
+    const create = { method: "POST", path, content: { title: newTitle() } };
+    assert.equal(outcome(await sendAs(service, "bob", create)), "403 INSUFFICIENT_SCOPE");
+    assert.equal((await sendAs(service, "eve", create)).status, 201);
+  });
+
+  test("in a batch, an operation on what is not there for the caller is as one on nothing", async () => {
+    const { id } = await articleOf("ada");
+    const answers = [];
+    for (const name of [id, "none"]) {
+      const operations = [{ method: "DELETE", path: `/articles/${name}` }];
+      const answer = await sendAs(service, "bob", {
+        method: "POST",
+        path: "/api/v1/_batch",
+        content: { operations },
+      });
+      answers.push(answer.text.replaceAll(name, "").replace(/urn:uuid:[0-9a-f-]+/, ""));
+    }
+    assert.equal(answers[0], answers[1]);
+  });
+});
+
+describe("history", () => {
+  test("of what somebody may read shows no version that they may not", async () => {
+    const { path: target } = await articleOf("ada");
+    await sendAs(service, "eve", { method: "PATCH", path: target, content: { authorId: "bob" } });
+    assert.equal((await sendAs(service, "bob", { path: target })).status, 200);
+    assert.equal((await sendAs(service, "bob", { path: `${target}?version=1` })).status, 404);
+    assert.equal((await sendAs(service, "bob", { path: `${target}?version=2` })).status, 200);
+    assert.equal((await sendAs(service, "ada", { path: `${target}?version=1` })).status, 404);
+    const restore = { method: "POST", path: `${target}/_restore`, content: { version: 1 } };
+    assert.equal((await sendAs(service, "bob", restore)).status, 404);
+    assert.equal((await sendAs(service, "eve", restore)).status, 200);
+  });
+
+  test("of what is deleted is for those who could read it last, who may bring it back if they may create it", async () => {
+    const { path: target } = await articleOf("ada");
+    await sendAs(service, "ada", { method: "DELETE", path: target });
+    const restore = { method: "POST", path: `${target}/_restore`, content: { version: 1 } };
+    assert.equal((await sendAs(service, "bob", { path: `${target}/_changes` })).status, 404);
+    assert.equal((await sendAs(service, "bob", { path: `${target}?version=1` })).status, 404);
+    assert.equal((await sendAs(service, "bob", restore)).status, 404);
+    assert.equal((await sendAs(service, "ada", { path: `${target}/_changes` })).status, 200);
+    assert.equal((await sendAs(service, "ada", restore)).status, 201);
+  });
+});
+
+describe("what somebody writes and may not read", () => {
+  test("is answered with where it is alone", async () => {
+    const answer = await sendAs(service, undefined, {
+      method: "POST",
+      path: "/api/v1/forms",
+      content: { a: 1 },
+    });
+    assert.deepEqual([answer.status, answer.text], [201, ""]);
+    assert.match(String(answer.headers.location), /^\/api\/v1\/forms\/./);
+    assert.equal((await sendAs(service, undefined, { path: String(answer.headers.location) })).status, 401);
+    assert.deepEqual((await sendAs(service, "eve", { path: String(answer.headers.location) })).status, 200);
+  });
+
+  test("is not told either where the credential is for writing alone", async () => {
+    const { path: target } = await articleOf("ada");
+    const patch = { method: "PATCH", path: target, content: {} };
+    const answer = await sendAs(service, "adaWrites", patch);
+    assert.deepEqual([answer.status, answer.text], [204, ""]);
+    assert.equal(outcome(await sendAs(service, "adaReads", patch)), "403 INSUFFICIENT_SCOPE");
+    assert.equal((await sendAs(service, "adaReads", { path: target })).status, 200);
+    assert.equal(outcome(await sendAs(service, "adaWrites", { path: target })), "403 INSUFFICIENT_SCOPE");
+  });
+
+  test("is not told by a kept answer: another does not get it, and a narrower credential gets no content", async () => {
+    const headers = { "Idempotency-Key": '"kept"' };
+    const create = { method: "POST", path, headers, content: { title: newTitle(), authorId: "ada" } };
+    const first = await sendAs(service, "ada", create);
+    assert.equal(first.status, 201);
+    const again = await sendAs(service, "ada", create);
+    assert.deepEqual(
+      [again.status, again.text, again.headers["idempotent-replayed"]],
+      [201, first.text, "true"],
+    );
+    const narrow = await sendAs(service, "adaWrites", create);
+    assert.deepEqual(
+      [narrow.status, narrow.text, narrow.headers.location],
+      [201, "", first.headers.location],
+    );
+    assert.equal(outcome(await sendAs(service, "adaReads", create)), "403 INSUFFICIENT_SCOPE");
+    assert.equal(outcome(await sendAs(service, "bob", create)), "403 INSUFFICIENT_SCOPE");
+  });
+});
+
+test("of writes at once none is by whom the resource did not belong to any more", async () => {
+  const { path: target } = await articleOf("ada");
+  const give = { method: "PATCH", path: target, content: { authorId: "bob" } };
+  const writes = Array.from({ length: 30 }, (_, n) =>
+    n === 10
+      ? sendAs(service, "eve", give)
+      : sendAs(service, "ada", { method: "PATCH", path: target, content: { title: newTitle() } }),
+  );
+  const statuses = (await Promise.all(writes)).map(({ status }) => status);
+  assert.ok(statuses.includes(200) && statuses.includes(404), statuses.join());
+  const { json } = await sendAs(service, "eve", { path: `${target}/_changes` });
+  const principals = (json as { principal: string }[]).map(({ principal }) => principal);
+  assert.equal(principals[0], "eve", "the last change is that which gave it away");
+});
+
+test("an answer that is for one caller is for no cache that others share", async () => {
+  const { path: target } = await articleOf("ada");
+  for (const each of [target, path, `${target}/_changes`])
+    assert.equal(
+      (await sendAs(service, "ada", { path: each })).headers["cache-control"],
+      "private, no-cache",
+    );
+});

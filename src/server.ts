@@ -15,7 +15,7 @@ import { createQuotas } from "./http/quota.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import { createKeyedQueue } from "./store/keyed-queue.ts";
-import { openStore, type StoreOptions } from "./store/open.ts";
+import { onStoreOf, openStore, type StoreOptions } from "./store/open.ts";
 import { createPace } from "./store/pace.ts";
 
 /** A service that answers. */
@@ -56,7 +56,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   // The store's thread starts while this one loads what speaks HTTP.
   const [store, { createApp }] = await Promise.all([opening, import("./http/app.ts")]);
   try {
-    await store.migrate(await planStart(store, config));
+    await onStoreOf(config.store, store.migrate(await planStart(store, config)));
     const now = options.now ?? Date.now;
     const parts = { keys: store.keys, now, warn: (text: string) => log.warn(text) };
     const authenticate = options.authenticate ?? (await authenticateOf(config, parts));

@@ -1,6 +1,6 @@
 /** Where a store's address becomes a store. A new kind of store is one more case here. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
-import { StartError } from "../errors.ts";
+import { Problem, StartError } from "../errors.ts";
 import { defaultHistory, type History } from "./history.ts";
 import { type OpenKeys, openSqliteKeys } from "./sqlite/keys.ts";
 import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
@@ -60,6 +60,16 @@ export async function openReader(address: StoreAddress): Promise<StoreReader> {
 /** Opens the API keys of a store beside whoever serves it, and makes the store where there is none. Throws StartError. */
 export async function openKeys(address: StoreAddress): Promise<OpenKeys> {
   return openSqliteKeys(realPath(address));
+}
+
+/** Does on a store what a person asked for. Where there is no room for it, throws StartError, which names the store. */
+export async function onStoreOf<T>({ path }: StoreAddress, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "STORAGE_FULL") throw error;
+    throw new StartError(`There is no room left on the disk of ${path}: make room, or choose another store.`);
+  }
 }
 
 /** SQLite follows a symbolic link, so its log and our lock must be looked for beside the file itself. */

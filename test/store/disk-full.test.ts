@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -116,4 +116,23 @@ test("a store on a disk that is full from the start is refused in one line", asy
     name: "StartError",
     message: /There is no room left on the disk of/,
   });
+});
+
+test("commands that find no room to write name the store in one line", async (t) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return t.skip(noDisk);
+  t.after(() => disk.remove());
+  const path = join(disk.folder, "x.db");
+  const store = await openStore({ kind: "sqlite", path });
+  await store.migrate([{ name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] }]);
+  await store.close();
+  const big = JSON.stringify(Array.from({ length: 2_000 }, () => ({ pad })));
+  const env = { PATH: process.env.PATH, HOLDFAST_STORE: path };
+  const args = ["--conditions=holdfast-source", "bin/holdfast.js", "import", "topics", "-"];
+  const { status, stderr } = spawnSync(process.execPath, args, { input: big, env, encoding: "utf8" });
+  assert.equal(
+    stderr,
+    `holdfast: There is no room left on the disk of ${path}: make room, or choose another store.\n`,
+  );
+  assert.equal(status, 1);
 });

@@ -1,5 +1,5 @@
 import { Problem, StartError } from "../../errors.ts";
-import { openStore } from "../../store/open.ts";
+import { onStoreOf, openStore } from "../../store/open.ts";
 import { requireFile } from "../../store/sqlite/open-file.ts";
 import type { Erased, Key, Store } from "../../store/store.ts";
 import { configOf, type Environment } from "../options.ts";
@@ -11,7 +11,7 @@ export async function runErase(key: Key, flags: Record<string, unknown>, env: En
   requireFile(config.store.path);
   const store = await openStore(config.store, { onFailure: () => {}, history: config.history });
   try {
-    for (const line of await erase(store, key)) process.stderr.write(`${line}\n`);
+    for (const line of await onStoreOf(config.store, erase(store, key))) process.stderr.write(`${line}\n`);
   } finally {
     await store.close();
   }

@@ -1,7 +1,7 @@
 /** What every import has around it: the store while it runs, its bar, and what an interruption does. */
 import type { Readable } from "node:stream";
 import type { Config } from "../../config.ts";
-import { openStore } from "../../store/open.ts";
+import { onStoreOf, openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type Progress, startProgress, type Work } from "../progress.ts";
 
@@ -47,7 +47,8 @@ export async function inStore<T>(
   let progress: Progress | undefined;
   try {
     progress = await startProgress(work);
-    return await run(store, (done, resources) => progress?.update(done, resources));
+    const onProgress: Progress["update"] = (done, resources) => progress?.update(done, resources);
+    return await onStoreOf(config.store, run(store, onProgress));
   } finally {
     progress?.stop();
     await store.close();

@@ -278,6 +278,30 @@ for (const file of ["", ".lock"]) {
   }
 }
 
+for (const file of ["", "-wal"]) {
+  for (const attack of ["remove", "replace"]) {
+    test(`a write is not acknowledged that goes to a file x.db${file} which was ${attack}d`, async () => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const { path, store, cleanup } = await openSqliteFixture({ onFailure: resolve });
+      try {
+        await store.migrate([topics]);
+        await commit(store, [created(topic("a"))]);
+        if (attack === "remove") rmSync(path + file);
+        else {
+          copyFileSync(path + file, `${path}.copy`);
+          renameSync(`${path}.copy`, path + file);
+        }
+        await rejectsWith("OUTCOME_UNKNOWN", commit(store, [created(topic("b"))]));
+        const reason = await promise;
+        assert.ok(reason.endsWith(`${file} was ${attack}d while it was in use`), reason);
+        await rejectsWith("UNAVAILABLE", commit(store, [created(topic("c"))]));
+      } finally {
+        await cleanup();
+      }
+    });
+  }
+}
+
 test("an import into a file that was removed under it does not say that it is done", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const { path, store, cleanup } = await openSqliteFixture({ onFailure: resolve });

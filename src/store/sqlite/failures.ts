@@ -24,6 +24,9 @@ const noRoomForIndex = 4874;
 
 const primaryCodeBits = 0xff;
 
+/** A file of the store is no longer the one that is open: what is written there is lost. */
+export class FileGone extends Error {}
+
 /** The result code of an error of SQLite; `undefined` for any other error. */
 export function resultCode(error: unknown): number | undefined {
   const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
@@ -33,6 +36,7 @@ export function resultCode(error: unknown): number | undefined {
 /** Tells the kinds of error apart. */
 export function failureOf(error: unknown): Failure {
   const code = resultCode(error);
+  if (error instanceof FileGone) return "broken";
   if (code === undefined) return "other";
   return code === noRoomForIndex ? "full" : (primaryCodes[code & primaryCodeBits] ?? "other");
 }

@@ -19,6 +19,7 @@ import { Swap } from "./swap.ts";
 import { Transactions } from "./transactions.ts";
 import { addConstraints } from "./unique.ts";
 import { Upkeep } from "./upkeep.ts";
+import { createGoneCheck } from "./watch.ts";
 import { Writer } from "./writer.ts";
 import { WriterLoad } from "./writer-load.ts";
 
@@ -40,7 +41,12 @@ export function openWriter(settings: WriterSettings): Writer {
   addKeysTable(database);
   addConstraints(database);
   const groups = new Groups(database, log);
-  const transactions = new Transactions(database, heads, search);
+  const transactions = new Transactions({
+    database,
+    heads,
+    search,
+    findGone: createGoneCheck(settings.path),
+  });
   const constraints = new Constraints(database, collections);
   const { references } = constraints;
   const declarations = new Declarations({ database, collections, heads, search, references, transactions });

@@ -1,25 +1,36 @@
 /** The transactions of the connection that writes: one at a time, short ones and that of an import. */
 import type { DatabaseSync } from "node:sqlite";
-import { describeError, failureOf, Mistake } from "./failures.ts";
+import { describeError, FileGone, failureOf, Mistake } from "./failures.ts";
 import type { Heads } from "./heads.ts";
 import type { Refusal } from "./protocol.ts";
 import type { SearchTables } from "./search-tables.ts";
+
+/** What transactions work on. */
+export interface TransactionsParts {
+  database: DatabaseSync;
+  heads: Heads;
+  search: SearchTables;
+  /** Says when a file of the database is no longer the one that is open. */
+  findGone(): string | undefined;
+}
 
 /** Begins and ends transactions, and knows what has to be taken back beside the file. */
 export class Transactions {
   readonly #database: DatabaseSync;
   readonly #heads: Heads;
   readonly #search: SearchTables;
+  readonly #findGone: () => string | undefined;
   #undos: (() => void)[] = [];
   #isCommitting = false;
   #isKeptOpen = false;
   /** Why nothing more can be written, once that is so. */
   failure: string | undefined;
 
-  constructor(database: DatabaseSync, heads: Heads, search: SearchTables) {
+  constructor({ database, heads, search, findGone }: TransactionsParts) {
     this.#database = database;
     this.#heads = heads;
     this.#search = search;
+    this.#findGone = findGone;
   }
 
   /** The transaction under way lasts over several requests. */
@@ -56,6 +67,8 @@ export class Transactions {
     this.#heads.write();
     this.#isCommitting = true;
     this.#database.exec("commit");
+    const gone = this.#findGone();
+    if (gone !== undefined) throw new FileGone(gone);
     this.#isCommitting = false;
     this.#isKeptOpen = false;
     if (this.#undos.length > 0) this.#undos = [];

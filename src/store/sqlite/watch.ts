@@ -21,7 +21,7 @@ export function watchFiles(
     for (const { file, inode } of files) {
       const found = await stat(file).then(inodeOf, () => undefined);
       if (found === inode) continue;
-      onGone(`${file} was ${found === undefined ? "removed" : "replaced"} while it was in use`);
+      onGone(describeGone(file, found));
       return;
     }
     onTick();
@@ -29,6 +29,26 @@ export function watchFiles(
   const timer = setInterval(() => void look(), intervalMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/**
+ * Gives a function that says when the store's file or its log is no longer the one that is open. It is called after each
+ * group of commits, before they are acknowledged: two calls of `stat` take 2 µs, a group takes hundreds.
+ */
+export function createGoneCheck(path: string): () => string | undefined {
+  const known = new Map([[path, inodeAt(path)]]);
+  return () => {
+    for (const file of [path, `${path}-wal`]) {
+      const inode = inodeAt(file);
+      if (!known.has(file)) known.set(file, inode);
+      else if (known.get(file) !== inode) return describeGone(file, inode);
+    }
+    return undefined;
+  };
+}
+
+function describeGone(file: string, inode: string | undefined): string {
+  return `${file} was ${inode === undefined ? "removed" : "replaced"} while it was in use`;
 }
 
 /** Which file there is at a path now; `undefined` where there is none. */

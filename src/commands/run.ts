@@ -6,6 +6,7 @@ import { checkCommand } from "./check.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
+import { keysCommand } from "./keys.ts";
 import type { Environment } from "./options.ts";
 import { serveCommand } from "./serve.ts";
 
@@ -17,6 +18,7 @@ export function createCommands(env: Environment, onListening?: (base: string) =>
     exportCommand(env),
     checkCommand(env),
     eraseCommand(env),
+    keysCommand(env),
   ];
 }
 
@@ -35,14 +37,13 @@ export async function runCli(
     })
     .exitOverride();
   for (const command of commands) {
-    const help = `holdfast ${command.name()} --help`;
-    program.addCommand(
-      command.copyInheritedSettings(program).configureOutput({
-        outputError: (text, write) =>
-          write(`holdfast: ${toOneLine(text)}${/missing required/.test(text) ? ` (See ${help})` : ""}
-`),
-      }),
-    );
+    const path = `holdfast ${command.name()}`;
+    tellInOneLine(command, program, path);
+    for (const part of command.commands) {
+      tellInOneLine(part, command, `${path} ${part.name()}`);
+      part.configureHelp({ showGlobalOptions: true });
+    }
+    program.addCommand(command);
   }
   try {
     await program.parseAsync(args, { from: "user" });
@@ -50,6 +51,16 @@ export async function runCli(
   } catch (error) {
     return exitCodeFor(error);
   }
+}
+
+/** Errors of a command are one line, which says where help is to be had. */
+function tellInOneLine(command: Command, parent: Command, path: string): void {
+  command.copyInheritedSettings(parent).configureOutput({
+    outputError: (text, write) => {
+      const place = /missing required|required option/.test(text) ? ` (See ${path} --help)` : "";
+      write(`holdfast: ${toOneLine(text)}${place}\n`);
+    },
+  });
 }
 
 /** Where an option belongs that was given without a command. */

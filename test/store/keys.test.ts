@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { StartError } from "../../src/errors.ts";
 import type { ApiKey } from "../../src/store/keys.ts";
-import { openKeys, openStore } from "../../src/store/open.ts";
+import { openKeys, openReader, openStore } from "../../src/store/open.ts";
 import { commit, created, topic } from "./contract/fixture.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -23,6 +23,14 @@ function keyOf(prefix: string): ApiKey {
     revokedAt: undefined,
     lastUsedAt: undefined,
   };
+}
+
+/** The keys as somebody sees them who only reads. */
+async function keysOf(path: string): Promise<readonly ApiKey[]> {
+  const reader = await openReader({ kind: "sqlite", path });
+  const keys = reader.keys();
+  await reader.close();
+  return keys;
 }
 
 test("keys made and revoked beside an open store are seen by it at once, while it writes", async (t) => {
@@ -70,9 +78,11 @@ test("a file that was made before there were keys gets them, from a service or b
     const database = new DatabaseSync(path);
     database.exec("drop table keys");
     database.close();
+    assert.deepEqual(await keysOf(path), []);
     if (isServed) assert.deepEqual(await (await reopen()).keys.all(), []);
     const keys = await openKeys({ kind: "sqlite", path });
     assert.equal(await keys.add(keyOf("hf_a")), true);
+    assert.deepEqual(await keysOf(path), [keyOf("hf_a")]);
     await keys.close();
   }
 });

@@ -14,6 +14,11 @@ export function addKeysTable(database: DatabaseSync): void {
   database.exec(keysTable);
 }
 
+/** Whether the file has them; one that is only read cannot be brought up to date. */
+export function hasKeysTable(database: DatabaseSync): boolean {
+  return database.prepare("select 1 from sqlite_schema where name = 'keys'").get() !== undefined;
+}
+
 /** Reads and changes keys. Transactions are the caller's. */
 export class KeyTable {
   readonly #database: DatabaseSync;

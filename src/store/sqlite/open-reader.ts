@@ -1,6 +1,8 @@
 /** Reads a store's file beside the process that writes to it. */
+import type { ApiKey } from "../keys.ts";
 import type { CollectionRecord, Stored } from "../store.ts";
 import { type Catalogue, readCatalogue } from "./catalogue.ts";
+import { hasKeysTable, KeyTable } from "./key-table.ts";
 import { openForReading, requireFile, requireSoundSqlite } from "./open-file.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
@@ -13,6 +15,8 @@ export interface StoreReader {
   count(collection: string): number;
   /** Every resource of a collection in id order, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
+  /** All API keys, the oldest first. */
+  keys(): readonly ApiKey[];
   close(): Promise<void>;
 }
 
@@ -34,6 +38,7 @@ export function openSqliteReader(path: string): StoreReader {
       const collection = catalogue.get(name);
       if (collection !== undefined) yield* scans.scan(collection);
     },
+    keys: () => (hasKeysTable(database) ? new KeyTable(database).all() : []),
     async close() {
       scans.close();
       database.close();

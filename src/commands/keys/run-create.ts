@@ -1,0 +1,69 @@
+import { keyMark } from "../../access/key-text.ts";
+import { createKey, isLive, type KeyWish } from "../../access/new-key.ts";
+import { parseScope } from "../../access/scopes.ts";
+import type { Config } from "../../config.ts";
+import { StartError } from "../../errors.ts";
+import type { Keys } from "../../store/keys.ts";
+import { configOf, type Environment } from "../options.ts";
+import { suggest } from "../words.ts";
+import { parseExpiry } from "./times.ts";
+import { showKey, warnIfNotTaken, withKeys } from "./with-keys.ts";
+
+/** Makes a key and shows it. Throws StartError. */
+export async function runCreate(
+  flags: Readonly<Record<string, unknown>>,
+  all: Readonly<Record<string, unknown>>,
+  env: Environment,
+): Promise<void> {
+  const config = await configOf(all, env);
+  const now = Date.now();
+  const wish = wishOf(flags, config, now); // before a store is made
+  const make = async (keys: Keys) => {
+    await requireFreeName(keys, wish.name, now);
+    const { text, key } = createKey(wish, now);
+    await keys.add(key);
+    warnIfNotTaken(config);
+    showKey(text, key);
+  };
+  await withKeys(config, make, { mayCreate: true });
+}
+
+function wishOf(flags: Readonly<Record<string, unknown>>, config: Config, now: number): KeyWish {
+  const name = String(flags.name);
+  if (!isPrintable(name) || name.startsWith(keyMark)) {
+    throw new StartError(`--name must be 1 to 100 printable characters and not begin with ${keyMark}.`);
+  }
+  const subject = flags.subject === undefined ? name : String(flags.subject);
+  if (!isPrintable(subject)) throw new StartError("--subject must be 1 to 100 printable characters.");
+  const roles = (flags.role ?? []) as readonly string[];
+  const bad = roles.find((role) => !isPrintable(role) || /\s/.test(role));
+  if (bad !== undefined) throw new StartError(`--role must be a word, and is "${bad}".`);
+  const scopes = flags.scope as readonly string[] | undefined;
+  for (const scope of scopes ?? []) requireScope(scope, config);
+  const expiresAt = flags.expires === undefined ? undefined : parseExpiry(String(flags.expires), now);
+  return { name, subject, roles: [...new Set(roles)], scopes: scopes && [...new Set(scopes)], expiresAt };
+}
+
+/** A terminal shows them as they are. */
+function isPrintable(text: string): boolean {
+  return /^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u.test(text) && text.trim() === text;
+}
+
+/** A scope that is misspelled would lock its holder out. */
+function requireScope(text: string, { collections, openCollections }: Config): void {
+  const scope = parseScope(text);
+  if (scope === undefined) {
+    throw new StartError(`--scope must be <collection>:read or <collection>:write, and is "${text}".`);
+  }
+  if (openCollections || collections.has(scope.collection)) return;
+  const instead = suggest(scope.collection, [...collections.keys()]);
+  throw new StartError(`--scope: there is no collection "${scope.collection}". ${instead}`);
+}
+
+async function requireFreeName(keys: Keys, name: string, now: number): Promise<void> {
+  const taken = (await keys.all()).find((key) => key.name === name && isLive(key, now));
+  if (taken === undefined) return;
+  throw new StartError(
+    `There is a key "${name}" already (${taken.prefix}): choose another name, or replace it with holdfast keys rotate.`,
+  );
+}

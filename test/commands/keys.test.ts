@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { configuration, folder, jsonLines, type Outcome, run, serve } from "./cli.ts";
+
+const keyShape = /^hf_[0-9a-z]{8}_[0-9a-z]{50}$/;
+const taken = configuration({ articles: {} }, { auth: { keys: true } });
+
+interface Listed {
+  prefix: string;
+  name: string;
+  subject: string;
+  roles: string[];
+  scopes: string[] | null;
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  lastUsedAt: string | null;
+}
+
+/** A folder with a configuration that takes keys, and the command in it. */
+async function place(t: TestContext, files = taken) {
+  const cwd = await folder(t, files);
+  const keys = (...args: string[]) => run(t, ["keys", ...args], { cwd });
+  const create = async (...args: string[]) => {
+    const outcome = await keys("create", ...args);
+    assert.equal(outcome.exitCode, 0, outcome.stderr);
+    return outcome.stdout.trim();
+  };
+  const list = async () => jsonLines((await keys("list", "--json")).stdout) as Listed[];
+  return { cwd, keys, create, list };
+}
+
+function refused({ exitCode, stdout, stderr }: Outcome, says: RegExp): void {
+  assert.deepEqual([exitCode, stdout], [1, ""], stderr);
+  assert.match(stderr, /^holdfast: [^\n]+\n$/);
+  assert.match(stderr, says);
+}
+
+const status = async (base: string, key: string) =>
+  (await fetch(`${base}/articles`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+test("a key stands alone on the last line of stdout, and nowhere in the store", async (t) => {
+  const { cwd, keys } = await place(t);
+  const made = await keys("create", "--name", "deploy", "--expires", "90d");
+  assert.equal(made.exitCode, 0, made.stderr);
+  const key = made.stdout.split("\n").at(-2) ?? "";
+  assert.match(key, keyShape);
+  assert.equal(made.stdout, `${key}\n`);
+  assert.doesNotMatch(made.stderr, /hf_|note:/);
+  const listed = await keys("list");
+  for (const file of ["holdfast.db", "holdfast.db-wal"]) {
+    const bytes = await readFile(join(cwd, file), "latin1").catch(() => "");
+    assert.ok(!bytes.includes(key.slice(12)), file);
+  }
+  assert.ok(!listed.stdout.includes(key.slice(12)));
+  assert.match(listed.stdout, new RegExp(`^${key.slice(0, 11)} +deploy +deploy +none +all +\\d{4}-`, "m"));
+});
+
+test("a key lets in while the service runs, until it is revoked, and its use is listed by the hour", async (t) => {
+  const { cwd, keys, create, list } = await place(t);
+  const { base } = await serve(t, [], { cwd });
+  assert.equal((await fetch(`${base}/articles`)).status, 401);
+  const key = await create("--name", "deploy");
+  assert.equal(await status(base, key), 200);
+  while ((await list())[0]?.lastUsedAt === null) await sleep(50);
+  assert.match((await list())[0]?.lastUsedAt ?? "", /T\d{2}:00:00\.000Z$/);
+  const revoked = await keys("revoke", "deploy");
+  assert.match(revoked.stderr, new RegExp(`^the key ${key.slice(0, 11)} \\("deploy"\\) no longer works\n$`));
+  await sleep(1_000);
+  assert.equal(await status(base, key), 401);
+  assert.notEqual((await list())[0]?.revokedAt, null);
+});
+
+test("what is said of a key is kept, and a change names its subject", async (t) => {
+  const { cwd, create, list } = await place(t);
+  const scopes = ["--scope", "articles:write", "--scope", "articles:read"];
+  const roles = ["--role", "editor", "--role", "admin"];
+  const key = await create(
+    "--name",
+    "kim's phone",
+    "--subject",
+    "kim",
+    ...roles,
+    ...scopes,
+    "--expires",
+    "2h",
+  );
+  const [made] = await list();
+  assert.deepEqual(
+    [made?.prefix, made?.name, made?.subject, made?.roles, made?.scopes],
+    [key.slice(0, 11), "kim's phone", "kim", ["editor", "admin"], ["articles:write", "articles:read"]],
+  );
+  assert.equal(Date.parse(made?.expiresAt ?? "") - Date.parse(made?.createdAt ?? ""), 7_200_000);
+  const { base } = await serve(t, [], { cwd });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const { id } = (await (
+    await fetch(`${base}/articles`, { method: "POST", headers, body: "{}" })
+  ).json()) as {
+    id: string;
+  };
+  const changes = await (await fetch(`${base}/articles/${id}/_changes`, { headers })).json();
+  assert.deepEqual(
+    (changes as { principal: string }[]).map(({ principal }) => principal),
+    ["kim"],
+  );
+});
+
+test("a key that replaces another is like it, and the other works on for a while", async (t) => {
+  const { keys, create, list } = await place(t);
+  const old = await create(
+    "--name",
+    "deploy",
+    "--role",
+    "editor",
+    "--scope",
+    "articles:read",
+    "--expires",
+    "90d",
+  );
+  const rotated = await keys("rotate", "deploy", "--overlap", "30m");
+  assert.match(rotated.stdout, /^hf_\w+\n$/);
+  const [first, second] = await list();
+  assert.equal(second?.prefix, rotated.stdout.slice(0, 11));
+  const alike = ({ name, subject, roles, scopes }: Listed) => ({ name, subject, roles, scopes });
+  assert.deepEqual(alike(second as Listed), alike(first as Listed));
+  const span = ({ createdAt, expiresAt }: Listed) => Date.parse(expiresAt ?? "") - Date.parse(createdAt);
+  assert.equal(span(second as Listed), 90 * 86_400_000);
+  const left = Date.parse(first?.expiresAt ?? "") - Date.parse(second?.createdAt ?? "");
+  assert.equal(left, 30 * 60_000);
+  const again = await keys("rotate", old, "--overlap", "0m");
+  assert.match(again.stderr, /no longer works/);
+  assert.notEqual((await list())[0]?.revokedAt, null);
+  await keys("revoke", "deploy");
+  assert.ok(
+    (await list()).every(({ revokedAt }) => revokedAt !== null),
+    "a name ends every key of that name",
+  );
+});
+
+test("a key is revoked by its prefix or by the whole of it, and others stay", async (t) => {
+  const { keys, create, list } = await place(t);
+  const [a, b] = [await create("--name", "a"), await create("--name", "b")];
+  await create("--name", "c");
+  assert.equal((await keys("revoke", a.slice(0, 11))).exitCode, 0);
+  assert.equal((await keys("revoke", b)).exitCode, 0);
+  assert.deepEqual(
+    (await list()).map(({ name, revokedAt }) => [name, revokedAt === null]),
+    [
+      ["a", false],
+      ["b", false],
+      ["c", true],
+    ],
+  );
+  refused(await keys("revoke", a), /No key that still works is called "hf_\w{8}"\. /);
+});
+
+test("who makes a key that nobody takes is told", async (t) => {
+  const { keys } = await place(t, {});
+  const { stdout, stderr } = await keys("create", "--name", "deploy");
+  assert.match(stdout, /^hf_\w+\n$/);
+  assert.match(stderr, /note: the configuration takes no API keys; add auth: \{ keys: true \}/);
+});
+
+const mistakes: readonly (readonly [string[], RegExp])[] = [
+  [["create"], /--name <name>' not specified \(See holdfast keys create --help\)/],
+  [["create", "--name", ""], /--name must be 1 to 100 printable characters/],
+  [["create", "--name", "a\u001b[31m"], /--name must be/],
+  [["create", "--name", "hf_a"], /not begin with hf_/],
+  [["create", "--name", "a", "--subject", " kim"], /--subject must be/],
+  [["create", "--name", "a", "--role", "two words"], /--role must be a word/],
+  [["create", "--name", "a", "--scope", "articles"], /--scope must be <collection>:read or/],
+  [
+    ["create", "--name", "a", "--scope", "artcles:read"],
+    /no collection "artcles"\. Did you mean "articles"\?/,
+  ],
+  [
+    ["create", "--name", "a", "--expires", "soon"],
+    /--expires must be a time such as 90d, 12h or 30m, and is "soon"/,
+  ],
+  [["create", "--name", "a", "--expires", "2020-01-01"], /--expires must be a time to come/],
+  [["create", "--name", "a", "--expires", "2027-02-30T"], /--expires must be/],
+  [["create", "--name", "a", "--expires", "0d"], /--expires must be a time to come/],
+  [["crate"], /unknown command 'crate' \(Did you mean create\?\)/],
+  [["revoke"], /missing required argument 'key' \(See holdfast keys revoke --help\)/],
+  [["list"], /There is no store at /],
+  [["revoke", "a"], /There is no store at /],
+  [["rotate", "a"], /There is no store at /],
+];
+
+test("a mistake is one line, and makes no key and no store", async (t) => {
+  const { cwd, keys } = await place(t);
+  await Promise.all(mistakes.map(async ([args, says]) => refused(await keys(...args), says)));
+  await assert.rejects(readFile(join(cwd, "holdfast.db")), { code: "ENOENT" });
+});
+
+test("two keys of one name are not made, and a name that was revoked is free again", async (t) => {
+  const { keys, create } = await place(t);
+  await create("--name", "deploy");
+  refused(await keys("create", "--name", "deploy"), /There is a key "deploy" already \(hf_\w{8}\)/);
+  refused(
+    await keys("revoke", "deplo"),
+    /No key that still works is called "deplo"\. Did you mean "deploy"\?/,
+  );
+  await keys("revoke", "deploy");
+  await create("--name", "deploy");
+});
+
+test("each part of the command has its help, with configuration and store", async (t) => {
+  const { keys } = await place(t);
+  for (const part of ["create", "list", "rotate", "revoke"]) {
+    const { stdout } = await keys(part, "--help");
+    assert.match(stdout, new RegExp(`^Usage: holdfast keys ${part} `));
+    assert.match(stdout, /--config <file>/);
+    assert.match(stdout, /--store <address>/);
+  }
+});

@@ -47,7 +47,11 @@ export async function requireFit(
 
 /** Whether the resources are not known to fit a part of the declaration yet. */
 const hasChanged: Record<CheckName, (before: CollectionRecord, now: Collection) => boolean> = {
-  schema: (before, now) => now.schema !== undefined && before.schema !== now.schema,
+  // Of the service's own times, where they are, the schema knows nothing.
+  schema: (before, now) =>
+    now.timestamps === (before.timestamps ?? false)
+      ? now.schema !== undefined && before.schema !== now.schema
+      : now.timestamps || now.schema !== undefined,
   unique: (before, now) => !isDeepStrictEqual(before.unique ?? [], now.unique),
   references: (before, now) => !isDeepStrictEqual(leads(before.references), leads(now.references)),
 };
@@ -58,7 +62,7 @@ function leads(references: readonly Reference[] = []): [string, string][] {
 
 const complaints: Record<CheckName, (collection: string, misfits: Misfits) => string> = {
   schema: (name, { count, checked }) =>
-    `The schema of ${name} has changed, and ${count} of its ${checked} resources do not fit it`,
+    `What is declared of ${name} has changed, and ${count} of its ${checked} resources do not fit it`,
   unique: (name, { count }) =>
     `Of ${name}, ${count === 1 ? "one resource has" : `${count} resources have`} the value of another in ` +
     "an attribute that is now unique",
@@ -74,8 +78,8 @@ function unbound(
   if (!openCollections) return [];
   return [...known.values()]
     .filter(
-      ({ name, schema, unique = [], references = [] }) =>
-        (schema ?? unique[0] ?? references[0]) !== undefined && !collections.has(name),
+      ({ name, schema, unique = [], references = [], timestamps = false }) =>
+        (timestamps || (schema ?? unique[0] ?? references[0]) !== undefined) && !collections.has(name),
     )
-    .map((record) => ({ ...record, schema: undefined, unique: [], references: [] }));
+    .map((record) => ({ ...record, schema: undefined, unique: [], references: [], timestamps: false }));
 }

@@ -3,6 +3,7 @@ import type { Collection } from "./collection.ts";
 import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
 import { formatPath, type Path } from "./paths.ts";
 import { createResolve, groupOf, type Resolve } from "./references.ts";
+import { timestampNames } from "./timestamps.ts";
 
 /** The types of JSON; integers are numbers. */
 export type AttributeType = "null" | "boolean" | "number" | "string" | "array" | "object";
@@ -29,22 +30,25 @@ const anything: AttributeFacts = { isDeclared: false, types: undefined, insteadO
 export function attributeFacts(collection: Collection, path: Path): AttributeFacts {
   const [first, ...rest] = path;
   if (first === "id") return rest.length === 0 ? idFacts(collection) : { ...anything, insteadOf: [] };
+  if (collection.timestamps && isTimestampName(first))
+    return rest.length === 0 ? timestampFacts : { ...anything, insteadOf: [] };
   const declared = schemaOf(collection);
   if (declared === undefined) return anything;
   const name = formatPath(path);
   const known = declared.facts.get(name);
   if (known !== undefined) return known;
-  const facts = findFacts(declared, path);
+  const facts = findFacts(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
   if (facts.isDeclared && declared.facts.size < maxKept) declared.facts.set(name, facts);
   return facts;
 }
 
-function findFacts({ root, resolve }: Declared, path: Path): AttributeFacts {
+/** What is known of what a schema declares, beside the names that are there whatever it says. */
+function findFacts({ root, resolve }: Declared, path: Path, others: readonly string[]): AttributeFacts {
   let levels: Level = { site: root, certain: [root] };
   for (const [depth, name] of path.entries()) {
     const facts = factsOf(levels, name, resolve);
     const isLast = depth === path.length - 1;
-    if (facts.insteadOf !== undefined && depth === 0) facts.insteadOf = ["id", ...facts.insteadOf];
+    if (facts.insteadOf !== undefined && depth === 0) facts.insteadOf = [...others, ...facts.insteadOf];
     const { next, ...known } = facts;
     if (isLast || known.insteadOf !== undefined) return known;
     if (facts.types?.has("object") === false) return { ...anything, insteadOf: [] };
@@ -56,6 +60,13 @@ function findFacts({ root, resolve }: Declared, path: Path): AttributeFacts {
 function idFacts({ idKind }: Collection): AttributeFacts {
   const type = idKind === "integer" ? "number" : "string";
   return { isDeclared: true, types: new Set([type] as const), insteadOf: undefined };
+}
+
+/** A resource from before the collection had timestamps may lack them. */
+const timestampFacts: AttributeFacts = { isDeclared: true, types: new Set(["string"]), insteadOf: undefined };
+
+function isTimestampName(name: string): boolean {
+  return (timestampNames as readonly string[]).includes(name);
 }
 
 interface Declared {

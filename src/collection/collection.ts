@@ -36,6 +36,9 @@ export interface Collection {
   requirePreconditions: boolean;
   /** What new resources get where the client sent nothing. */
   defaults: readonly Default[];
+  /** Whether the service keeps `createdAt` and `updatedAt` in each resource, which clients then leave to it. */
+  timestamps: boolean;
+  /** Judges what is up to clients. */
   validate: Validator;
 }
 
@@ -56,6 +59,7 @@ export function openCollection(name: string): Collection {
     references: [],
     requirePreconditions: false,
     defaults: [],
+    timestamps: false,
     validate: anythingFits,
   };
 }

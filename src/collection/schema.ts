@@ -6,6 +6,7 @@ import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
 import { type ReferenceDeclaration, readReferences } from "./refers.ts";
 import { shown } from "./shown.ts";
+import { requireUnclaimed } from "./unclaimed.ts";
 import { readUnique, type UniqueDeclaration } from "./unique.ts";
 
 /** What a configuration says about one collection. */
@@ -26,6 +27,8 @@ export interface CollectionDeclaration {
   readonly requirePreconditions?: boolean;
   /** What new resources get where the client sent nothing; `"$now"` is the time of the creation. @default none */
   readonly defaults?: DefaultsDeclaration;
+  /** Whether every resource gets `createdAt` and `updatedAt`, which the service keeps itself. @default false */
+  readonly timestamps?: boolean;
 }
 
 /** A collection as declared. Throws StartError when the declaration is wrong. */
@@ -50,8 +53,17 @@ export async function defineCollection(
     declaration.requirePreconditions,
     `collections.${name}.requirePreconditions`,
   );
-  const collection = { ...openCollection(name), idKind: id, indexes, search, requirePreconditions };
+  const timestamps = readTruth(declaration.timestamps, `collections.${name}.timestamps`);
+  const collection = {
+    ...openCollection(name),
+    idKind: id,
+    indexes,
+    search,
+    requirePreconditions,
+    timestamps,
+  };
   const whole = schema === undefined ? collection : await withSchema(collection, schema);
+  if (timestamps) requireUnclaimed(declaration, `collections.${name}`, whole);
   const unique = readUnique(declaration.unique, `collections.${name}.unique`, whole);
   const references = readReferences(declaration.references, `collections.${name}.references`, whole);
   const defaults = await defaultsOf(declaration.defaults, `collections.${name}`, schema);

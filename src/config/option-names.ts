@@ -8,7 +8,7 @@ import { options } from "./options.ts";
 /** Options that are known by name, and that this release does not have: ignoring `tls` would open a door. */
 const laterOptions = {
   top: ["tls", "trustProxy"],
-  collection: ["timestamps", "readOnly", "writeOnly"],
+  collection: ["readOnly", "writeOnly"],
 } as const;
 
 const knownOptions = {
@@ -22,6 +22,7 @@ const knownOptions = {
     "references",
     "requirePreconditions",
     "defaults",
+    "timestamps",
     "access",
   ],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };

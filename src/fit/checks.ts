@@ -1,6 +1,7 @@
 /** The ways in which a resource may not fit what is declared of its collection. */
 import type { Attributes, Collection } from "../collection/collection.ts";
 import { type Target, targetsOf } from "../collection/refers.ts";
+import { clientAttributes, timeFaults } from "../collection/timestamps.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
 import type { Store } from "../store/store.ts";
@@ -17,9 +18,15 @@ export interface Check {
   close(): void;
 }
 
-/** Does it fit the schema? */
+/** Does it fit the schema, and are the service's own times such as the service writes? */
 export function schemaCheck(collection: Collection): Check {
-  return { judge: ({ attributes }) => collection.validate(attributes), close() {} };
+  return {
+    judge: ({ attributes }) => [
+      ...timeFaults(collection, attributes),
+      ...collection.validate(clientAttributes(collection, attributes)),
+    ],
+    close() {},
+  };
 }
 
 /** Has it the value of one before it in a unique attribute? */

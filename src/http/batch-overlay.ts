@@ -22,6 +22,8 @@ export interface Overlay {
   changes(): Change[];
   /** The last operation that changed the resource of this one of `changes`. */
   operationOf(change: number): number | undefined;
+  /** The latest time of a change: later than the batch's where the clock was set back; 0 without changes. */
+  latest(): number;
   /** The version that a resource gets; `undefined` while nothing has changed it. */
   versionOf(key: Key): number | undefined;
 }
@@ -30,9 +32,11 @@ export interface Overlay {
 export function createOverlay(base: Store, reserveId: (collection: string) => Promise<number>): Overlay {
   const changed = new Map<string, Changed>();
   const collections = new Map(base.collections());
+  let latest = 0;
 
   function note(change: Change, { at }: Commit): { version: number; sequence: number } {
     const { key, next } = change;
+    latest = Math.max(latest, at);
     const before = changed.get(nameOf(key));
     const first = before === undefined ? change : before.change;
     const version = (first.expect === "absent" ? (first.after ?? 0) : first.expect) + 1;
@@ -88,6 +92,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     operation: 0,
     changes: () => kept().map(({ change }) => change),
     operationOf: (change) => kept()[change]?.operation,
+    latest: () => latest,
     versionOf: (key) => changed.get(nameOf(key))?.version,
   };
   return overlay;

@@ -34,6 +34,8 @@ interface Batch {
   listed: readonly Listed[];
   request: HttpRequest;
   ids: Map<string, unknown>;
+  /** All of it happens at one time, and not before the last change of what it changes (`timeOfChange`). */
+  notBefore: number;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function performBatch(service: Service, request: HttpRequest): Prom
   requireNoPreconditions(request);
   const { limits } = service.settings;
   const bytes = await readContent(request, limits.bodyBytes);
-  const batch: Batch = { listed: parseBatch(bytes, limits), request, ids: new Map() };
+  const batch: Batch = { listed: parseBatch(bytes, limits), request, ids: new Map(), notBefore: 0 };
   await pauseAfter(bytes.length);
   return inTurnFor(service, keysOf(service, batch), async () => {
     for (let tries = 0; tries < maxTries; tries++) {
@@ -89,12 +91,14 @@ function inTurnFor<T>(service: Service, keys: readonly string[], task: () => Pro
 
 /** One try; `undefined` when a resource changed between reading and writing. */
 async function attempt(service: Service, batch: Batch): Promise<Result | undefined> {
-  const at = service.now();
+  const at = Math.max(service.now(), batch.notBefore);
   const overlay = createOverlay(
     service.store,
     idSource(batch, (name) => service.store.reserveIds(name, 1)),
   );
   const body = await carryOutAll(insideOf(service, batch, { overlay, at }), batch, overlay);
+  batch.notBefore = overlay.latest();
+  if (batch.notBefore > at) return undefined;
   const result: Result = { kind: "batch", body };
   const changes = overlay.changes();
   if (changes.length === 0) return commitNothing(service, batch.request, result);
@@ -184,11 +188,11 @@ async function carryOut(inside: Service, own: HttpRequest, { path }: Listed): Pr
 /** The version of a changed resource is the one that it gets, however often the batch has changed it. */
 function settled(result: Result, overlay: Overlay): Result {
   if (result.kind !== "created" && result.kind !== "updated") return result;
-  const { path, stored } = result;
+  const { path, stored, validators } = result;
   const version = overlay.versionOf({ collection: collectionOf(path), id: stored.id });
   if (version === undefined || version === stored.version) return result;
   const next = { ...stored, version };
-  return { ...result, stored: next, validators: validatorsOf(next) };
+  return { ...result, stored: next, validators: validators && validatorsOf(next) };
 }
 
 function idOf(

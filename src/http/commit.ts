@@ -1,21 +1,34 @@
 /** Asks the store to write, and waits for no longer than a client should. */
+import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
-import type { Change, Commit, Committed } from "../store/store.ts";
+import type { Change, Commit, Committed, Stored } from "../store/store.ts";
 import { receiptFor } from "./idempotency.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Result } from "./result.ts";
 import type { Service } from "./service.ts";
 
 /**
- * Commits one change; gives the result of what it made, a version and when. Where the request has an
+ * When a change of a resource happens. Where it shows in the resource, not before its last one: a clock may have been set
+ * back meanwhile.
+ */
+export function timeOfChange(
+  service: Service,
+  { timestamps }: Collection,
+  { updatedAt }: Pick<Stored, "updatedAt">,
+): number {
+  const now = service.now();
+  return timestamps ? Math.max(now, updatedAt) : now;
+}
+
+/**
+ * Commits one change at the time `at`; gives the result of what it made, a version and when. Where the request has an
  * Idempotency-Key, its answer is kept in the same transaction.
  */
 export async function commit(
   service: Service,
   request: HttpRequest,
-  { change, resultOf }: { change: Change; resultOf: (made: Made) => Result },
+  { change, at, resultOf }: { change: Change; at: number; resultOf: (made: Made) => Result },
 ): Promise<Result> {
-  const at = service.now();
   const result = resultOf({
     version: (change.expect === "absent" ? (change.after ?? 0) : change.expect) + 1,
     updatedAt: at,

@@ -2,7 +2,8 @@
 import type { Attributes, Collection } from "../collection/collection.ts";
 import { withDefaults } from "../collection/defaults.ts";
 import { sameId } from "../collection/ids.ts";
-import { resourceText, withoutId } from "../collection/resource.ts";
+import { resourceText } from "../collection/resource.ts";
+import { clientAttributes, type Earlier, withTimes } from "../collection/timestamps.ts";
 import { Problem, toSentence } from "../errors.ts";
 import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
@@ -16,9 +17,17 @@ export interface Patch {
   value: unknown;
 }
 
-/** The resource that a patch is applied to: its text, and the value of that. */
-export interface Current {
-  text: string;
+/** When a change happens, and what it changes. */
+export interface Moment {
+  at: number;
+  /** The current version; of a deleted resource, the one that is written anew. */
+  before: Earlier;
+  /** @default false */
+  isDeleted?: boolean;
+}
+
+/** The resource that a patch is applied to, and the value of its text. */
+export interface Current extends Moment {
   value: unknown;
   limits: Limits;
 }
@@ -61,20 +70,21 @@ export function decideCreate(
   content: Record<string, unknown>,
   at: number,
 ): (id: string) => string {
-  const attributes = withDefaults(withoutId(content), collection.defaults, at);
+  const attributes = withDefaults(clientAttributes(collection, content), collection.defaults, at);
   requireValid(collection, attributes);
-  return (id) => resourceText(collection.idKind, id, attributes);
+  const all = collection.timestamps ? withTimes(attributes, at) : attributes;
+  return (id) => resourceText(collection.idKind, id, all);
 }
 
 /** The text that a replace leaves behind. Throws ID_REQUIRED, ID_MISMATCH and VALIDATION_FAILED. */
-export function decideReplace(target: Target, content: Record<string, unknown>): string {
+export function decideReplace(target: Target, content: Record<string, unknown>, moment: Moment): string {
   requireId(content, target.id);
-  return textOf(target, content);
+  return textOf(target, content, moment);
 }
 
 /** The text that a patch leaves behind. Throws the 400s, 409s and 413s that only the current resource can show. */
 export function decidePatch(target: Target, patch: Patch, current: Current): string {
-  const text = textOf(target, applyPatch(patch, current));
+  const text = textOf(target, applyPatch(patch, current), current);
   requireRoom(text, current);
   return text;
 }
@@ -85,11 +95,24 @@ interface Target {
   id: string;
 }
 
-function textOf(target: Target, next: Record<string, unknown>): string {
+function textOf(target: Target, next: Record<string, unknown>, moment: Moment): string {
   requireSameId(next, target);
-  const attributes = withoutId(next);
-  requireValid(target.collection, attributes);
-  return resourceText(target.collection.idKind, target.id, attributes);
+  const { collection, id } = target;
+  const attributes = clientAttributes(collection, next);
+  requireValid(collection, attributes);
+  const text = resourceText(collection.idKind, id, attributes);
+  return collection.timestamps ? stampedText(target, { attributes, text }, moment) : text;
+}
+
+/** The text with the service's own times; the one before where nothing else changes. */
+function stampedText(
+  { collection, id }: Target,
+  next: { attributes: Attributes; text: string },
+  { at, before, isDeleted = false }: Moment,
+): string {
+  const known = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
+  if (!isDeleted && next.text === resourceText(collection.idKind, id, known)) return before.text;
+  return resourceText(collection.idKind, id, withTimes(next.attributes, at, before));
 }
 
 function applyPatch(patch: Patch, { value, limits }: Current): Record<string, unknown> {
@@ -133,7 +156,7 @@ function requireValid(collection: Collection, attributes: Attributes): void {
 function requireRoom(text: string, current: Current): void {
   const { bodyBytes } = current.limits;
   if (text.length * 3 <= bodyBytes || Buffer.byteLength(text) <= bodyBytes) return;
-  if (Buffer.byteLength(text) > Buffer.byteLength(current.text)) {
+  if (Buffer.byteLength(text) > Buffer.byteLength(current.before.text)) {
     throw new Problem(
       "CONTENT_TOO_LARGE",
       `The patch would make the resource larger than the limit of ${bodyBytes} bytes.`,

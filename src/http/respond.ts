@@ -109,9 +109,11 @@ function resourceResponse(
   const headers: Record<string, string> = {
     "content-type": jsonType,
     "cache-control": kind === "found" ? revalidate : noStore,
-    etag: validators.etag,
   };
-  addLastModified(headers, validators, service.now());
+  if (validators !== undefined) {
+    headers.etag = validators.etag;
+    addLastModified(headers, validators, service.now());
+  }
   if (kind === "found") return withBody(request, stored.text, { status: 200, headers });
   if (kind === "created") headers.location = resourcePath(path, stored.id);
   const preferred = isWithheld === true ? "minimal" : preferredReturn(request.headers);

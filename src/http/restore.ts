@@ -3,7 +3,7 @@ import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
 import { Faults, inBody } from "../query/faults.ts";
 import type { Change, Key, Stored } from "../store/store.ts";
-import { commit, commitNothing, type Made } from "./commit.ts";
+import { commit, commitNothing, type Made, timeOfChange } from "./commit.ts";
 import { requirePreconditions } from "./conditional.ts";
 import { readContent } from "./content.ts";
 import { decideReplace, parseResource } from "./decide.ts";
@@ -105,17 +105,20 @@ async function swap(
   const guard = guardOf(service, operation.collection, request);
   const old = await service.store.version(key, version);
   if (old === undefined || !guard.sees(old.text)) return absent;
-  const next = decideReplace(operation, JSON.parse(old.text) as Record<string, unknown>);
   const current = "current" in state ? state.current : undefined;
-  const kind = current === undefined ? "created" : "updated";
   const { collection, path } = operation;
+  const before = current ?? old;
+  const at = timeOfChange(service, collection, before);
+  const moment = { at, before, isDeleted: current === undefined };
+  const next = decideReplace(operation, JSON.parse(old.text) as Record<string, unknown>, moment);
+  const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored) => written(kind, { stored, path }, guard);
   if (next === current?.text) return commitNothing(service, request, resultFor(current));
   guard.require(current === undefined ? "create" : "update", next);
   const text = await withoutUnseen(service, request, { collection, next, before: current?.text });
   const resultOf = (made: Made) => resultFor({ id: key.id, text: next, ...made });
   try {
-    return await commit(service, request, { change: changeOf(key, state, text), resultOf });
+    return await commit(service, request, { change: changeOf(key, state, text), at, resultOf });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
     throw error;

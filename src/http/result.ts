@@ -14,25 +14,31 @@ export type Result =
   | { kind: "document"; document: Document }
   | ListResult
   | ChangesResult
-  /** `path` is the collection's. What is withheld, the caller has written and may not read. */
+  /**
+   * `path` is the collection's. What is withheld, the caller has written and may not read. Without validators where the
+   * answer must not tell them.
+   */
   | {
       kind: "found" | "created" | "updated";
       stored: Stored;
       path: string;
-      validators: Validators;
+      validators: Validators | undefined;
       isWithheld?: boolean;
     }
   | { kind: "deleted" }
   /** The results of several operations, as text. */
   | { kind: "batch"; body: string };
 
-/** What came of a write that left a resource behind: no more of it is told than the caller may read. */
+/**
+ * What came of a write that left a resource behind: no more of it is told than the caller may read, and no validators
+ * where a PUT is not stored as it was sent (RFC 9110 §9.3.4).
+ */
 export function written(
   kind: "created" | "updated",
-  { stored, path }: { stored: Stored; path: string },
+  { stored, path, isAsSent = true }: { stored: Stored; path: string; isAsSent?: boolean },
   guard: Guard,
 ): Result {
-  const validators = validatorsOf(stored);
+  const validators = isAsSent ? validatorsOf(stored) : undefined;
   return { kind, stored, path, validators, isWithheld: !guard.mayRead(stored.text) };
 }
 

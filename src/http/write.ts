@@ -3,13 +3,14 @@ import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { recordOf } from "../store/record.ts";
 import type { Change, Stored } from "../store/store.ts";
-import { commit, commitNothing, inTime, type Made } from "./commit.ts";
+import { commit, commitNothing, inTime, type Made, timeOfChange } from "./commit.ts";
 import { requirePreconditions } from "./conditional.ts";
 import { readContent } from "./content.ts";
 import {
   decideCreate,
   decidePatch,
   decideReplace,
+  type Moment,
   type Patch,
   parsePatch,
   parseResource,
@@ -40,7 +41,8 @@ export async function create(
   const { collection } = operation;
   await requireCollectionPreconditions(service, collection, request);
   const content = await readResource(request, service.settings.limits);
-  const textFor = decideCreate(collection, content, service.now());
+  const at = service.now();
+  const textFor = decideCreate(collection, content, at);
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };
@@ -52,6 +54,7 @@ export async function create(
   const { path } = operation;
   return commit(service, request, {
     change: { key, expect: "absent", next },
+    at,
     resultOf: (made) => written("created", { stored: { id, text, ...made }, path }, guard),
   });
 }
@@ -111,25 +114,25 @@ export async function write(service: Service, operation: Write, request: HttpReq
   });
 }
 
+/** Gives the next text of a resource; `undefined` deletes it. */
+type Decide = (moment: Moment) => Promise<string | undefined>;
+
 /** Reads the content; what comes back makes the next text of the current one, as often as need be. */
-async function prepare(
-  service: Service,
-  operation: Write,
-  request: HttpRequest,
-): Promise<(current: Stored) => Promise<string | undefined>> {
+async function prepare(service: Service, operation: Write, request: HttpRequest): Promise<Decide> {
   if (operation.kind === "delete") return async () => undefined;
   const { limits } = service.settings;
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
   if (operation.kind === "replace") {
     const content = await readResource(request, limits);
-    return async () => decideReplace(operation, content);
+    return async (moment) => decideReplace(operation, content, moment);
   }
   const patch = await readPatch(operation, request, limits);
-  return async ({ text }) => {
+  return async (moment) => {
+    const { text } = moment.before;
     const value: unknown = JSON.parse(text);
     await pauseAfter(text.length);
-    return decidePatch(operation, patch, { text, value, limits });
+    return decidePatch(operation, patch, { ...moment, value, limits });
   };
 }
 
@@ -170,25 +173,26 @@ async function swap(
   service: Service,
   operation: Write,
   request: HttpRequest,
-  decide: (current: Stored) => Promise<string | undefined>,
+  decide: Decide,
 ): Promise<Result | undefined> {
   const key = keyOf(operation);
   const current = await service.store.read(key);
   if (current === undefined || !isOpen(service, operation, { request, current })) return { kind: "absent" };
   requirePreconditions(request.headers, validatorsOf(current));
-  const next = await decide(current);
   const { collection, path } = operation;
+  const at = timeOfChange(service, collection, current);
+  const next = await decide({ at, before: current });
   const guard = guardOf(service, collection, request);
-  if (next === current.text)
-    return commitNothing(service, request, written("updated", { stored: current, path }, guard));
+  const isAsSent = operation.kind !== "replace" || !collection.timestamps;
+  const updated = (stored: Stored) => written("updated", { stored, path, isAsSent }, guard);
+  if (next === current.text) return commitNothing(service, request, updated(current));
   if (next !== undefined) guard.require("update", next);
   const text = next && (await withoutUnseen(service, request, { collection, next, before: current.text }));
   const resultOf = (made: Made): Result =>
-    next === undefined
-      ? { kind: "deleted" }
-      : written("updated", { stored: { id: key.id, text: next, ...made }, path }, guard);
+    next === undefined ? { kind: "deleted" } : updated({ id: key.id, text: next, ...made });
+  const change = { key, expect: current.version, next: text };
   try {
-    return await commit(service, request, { change: { key, expect: current.version, next: text }, resultOf });
+    return await commit(service, request, { change, at, resultOf });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
     throw error;

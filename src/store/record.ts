@@ -11,6 +11,7 @@ export function recordOf({
   search,
   unique,
   references,
+  timestamps,
 }: Collection): CollectionRecord {
-  return { name, idKind, schema, indexes, search, unique, references };
+  return { name, idKind, schema, indexes, search, unique, references, timestamps };
 }

@@ -168,6 +168,11 @@ export interface CollectionRecord {
   unique?: readonly Unique[];
   /** Attributes that hold ids of resources: no write makes them lead nowhere. @default [] */
   references?: readonly Reference[];
+  /**
+   * Whether `createdAt` and `updatedAt` of each resource are the service's: what the store itself changes, since another
+   * resource is deleted, gets a new `updatedAt`. @default false
+   */
+  timestamps?: boolean;
 }
 
 /** A resource that arrives from outside with an id (or with one just made for it). */

@@ -84,7 +84,7 @@ test("the service refuses to start on resources that do not fit a changed schema
   assert.equal(stdout, "");
   assert.match(
     stderr,
-    /^holdfast: The schema of topics has changed, and 2 of its 3 resources do not fit it [^\n]*"b"[^\n]*\n$/,
+    /^holdfast: What is declared of topics has changed, and 2 of its 3 resources do not fit it [^\n]*"b"[^\n]*\n$/,
   );
   assert.match(stderr, /holdfast check/);
   assert.match(stderr, /--accept/);

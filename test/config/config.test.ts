@@ -242,8 +242,8 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   ],
   [
     "an option of a collection at the top that there is not yet",
-    json({ timestamps: {} }),
-    /timestamps is not an option\. "timestamps" belongs to a collection, and is not supported yet/,
+    json({ readOnly: {} }),
+    /readOnly is not an option\. "readOnly" belongs to a collection, and is not supported yet/,
   ],
   [
     "an option of the top in a collection that there is not yet",
@@ -499,7 +499,7 @@ describe("the program does not start with", () => {
   }
 
   const later = ["tls", "trustProxy"].map((name) => ({ [name]: {} }));
-  const laterOfCollections = ["timestamps"].map((name) => ({
+  const laterOfCollections = ["readOnly"].map((name) => ({
     collections: { a: { [name]: true } },
   }));
   for (const content of [...later, ...laterOfCollections]) {

@@ -13,7 +13,7 @@ import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
 import { type Held, HeldBack } from "./held-back.ts";
 import type { Piece, Pieces, Place } from "./input.ts";
-import { judge, type Sound } from "./judge.ts";
+import { judge, type Sound, type Standard } from "./judge.ts";
 import { Tally } from "./tally.ts";
 
 /** What an import is asked to do. */
@@ -82,8 +82,8 @@ export async function importInto(
 }
 
 /**
- * What arrives is held to the declared schema; where the catalogue has another one, nobody knows any more what the
- * resources fit, and the next start must check them.
+ * What arrives is held to what is declared; where the catalogue has another schema, nobody knows any more what the
+ * resources fit, and the next start must check them. Whether they have timestamps is up to that start too.
  */
 function recordFor(
   collection: Collection,
@@ -91,7 +91,9 @@ function recordFor(
 ): CollectionRecord {
   const record = recordOf(collection);
   const known = catalogue.get(record.name);
-  return known === undefined || known.schema === record.schema ? record : { ...record, schema: undefined };
+  if (known === undefined) return record;
+  const { schema, timestamps = false } = known;
+  return { ...record, timestamps, schema: schema === record.schema ? schema : undefined };
 }
 
 class Import {
@@ -99,6 +101,7 @@ class Import {
   readonly #transaction: Load;
   readonly #collection: Collection;
   readonly #options: ImportOptions;
+  readonly #standard: Standard;
   readonly #newUuid = createUuidSource();
   readonly #bad = new Tally(shownBad);
   readonly #withoutId = new Tally(shownIds);
@@ -116,6 +119,7 @@ class Import {
     this.#transaction = transaction;
     this.#collection = collection;
     this.#options = options;
+    this.#standard = { collection, limits: options.limits, at: Date.now() };
   }
 
   async run(): Promise<ImportResult> {
@@ -151,7 +155,7 @@ class Import {
   #take(piece: Piece): void {
     this.#read++;
     if (piece.kind === "text") {
-      const sound = judge(piece, this.#collection, this.#options.limits);
+      const sound = judge(piece, this.#standard);
       if (typeof sound === "string") this.#bad.add(piece.place, sound);
       else this.#batch.push({ place: piece.place, sound });
       return;

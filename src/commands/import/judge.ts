@@ -1,7 +1,9 @@
 /** What becomes of one text of the input: a resource for the store, or a reason why not. */
 import type { Collection } from "../../collection/collection.ts";
+import { withDefaults } from "../../collection/defaults.ts";
 import { fitId } from "../../collection/ids.ts";
-import { resourceText, withoutId } from "../../collection/resource.ts";
+import { resourceText } from "../../collection/resource.ts";
+import { clientAttributes, timeFaults, withOwnTimes } from "../../collection/timestamps.ts";
 import { Problem } from "../../errors.ts";
 import { describeViolations } from "../../fit/misfits.ts";
 import { parseJson, requireObject } from "../../json/gate.ts";
@@ -21,19 +23,28 @@ export interface Sound {
   textFor(id: string): string;
 }
 
-/** Reads and checks one text as a request's content would be. Gives the reason when it may not be imported. */
-export function judge(text: Text, collection: Collection, limits: JsonLimits): Sound | string {
+/** What texts are judged by. */
+export interface Standard {
+  collection: Collection;
+  limits: JsonLimits;
+  /** The time of the import: Unix time in milliseconds. */
+  at: number;
+}
+
+/** Reads and checks one text as a create's content would be. Gives the reason when it may not be imported. */
+export function judge(text: Text, { collection, limits, at }: Standard): Sound | string {
   const value = readObject(text, limits);
   if (typeof value === "string") return value;
-  const attributes = withoutId(value);
-  const violations = collection.validate(attributes);
+  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, at);
+  const violations = [...timeFaults(collection, value, at), ...collection.validate(attributes)];
   if (violations.length > 0) return describeViolations(violations);
+  const all = collection.timestamps ? withOwnTimes(attributes, value, at) : attributes;
   const id = fitId(collection.idKind, value.id);
   return {
     id,
     unfitId: id === undefined && Object.hasOwn(value, "id") ? excerpt(value.id) : undefined,
     isIdNumber: typeof value.id === "number",
-    textFor: (fit) => resourceText(collection.idKind, fit, attributes),
+    textFor: (fit) => resourceText(collection.idKind, fit, all),
   };
 }
 

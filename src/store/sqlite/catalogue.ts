@@ -21,7 +21,7 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
   // Every column, because a file that was made before there were unique attributes lacks theirs until it is written to.
   const rows = database.prepare("select * from collections order by number").all();
   return new Map(
-    rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques, refers }) => [
+    rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques, refers, timestamps }) => [
       String(name),
       {
         number: Number(number),
@@ -32,6 +32,7 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
         search: JSON.parse(String(search)) as readonly Path[],
         unique: JSON.parse(String(uniques ?? "[]")) as readonly Unique[],
         references: JSON.parse(String(refers ?? "[]")) as readonly Reference[],
+        timestamps: Number(timestamps ?? 0) === 1,
       },
     ]),
   );
@@ -54,6 +55,7 @@ export function isAsIn(catalogue: ReadonlyMap<string, CollectionRecord>, record:
   return isDeepStrictEqual(partsOf(known), partsOf(record));
 }
 
-function partsOf({ indexes, search, unique = [], references = [] }: CollectionRecord): unknown[] {
-  return [indexes, search, unique, references];
+function partsOf(record: CollectionRecord): unknown[] {
+  const { indexes, search, unique = [], references = [], timestamps = false } = record;
+  return [indexes, search, unique, references, timestamps];
 }

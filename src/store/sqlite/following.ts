@@ -1,6 +1,7 @@
 /** What becomes of those that refer to something deleted: they keep it, or go with it, or lose their reference. */
 import { clearReference } from "../../collection/refers.ts";
-import { resourceText, withoutId } from "../../collection/resource.ts";
+import { resourceText } from "../../collection/resource.ts";
+import { clientAttributes, withTimes } from "../../collection/timestamps.ts";
 import { collectionOf, type NumberedCollection } from "./catalogue.ts";
 import type { Groups } from "./groups.ts";
 import type { Refusal, WireChange, WireCommit, WireKey } from "./protocol.ts";
@@ -94,7 +95,7 @@ export class Following {
     for (const resource of referrers.find(deleted.id, maxFollowed + 1)) {
       if (deletes.own.has(nameOf(referrers.from.number, resource.id))) return referenced(deleted);
       if (deletes.left-- === 0) return tooManyFollow(deleted);
-      const next = nextText(resource, referrers, deleted);
+      const next = nextText(resource, referrers, { id: deleted.id, at: deletes.commit.at });
       this.#change(resource, { from: referrers.from, next }, deletes);
       if (next === null)
         deletes.open.push({ ...deleted, collection: referrers.from.number, id: resource.id });
@@ -127,11 +128,15 @@ function nameOf(collection: number, id: string): string {
 }
 
 /** The text without the reference; `null` where the resource goes too. */
-function nextText(resource: Found, { from, reference }: Referrers, { id }: Deleted): string | null {
+function nextText(
+  resource: Found,
+  { from: { idKind, timestamps = false }, reference }: Referrers,
+  { id, at }: { id: string; at: number },
+): string | null {
   if (reference.onDelete === "cascade") return null;
-  const attributes = withoutId(JSON.parse(resource.text));
+  const attributes = clientAttributes({ timestamps }, JSON.parse(resource.text));
   clearReference(attributes, reference, id);
-  return resourceText(from.idKind, resource.id, attributes);
+  return resourceText(idKind, resource.id, timestamps ? withTimes(attributes, at, resource) : attributes);
 }
 
 function referenced({ id, change }: Deleted): Refusal {

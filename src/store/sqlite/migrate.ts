@@ -27,10 +27,10 @@ export function migrateCollection(
         `declare it as before, or import its resources into a collection of another name.`,
     );
   }
-  const { idKind, schema, indexes, search, unique = [], references = [] } = record;
+  const { idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;
   database
     .prepare(
-      "update collections set id_kind = ?, schema = ?, indexes = ?, search = ?, uniques = ?, refers = ? where number = ?",
+      "update collections set id_kind = ?, schema = ?, indexes = ?, search = ?, uniques = ?, refers = ?, timestamps = ? where number = ?",
     )
     .run(
       idKind,
@@ -39,6 +39,7 @@ export function migrateCollection(
       JSON.stringify(search),
       JSON.stringify(unique),
       JSON.stringify(references),
+      Number(timestamps),
       number,
     );
   if (row?.refers !== JSON.stringify(references)) fitReferences(database, number, references);

@@ -63,6 +63,7 @@ export interface Found {
   id: string;
   version: number;
   text: string;
+  updatedAt: number;
 }
 
 /** Resources that refer to one. */
@@ -149,7 +150,7 @@ export class References {
       reference,
       find: (id, limit) => {
         find ??= this.#database.prepare(
-          `select resource.key, resource.id, resource.version, resource.doc
+          `select resource.key, resource.id, resource.version, resource.updated_at as updatedAt, resource.doc
            from ${refersTable(from.number)} as refers cross join ${resourcesTable(from.number)} as resource using (key)
            where refers.attribute = ? and refers.target = ? limit ?`,
         );
@@ -158,6 +159,7 @@ export class References {
           id: String(row.id),
           version: Number(row.version),
           text: String(row.doc),
+          updatedAt: Number(row.updatedAt),
         }));
       },
     };

@@ -43,7 +43,8 @@ export const storeTables = `
     indexes text not null,
     search text not null,
     uniques text not null default '[]',
-    refers text not null default '[]'
+    refers text not null default '[]',
+    timestamps integer not null default 0
   ) strict;
   create table heads (
     number integer primary key,

@@ -12,12 +12,18 @@ import { extractSql, quoteName, textSql, typeSql } from "./columns.ts";
 import { toSqliteId } from "./ids.ts";
 import { resourcesTable } from "./tables.ts";
 
-/** Brings a file up to date that was made before there were unique attributes and references. */
+const constraints = [
+  ["uniques", "text not null default '[]'"],
+  ["refers", "text not null default '[]'"],
+  ["timestamps", "integer not null default 0"],
+] as const;
+
+/** Brings a file up to date that was made before there were unique attributes, references and timestamps. */
 export function addConstraints(database: DatabaseSync): void {
   const columns = database.prepare("select name from pragma_table_xinfo('collections')").all();
-  for (const constraint of ["uniques", "refers"]) {
+  for (const [constraint, type] of constraints) {
     if (columns.some(({ name }) => name === constraint)) continue;
-    database.exec(`alter table collections add column ${constraint} text not null default '[]'`);
+    database.exec(`alter table collections add column ${constraint} ${type}`);
   }
 }
 

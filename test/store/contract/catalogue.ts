@@ -18,7 +18,7 @@ export function catalogueContract(open: OpenFixture): void {
     onStore(open, async (store, reopen) => {
       const schema = '{"type":"object"}';
       await store.migrate([
-        { name: "topics", idKind: "uuid", schema, indexes: [], search: [] },
+        { name: "topics", idKind: "uuid", schema, indexes: [], search: [], timestamps: true },
         { name: "blog-posts_2", idKind: "integer", schema: undefined, indexes: [], search: [] },
       ]);
       const expected = new Map([
@@ -31,6 +31,8 @@ export function catalogueContract(open: OpenFixture): void {
         assert.deepEqual(new Map([...known].map(([name, { idKind }]) => [name, idKind])), expected);
         assert.equal(known.get("topics")?.schema, schema);
         assert.equal(known.get("users")?.schema, undefined);
+        assert.equal(known.get("topics")?.timestamps, true);
+        assert.equal(known.get("users")?.timestamps ?? false, false);
       }
     }),
   );

@@ -6,6 +6,7 @@ import type { OnDelete, Reference } from "../../../src/collection/refers.ts";
 import type { Problem } from "../../../src/errors.ts";
 import type { CollectionRecord, Store } from "../../../src/store/store.ts";
 import {
+  at,
   commit,
   created,
   deleted,
@@ -122,6 +123,30 @@ export function referencesContract(open: OpenFixture): void {
       await commit(store, [deleted(user("kim"), 1)]);
       assert.deepEqual(await attributesOf(store, "a"), { id: "a", x: 1, readers: ["lee"] });
       assert.equal((await store.read(topic("a")))?.version, 3);
+    }),
+  );
+
+  test(
+    "where resources have timestamps, one that a delete clears gets a new one, also where it had none",
+    onStore(open, async (store) => {
+      const changed = at + 1_500;
+      await store.migrate([{ ...record([to("users", "clear")]), timestamps: true }]);
+      const times = { createdAt: "2026-01-01T00:00:00.000Z", updatedAt: new Date(at).toISOString() };
+      await commit(store, [created(user("kim"))]);
+      await commit(store, [
+        created(topic("a"), { by: "kim", ...times, x: 1 }),
+        created(topic("b"), { by: "kim" }),
+      ]);
+      await commit(store, [deleted(user("kim"), 1)], { at: changed });
+      const updatedAt = new Date(changed).toISOString();
+      assert.deepEqual(await attributesOf(store, "a"), { id: "a", x: 1, ...times, updatedAt });
+      assert.deepEqual(await attributesOf(store, "b"), { id: "b", createdAt: times.updatedAt, updatedAt });
+      assert.equal((await store.read(topic("a")))?.updatedAt, changed);
+      await store.migrate([record([to("users", "clear")])]);
+      await commit(store, [created(user("lee"))]);
+      await commit(store, [updated(topic("b"), 2, { by: "lee", updatedAt: 7 })]);
+      await commit(store, [deleted(user("lee"), 1)], { at: changed });
+      assert.deepEqual(await attributesOf(store, "b"), { id: "b", updatedAt: 7 });
     }),
   );
 

@@ -5,6 +5,7 @@ import {
   load,
   median,
   requestText,
+  requireStatus,
   sampleAttributes,
   startServer,
   stopServer,
@@ -48,10 +49,9 @@ function timeOf(status: string, requests: string[]): Promise<number> {
   return inFolder(async (folder) => {
     const server = await startServer("holdfast", { store: `${folder}/batch.db`, declared: true });
     const plan = { port: server.port, connections: 1, warmUpMs: 1_500, durationMs: 3_000, requests };
-    const { p50, statuses } = await load(plan);
+    const result = await load(plan);
     await stopServer(server);
-    const others = Object.keys(statuses).filter((each) => each !== status);
-    if (others.length > 0) throw new Error(`answered ${JSON.stringify(statuses)}`);
-    return p50;
+    requireStatus(result, status);
+    return result.p50;
   });
 }

@@ -6,6 +6,7 @@ import {
   load,
   median,
   requestText,
+  requireStatus,
   type ServerOptions,
   sampleAttributes,
   startServer,
@@ -61,8 +62,7 @@ function rateOf(kind: Kind, options: ServerOptions): Promise<number> {
       requests: bodies.map((body) => requestText("POST", "/api/v1/articles", body)),
     });
     await stopServer(server);
-    const others = Object.keys(result.statuses).filter((status) => status !== "201");
-    if (others.length > 0) throw new Error(`${kind} answered ${JSON.stringify(result.statuses)}`);
+    requireStatus(result, "201");
     return result.perSecond;
   });
 }

@@ -158,3 +158,10 @@ export const sampleSchema = {
     summary: { type: "string", maxLength: 2000 },
   },
 };
+
+/** Throws unless all was answered with one status: what is refused is refused fast, and must not count. */
+export function requireStatus({ statuses }: LoadResult, wanted: string): void {
+  const others = Object.keys(statuses).filter((status) => status !== wanted);
+  if (others.length > 0 || statuses[wanted] === undefined)
+    throw new Error(`not only ${wanted} was answered: ${JSON.stringify(statuses)}`);
+}

@@ -10,6 +10,7 @@ import {
   load,
   median,
   requestText,
+  requireStatus,
   sampleAttributes,
   sampleSchema,
   startServer,
@@ -60,9 +61,7 @@ function rateOf(write: Write, history: History): Promise<number> {
       requests: requestsOf(write),
     });
     await stopServer(server);
-    const wanted = write === "create" ? "201" : "200";
-    const others = Object.keys(result.statuses).filter((status) => status !== wanted);
-    if (others.length > 0) throw new Error(`the service answered ${JSON.stringify(result.statuses)}`);
+    requireStatus(result, write === "create" ? "201" : "200");
     return result.perSecond;
   });
 }

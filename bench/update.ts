@@ -5,6 +5,7 @@ import {
   load,
   median,
   requestText,
+  requireStatus,
   sampleAttributes,
   startServer,
   stopServer,
@@ -47,8 +48,7 @@ function rateOf(isGuarded: boolean): Promise<number> {
       requests: ids.flatMap((id) => updatesOf(id, isGuarded)),
     });
     await stopServer(server);
-    const others = Object.keys(result.statuses).filter((status) => status !== "200");
-    if (others.length > 0) throw new Error(`the service answered ${JSON.stringify(result.statuses)}`);
+    requireStatus(result, "200");
     return result.perSecond;
   });
 }

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createClient, end, startProgram, whyNoTrace } from "./program.ts";
-
-const slowFlush = "inject=fsync,fdatasync:delay_enter=1500000";
+import { slowlyFlushing, whyNoTrace } from "../strace.ts";
+import { createClient, end, startProgram } from "./program.ts";
 
 test("a write that the disk holds up for too long is 503 OUTCOME_UNKNOWN", {
   skip: whyNoTrace(),
@@ -13,19 +12,10 @@ test("a write that the disk holds up for too long is 503 OUTCOME_UNKNOWN", {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-deadline-"));
   const config = join(folder, "slow.json");
   writeFileSync(config, JSON.stringify({ collections: { things: {} }, limits: { handlerTimeoutMs: 300 } }));
-  const strace = [
-    "strace",
-    "-D",
-    "-f",
-    "--seccomp-bpf",
-    "-o",
-    "/dev/null",
-    "-e",
-    "trace=fsync,fdatasync",
-    "-e",
-    slowFlush,
-  ];
-  const program = await startProgram(join(folder, "slow.db"), strace, ["--config", config]);
+  const program = await startProgram(join(folder, "slow.db"), slowlyFlushing("delay_enter=1500000"), [
+    "--config",
+    config,
+  ]);
   const client = createClient(program.port);
   try {
     const answer = await client.send("POST", "/things", { a: 1 });

@@ -1,5 +1,5 @@
 /** The service as a program of its own that tests may trace and kill. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { createInterface } from "node:readline";
@@ -20,16 +20,6 @@ export function startProgram(
 ): Promise<Program> {
   const command = ["bin/holdfast.js", "serve", "--port", "0", "--store", `sqlite:${store}`];
   return start([...wrapper, ...node, ...command, ...flags]);
-}
-
-/** The reason to skip, where system calls cannot be traced. */
-export function whyNoTrace(): string | false {
-  try {
-    execFileSync("strace", ["-o", "/dev/null", "true"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return "needs strace, and the right to trace (Linux)";
-  }
 }
 
 /** Starts the same service with a relaxed store, which the program itself does not offer. */

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient, end, type Program, startProgram, whyNoTrace } from "./program.ts";
+import { slowlyFlushing, whyNoTrace } from "../strace.ts";
+import { createClient, end, type Program, startProgram } from "./program.ts";
 
 /** Raise it to look harder. */
 const kills = Number(process.env.HOLDFAST_KILLS ?? 5);
@@ -36,15 +37,14 @@ async function serving<T>(
 const keyed = (key: string) => ({ "idempotency-key": key });
 
 /** Each flush of the disk is done, and a second later whoever asked for it learns so. */
-const slowFlush = "inject=fsync,fdatasync:delay_exit=1000000";
-const tracing = ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"];
+const slowFlush = slowlyFlushing("delay_exit=1000000");
 
 test("killed between commit and answer, the service answers the retry as it would have answered", {
   skip: whyNoTrace(),
 }, async (t) => {
   const store = storeIn(t);
   await serving(startProgram(store), "SIGTERM", (client) => client.send("POST", "/things", { n: 0 }));
-  const program = await startProgram(store, [...tracing, "-e", slowFlush]);
+  const program = await startProgram(store, slowFlush);
   const client = createClient(program.port);
   t.after(() => client.close());
   t.after(() => end(program, "SIGKILL"));

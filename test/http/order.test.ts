@@ -311,17 +311,23 @@ describe("an answer that needs no content", () => {
 });
 
 describe("a version that changes while the content is on its way", () => {
-  test("fails If-Match all the same: it is judged again when it is written", async () => {
-    const { id, path } = await service.create("topics", { n: 0 });
-    const content = JSON.stringify({ id, n: 1 });
+  /** Sends a PUT as far as into its content. */
+  async function beginPut(path: string, resource: unknown, fields = "") {
+    const content = JSON.stringify(resource);
     const connection = await service.connect();
     connection.write(
-      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nIf-Match: "1"\r\n` +
+      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${fields}` +
         `Content-Length: ${content.length}\r\n\r\n${content.slice(0, 10)}`,
     );
+    return { connection, rest: content.slice(10) };
+  }
+
+  test("fails If-Match all the same: it is judged again when it is written", async () => {
+    const { id, path } = await service.create("topics", { n: 0 });
+    const { connection, rest } = await beginPut(path, { id, n: 1 }, 'If-Match: "1"\r\n');
     await service.send({ path });
     check(await service.send({ method: "PATCH", path, content: { n: 2 } }), { status: 200 });
-    connection.write(content.slice(10));
+    connection.write(rest);
     const answer = await connection.answer("PUT");
     assert.equal(answer.status, 412);
     assert.equal(answer.headers.etag, '"2"');
@@ -331,15 +337,10 @@ describe("a version that changes while the content is on its way", () => {
 
   test("is replaced when the client did not ask for the old one", async () => {
     const { id, path } = await service.create("topics", { n: 0 });
-    const content = JSON.stringify({ id, n: 1 });
-    const connection = await service.connect();
-    connection.write(
-      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${content.length}\r\n\r\n${content.slice(0, 10)}`,
-    );
+    const { connection, rest } = await beginPut(path, { id, n: 1 });
     await service.send({ path });
     await service.send({ method: "PATCH", path, content: { n: 2 } });
-    connection.write(content.slice(10));
+    connection.write(rest);
     const answer = await connection.answer("PUT");
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.etag, '"3"');
@@ -348,15 +349,10 @@ describe("a version that changes while the content is on its way", () => {
 
   test("is a 404 when the resource is gone", async () => {
     const { id, path } = await service.create("topics", { n: 0 });
-    const content = JSON.stringify({ id, n: 1 });
-    const connection = await service.connect();
-    connection.write(
-      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${content.length}\r\n\r\n${content.slice(0, 10)}`,
-    );
+    const { connection, rest } = await beginPut(path, { id, n: 1 });
     await service.send({ path });
     await service.send({ method: "DELETE", path });
-    connection.write(content.slice(10));
+    connection.write(rest);
     assert.equal((await connection.answer("PUT")).status, 404);
     connection.close();
   });

@@ -1,35 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type Call, isFlushBetween, parseTrace, whyNoTrace } from "../strace.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
-import { traceWriting, whyNoTrace } from "./strace.ts";
-
-/** A system call that has ended: where in the trace it began and ended. */
-interface Call {
-  name: string;
-  file: string;
-  begin: number;
-  end: number;
-  text: string;
-}
-
-/** Reads the output of `strace -f -y`, in which calls of several threads may be interleaved. */
-function parseTrace(trace: string): Call[] {
-  const begun = new Map<string, { begin: number; text: string }>();
-  const calls: Call[] = [];
-  for (const [line, content] of trace.split("\n").entries()) {
-    const [, thread = "", rest = ""] = /^(\d+) +(.*)$/.exec(content) ?? [];
-    if (rest.endsWith("<unfinished ...>")) {
-      begun.set(thread, { begin: line, text: rest });
-      continue;
-    }
-    const first = rest.startsWith("<... ") ? begun.get(thread) : undefined;
-    const text = first === undefined ? rest : first.text + rest;
-    const [, name, file] = /^(\w+)\(\d+<([^>]*)>/.exec(text) ?? [];
-    if (name === undefined || file === undefined) continue;
-    calls.push({ name, file, begin: first?.begin ?? line, end: line, text });
-  }
-  return calls;
-}
+import { traceWriting } from "./strace.ts";
 
 /** Resources that were acknowledged before a flush of the log that covers them had ended. */
 function unflushed(calls: readonly Call[], ids: readonly string[]): string[] {
@@ -38,10 +11,7 @@ function unflushed(calls: readonly Call[], ids: readonly string[]): string[] {
     const written = ofLog.find(({ name, text }) => name === "pwrite64" && text.includes(`marker-${id}-`));
     const told = calls.find(({ name, text }) => name === "write" && text.includes(`acknowledged-${id}-`));
     assert.ok(written && told, `the trace shows resource ${id}`);
-    return !ofLog.some(
-      ({ name, begin, end, text }) =>
-        /^f(data)?sync$/.test(name) && text.endsWith("= 0") && begin > written.end && end < told.begin,
-    );
+    return !ofLog.some((call) => isFlushBetween(call, written, told));
   });
 }
 

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
+import { whyNoTrace } from "../strace.ts";
 import { scannedIds } from "./contract/fixture.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
-import { type Mode, type Report, traceWriting, whyNoTrace } from "./strace.ts";
+import { type Mode, type Report, traceWriting } from "./strace.ts";
 
 const skip = whyNoTrace();
 

@@ -1,16 +1,6 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-
-/** The reason to skip, where system calls cannot be traced. */
-export function whyNoTrace(): string | false {
-  try {
-    execFileSync("strace", ["-o", "/dev/null", "true"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return "needs strace, and the right to trace (Linux)";
-  }
-}
 
 /** How `programs/write.ts` opens its store. */
 export type Mode = "FULL" | "NORMAL" | "ONE BY ONE";

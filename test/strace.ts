@@ -1,0 +1,66 @@
+/** System calls of a program, as strace sees and changes them. */
+import { execFileSync } from "node:child_process";
+
+/** The reason to skip, where system calls cannot be traced. */
+export function whyNoTrace(): string | false {
+  try {
+    execFileSync("strace", ["-o", "/dev/null", "true"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return "needs strace, and the right to trace (Linux)";
+  }
+}
+
+/** The command to run a program behind, which stays the child itself, so that signals reach it. */
+export function tracing(
+  calls: string,
+  { file = "/dev/null", more = [] }: { file?: string; more?: readonly string[] } = {},
+): string[] {
+  return ["strace", "-D", "-f", "--seccomp-bpf", "-o", file, "-e", `trace=${calls}`, ...more];
+}
+
+/** The command behind which flushes of the disk are slow, such as by `delay_enter=1500000`. */
+export function slowlyFlushing(delay: string): string[] {
+  return tracing("fsync,fdatasync", { more: ["-e", `inject=fsync,fdatasync:${delay}`] });
+}
+
+/** A system call that has ended: the lines of the trace where it began and ended. */
+export interface Call {
+  name: string;
+  fd: string;
+  /** What `fd` is, where the trace tells it (`-y`). */
+  file: string;
+  begin: number;
+  end: number;
+  text: string;
+}
+
+/** The calls of a trace that have a file descriptor; those of several threads may be interleaved. */
+export function parseTrace(trace: string): Call[] {
+  const open = new Map<string, { begin: number; text: string }>();
+  const calls: Call[] = [];
+  for (const [line, content] of trace.split("\n").entries()) {
+    const [, thread = "", rest = ""] = /^(\d+) +(.*)$/.exec(content) ?? [];
+    if (rest.endsWith("<unfinished ...>")) {
+      open.set(thread, { begin: line, text: rest });
+      continue;
+    }
+    const begun = rest.startsWith("<... ") ? open.get(thread) : undefined;
+    const text = begun === undefined ? rest : begun.text + rest;
+    const [, name, fd, file = ""] = /^(\w+)\((\d+)(?:<([^>]*)>)?/.exec(text) ?? [];
+    if (name === undefined || fd === undefined) continue;
+    calls.push({ name, fd, file, begin: begun?.begin ?? line, end: line, text });
+  }
+  return calls;
+}
+
+/** Whether a call is a flush of a file that was begun after one call had ended, and has ended before another began. */
+export function isFlushBetween(call: Call, earlier: Call, later: Call): boolean {
+  return (
+    /^f(data)?sync$/.test(call.name) &&
+    call.fd === earlier.fd &&
+    call.text.endsWith("= 0") &&
+    call.begin > earlier.end &&
+    call.end < later.begin
+  );
+}

@@ -36,8 +36,6 @@ export interface StartOptions {
   storeOptions?: StoreOptions;
   /** Bounds of the wire that no configuration offers: for tests and measurements. */
   wireBounds?: Partial<WireBounds>;
-  /** Who asks, in place of credentials: for tests. */
-  authenticate?: NonNullable<Service["authenticate"]>;
   /** Unix time in milliseconds: for tests. @default Date.now */
   now?: () => number;
 }
@@ -59,7 +57,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await onStoreOf(config.store, store.migrate(await planStart(store, config)));
     const now = options.now ?? Date.now;
     const parts = { keys: store.keys, now, warn: (text: string) => log.warn(text) };
-    const authenticate = options.authenticate ?? (await authenticateOf(config, parts));
+    const authenticate = await authenticateOf(config, parts);
     let isDraining = false;
     const service: Service = {
       store,

@@ -9,18 +9,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/declaration.ts";
-import type { Principal } from "../../src/access/principal.ts";
-import { invalidToken } from "../../src/access/refusals.ts";
 import type { AuthSettings } from "../../src/access/settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/schema.ts";
 import type { Config } from "../../src/config.ts";
 import type { WireBounds } from "../../src/http/app.ts";
 import type { Rate } from "../../src/http/rate-limit.ts";
-import type { Service as HttpService } from "../../src/http/service.ts";
 import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
+import { openStore } from "../../src/store/open.ts";
+import { recordOf } from "../../src/store/record.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
 
@@ -39,8 +38,8 @@ export interface ServiceOptions {
   wireBounds?: Partial<WireBounds>;
   /** Unix time in milliseconds. */
   now?: () => number;
-  /** Who asks, by the token that they send as `Authorization: Bearer <token>`. @default nobody is asked who they are */
-  callers?: Readonly<Record<string, Principal>>;
+  /** What is there before the service starts, by collection, whoever may create it then. */
+  seeds?: Readonly<Record<string, readonly ({ id: string } & Record<string, unknown>)[]>>;
   /** @default the program's */
   history?: History;
   /** For a test whose own code holds up the thread or takes much memory; it says why. */
@@ -105,10 +104,11 @@ export const jsonType = "application/json; charset=utf-8";
 /** Starts a service; the test must stop it. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
-  const running = await startServer(await toConfig(folder, options), {
+  const config = await toConfig(folder, options);
+  await sow(config, options.seeds);
+  const running = await startServer(config, {
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
-    ...(options.callers === undefined ? {} : { authenticate: authenticateBy(options.callers) }),
   });
   const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -155,17 +155,21 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
-/** A token that nobody has does not hold. */
-function authenticateBy(callers: Readonly<Record<string, Principal>>): Authenticate {
-  return ({ authorization }) => {
-    if (authorization === undefined) return undefined;
-    const principal = callers[authorization.replace(/^Bearer /, "")];
-    if (principal !== undefined) return principal;
-    throw invalidToken("The token does not hold.");
-  };
+async function sow({ store: address, collections }: Config, seeds: ServiceOptions["seeds"]): Promise<void> {
+  if (seeds === undefined) return;
+  const store = await openStore(address);
+  await store.migrate([...collections.values()].map(recordOf));
+  for (const [collection, resources] of Object.entries(seeds)) {
+    for (const resource of resources) {
+      const key = { collection, id: resource.id };
+      await store.commit({
+        changes: [{ key, expect: "absent", next: JSON.stringify(resource) }],
+        at: Date.now(),
+      });
+    }
+  }
+  await store.close();
 }
-
-type Authenticate = NonNullable<HttpService["authenticate"]>;
 
 async function toConfig(folder: string, options: ServiceOptions): Promise<Config> {
   const collections = new Map<string, Collection>();
@@ -177,7 +181,7 @@ async function toConfig(folder: string, options: ServiceOptions): Promise<Config
     store: { kind: "sqlite", path: join(folder, "store.db") },
     collections,
     access:
-      (options.callers ?? options.auth) === undefined
+      options.auth === undefined
         ? undefined
         : compileAccess(collections, options.collections ?? {}, { openCollections }),
     history: options.history ?? defaultHistory,

@@ -1,28 +1,38 @@
-/** Whoever asks in the tests of rules: each is known by a token that is their name. */
-import type { Principal } from "../../../src/access/principal.ts";
+/** Whoever asks in the tests of rules: each has a token of one issuer. */
+import type { AuthSettings } from "../../../src/access/settings.ts";
+import { claimsAt, createPair, settingsFor, tokenOf } from "../../access/issuer.ts";
 import type { Answer, Made, Request, Service } from "../service.ts";
 
-function known(subject: string, more: Partial<Principal> = {}): Principal {
-  return { subject, roles: [], claims: {}, scopes: undefined, ...more };
-}
+const pair = createPair("EdDSA");
 
-/** Callers by token. */
+/** The service takes the tokens of the callers. */
+export const auth: AuthSettings = { keys: false, jwt: settingsFor([pair]) };
+
+/** What the tokens say. */
 export const callers = {
-  ada: known("ada"),
-  bob: known("bob"),
-  eve: known("eve", { roles: ["editor"] }),
+  ada: { sub: "ada" },
+  bob: { sub: "bob" },
+  eve: { sub: "eve", roles: ["editor"] },
+  hans: { sub: "hans", roles: ["hr"] },
   /** Ada again, with a credential that is for less. */
-  adaReads: known("ada", { scopes: [{ collection: "articles", action: "read" }] }),
-  adaWrites: known("ada", { scopes: [{ collection: "articles", action: "write" }] }),
-} as const satisfies Record<string, Principal>;
+  adaReads: { sub: "ada", scope: "articles:read" },
+  adaWrites: { sub: "ada", scope: "articles:write" },
+  bad: { sub: "ada", iss: "https://elsewhere.example.org/" },
+  expired: { sub: "ada", exp: 1_000_000_000 },
+} as const satisfies Record<string, Record<string, unknown>>;
 
 /** The name of a caller. */
 export type Caller = keyof typeof callers;
 
+const tokens = new Map(
+  Object.entries(callers).map(([name, more]) => [name, tokenOf(pair, claimsAt(Date.now(), more))]),
+);
+
 /** Sends a request as somebody, or without a credential. */
 export function sendAs(service: Service, who: Caller | undefined, request: Request): Promise<Answer> {
   if (who === undefined) return service.send(request);
-  return service.send({ ...request, headers: { ...request.headers, Authorization: `Bearer ${who}` } });
+  const authorization = `Bearer ${tokens.get(who)}`;
+  return service.send({ ...request, headers: { ...request.headers, Authorization: authorization } });
 }
 
 /** Creates a resource as somebody who may. */

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { owner } from "../../../src/access/declaration.ts";
 import { type Service, startService } from "../service.ts";
-import { type Caller, callers, createAs, outcome, sendAs } from "./callers.ts";
+import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
 
 let service: Service;
 
 before(async () => {
   service = await startService({
-    callers,
+    auth,
     collections: {
       articles: {
         schema: {

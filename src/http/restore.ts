@@ -34,11 +34,20 @@ export async function restore(service: Service, operation: Restore, request: Htt
   const version = versionIn(parseResource(await readContent(request, limits.bodyBytes), limits));
   return service.writes.run(`${key.collection}/${key.id}`, async () => {
     for (let tries = 0; tries < maxTries; tries++) {
-      const result = await swap(service, operation, request, { key, version });
+      const result = await swap(service, operation, request, { key, version }).catch(unfit(version));
       if (result !== undefined) return result;
     }
     throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.");
   });
+}
+
+/** The violations are of the version, which the client did not send: the detail says so. */
+function unfit(version: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Problem) || error.violations.length === 0) throw error;
+    const { code, message, violations } = error;
+    throw new Problem(code, `Version ${version} cannot be restored: ${message}`, { violations });
+  };
 }
 
 /** `undefined` where nothing is known of the resource. */

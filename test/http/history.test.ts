@@ -286,6 +286,7 @@ test("a version that does not fit the schema of today is not restored", async (t
   database.close();
   const answer = await open.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } });
   check(answer, { status: 400, problem: "VALIDATION_FAILED" });
+  assert.match(answer.text, /Version 1 cannot be restored: #\/n must be/);
   assert.equal((await open.send({ path })).headers.etag, '"2"');
 });
 
@@ -348,4 +349,73 @@ test("a restore that is repeated with its Idempotency-Key happens once", async (
   const [first, second] = [await again(), await again()];
   assert.deepEqual([first.status, second.status, second.text], [201, 201, first.text]);
   assert.equal(((await get(`${path}/_changes`)).json as Shown[]).length, 4);
+});
+
+describe("a restore is held to what is declared, as any write", async () => {
+  const text = { type: "string", maxLength: 128 } as const;
+  const collections = {
+    users: {},
+    posts: {
+      schema: { type: "object", properties: { slug: text, by: text, in: text } },
+      unique: ["slug"],
+      references: { by: "users", in: { collection: "posts", onDelete: "cascade" } },
+    },
+  } as const;
+  let declared: Service;
+  before(async () => {
+    declared = await startService({ collections });
+  });
+  after(() => declared.stop());
+
+  const idOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+  const remove = async (path: string) =>
+    check(await declared.send({ method: "DELETE", path }), { status: 205 });
+  const patch = async (path: string, content: object) =>
+    check(await declared.send({ method: "PATCH", path, content }), { status: 200 });
+  const restoreTo = (path: string, version: number) =>
+    declared.send({ method: "POST", path: `${path}/_restore`, content: { version } });
+
+  test("a unique value that another resource has meanwhile is 409 with its place", async () => {
+    const { path } = await declared.create("posts", { slug: "one" });
+    await patch(path, { slug: "two" });
+    const other = await declared.create("posts", { slug: "one" });
+    const refused = {
+      status: 409,
+      problem: "UNIQUE_VIOLATION",
+      violations: [{ in: "body", pointer: "#/slug", code: "unique" }],
+    } as const;
+    const answer = await restoreTo(path, 1);
+    check(answer, refused);
+    assert.match(answer.text, /Version 1 cannot be restored: /);
+    check(await declared.send({ path }), { status: 200, headers: { ETag: '"2"' } });
+    await remove(path);
+    check(await restoreTo(path, 1), refused);
+    check(await restoreTo(path, 2), { status: 201, headers: { ETag: '"4"' } });
+    await remove(other.path);
+    check(await restoreTo(path, 1), { status: 200, headers: { ETag: '"5"' } });
+  });
+
+  test("a reference to what is gone is 400 with its place", async () => {
+    const user = await declared.create("users");
+    const { path } = await declared.create("posts", { by: user.id });
+    await patch(path, { by: null });
+    await remove(user.path);
+    const answer = await restoreTo(path, 1);
+    const violations = [{ in: "body", pointer: "#/by", code: "reference" }] as const;
+    check(answer, { status: 400, problem: "REFERENCE_NOT_FOUND", violations });
+    assert.match(answer.text, /Version 1 cannot be restored: /);
+    check(await restoreTo(user.path, 1), { status: 201 });
+    check(await restoreTo(path, 1), { status: 200, json: { id: idOf(path), by: user.id } });
+  });
+
+  test("what a delete took with it comes back one by one, the one that is referred to first", async () => {
+    const top = await declared.create("posts");
+    const below = await declared.create("posts", { in: top.id });
+    await remove(top.path);
+    check(await declared.send({ path: below.path }), { status: 404 });
+    check(await restoreTo(below.path, 1), { status: 400, problem: "REFERENCE_NOT_FOUND" });
+    check(await restoreTo(top.path, 1), { status: 201 });
+    check(await declared.send({ path: below.path }), { status: 404 });
+    check(await restoreTo(below.path, 1), { status: 201, json: { id: below.id, in: top.id } });
+  });
 });

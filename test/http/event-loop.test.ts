@@ -222,3 +222,39 @@ describe("a JSON Patch does not hold up the service", () => {
     }
   });
 });
+
+describe("a batch does not hold up the service", () => {
+  const batchOf = (operation: (n: number) => object, n = 100) =>
+    Buffer.from(JSON.stringify({ operations: Array.from({ length: n }, (_, index) => operation(index)) }));
+
+  test("of creates as large as content may be together", () => {
+    const items = Array.from({ length: 1_200 }, () => ({ a: 1 }));
+    const batch = batchOf(() => ({ method: "POST", path: "/strict", body: { items } }));
+    assert.ok(batch.length > 900_000 && batch.length <= size, String(batch.length));
+    return staysResponsive(() => send("POST", "/api/v1/_batch", batch));
+  });
+
+  test("of small patches of a large resource", async () => {
+    const tree = Array.from({ length: 40_000 }, (_, n) => ({ n }));
+    const { id } = await service.create("topics", { tree });
+    const minimal = { Prefer: "return=minimal" };
+    const batch = batchOf(
+      (n) => ({ method: "PATCH", path: `/topics/${id}`, headers: minimal, body: { n } }),
+      30,
+    );
+    await staysResponsive(() => send("POST", "/api/v1/_batch", batch));
+  });
+
+  test("of many patches of a resource that is just not large", async () => {
+    const { id } = await service.create("strict", { items: Array.from({ length: 8_000 }, () => ({ a: 1 })) });
+    const body = [{ op: "replace", path: "/items/0/a", value: 2 }];
+    const headers = { "Content-Type": jsonPatch, Prefer: "return=minimal" };
+    const batch = batchOf(() => ({ method: "PATCH", path: `/strict/${id}`, headers, body }));
+    await staysResponsive(() => send("POST", "/api/v1/_batch", batch));
+  });
+
+  test("that is refused in each of its places", () => {
+    const batch = batchOf((n) => ({ method: "NONE", path: `/x${"y".repeat(9_000)}`, [`m${n}`]: 1 }));
+    return staysResponsive(() => send("POST", "/api/v1/_batch", batch));
+  });
+});

@@ -3,14 +3,14 @@
 import type { Page } from "../store/store.ts";
 import { typesOf } from "./content-types.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
-import type { ListResult } from "./lists.ts";
+import type { Listing, ListResult } from "./lists.ts";
 import { type HttpRequest, type HttpResponse, revalidate, withBody } from "./message.ts";
 import { contentTypeOf } from "./negotiate.ts";
 
 /** The answer to a list that has a page. */
 export function listResponse(result: ListResult & { kind: "page" }, request: HttpRequest): HttpResponse {
   const { listing, page, validators } = result;
-  const total = listing.asked.count === "none" ? undefined : page.total;
+  const total = totalOf(listing, page);
   const links = linksOf(listing, page, total);
   const headers: Record<string, string> = {
     "content-type": contentTypeOf(listing.type),
@@ -24,6 +24,14 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
   const location = locationOf(listing, request);
   if (location !== undefined) headers.location = location;
   return withBody(request, bodyOf(result, links, total), { status: 200, headers });
+}
+
+/** A last page tells the total too, where it is known how many resources come before it. */
+function totalOf({ asked: { count, paging } }: Listing, { total, more, items }: Page): number | undefined {
+  if (count === "none" || total !== undefined) return count === "none" ? undefined : total;
+  const before = paging.kind === "offset" ? paging.offset : paging.after === undefined ? 0 : undefined;
+  if (more || before === undefined || (items.length === 0 && before > 0)) return undefined;
+  return before + items.length;
 }
 
 /** Content-Range only where it is known how many resources come before the page. */

@@ -58,10 +58,14 @@ describe("the total of a list is told", () => {
     ["even=true&_start=10&_end=20", "13", "topics 10-12/13"],
     ["even=true&range=[0,4]", "13", "topics 0-4/13"],
     ["n:gt=1000&count=exact", "0", "topics */0"],
+    // The only page, or the last one, shows it.
+    ["even=true", "13", "topics 0-12/13"],
+    ["even=true&limit=13", "13", "topics 0-12/13"],
+    ["n:gt=1000", "0", "topics */0"],
     // Nobody asked for a count, or asked for none.
-    ["even=true", undefined, undefined],
+    ["even=true&limit=12", undefined, undefined],
     ["even=true&limit=5", undefined, undefined],
-    ["n:gt=1000", undefined, undefined],
+    ["even=true&count=none", undefined, undefined],
     ["even=true&limit=5&offset=5&count=none", undefined, undefined],
     ["count=none", undefined, undefined],
     ["limit=5&offset=5&count=none", undefined, undefined],
@@ -257,8 +261,8 @@ describe("a list in an envelope", () => {
     assert.ok(answer.text.startsWith(`{"items":[${texts.join(",")}],"total":25,"self":"`), answer.text);
   });
 
-  test("by cursor has no prev and no last, and no total that nobody knows", async () => {
-    const path = `${list}?envelope=true&n=7`;
+  test("by cursor has no prev and no last, and no total where none is wanted", async () => {
+    const path = `${list}?envelope=true&n=7&count=none`;
     check(await service.send({ path }), {
       status: 200,
       headers: { "X-Total-Count": undefined, Link: `<${path}>; rel="first"` },

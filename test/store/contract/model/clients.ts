@@ -50,7 +50,7 @@ export interface Run {
 
 /**
  * Creates each resource that plans are about, deletes them and brings them back: what was never there has no delete to
- * come back after.
+ * come back after. In the end many refer to each other.
  */
 export async function bringAbout(store: Store, run: Run): Promise<void> {
   const made: readonly Omit<Change, "key">[] = [
@@ -60,10 +60,20 @@ export async function bringAbout(store: Store, run: Run): Promise<void> {
   ];
   for (const [n, part] of made.entries()) {
     const principal = `${run.name}.${n}`;
-    const next = (key: Key) => (part.next === undefined ? undefined : textFor(key, {}, principal));
+    const next = (key: Key) =>
+      part.next === undefined ? undefined : textFor(key, firstReferences(key), principal);
     const changes = keys.map((key): Change => ({ ...part, key, next: next(key) }));
     await commit(store, { changes, principal, at: run.at }, { ...run, name: principal });
   }
+}
+
+/** Topics in a row below each other, and users above all. */
+function firstReferences({ collection, id }: Key): Wish["attributes"] {
+  if (collection === "users") return {};
+  const place = keys.findIndex((key) => key.collection === collection && key.id === id);
+  const before = keys[place - 1];
+  const parent = before?.collection === "topics" ? { parent: before.id } : {};
+  return { by: place % 2 === 0 ? "kim" : "lee", n: 1 + (place % 2), ...(collection === "topics" && parent) };
 }
 
 /** Lets all clients of a plan do their steps, each its own one after the other. Rejects on an answer that no store gives. */

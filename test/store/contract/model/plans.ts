@@ -33,7 +33,7 @@ export const keys: readonly Key[] = [
   ...["kim", "lee", "ann"].map((id) => ({ collection: "users", id })),
   ...["1", "2"].map((id) => ({ collection: "numbers", id })),
 ];
-export const receiptKeys: readonly string[] = ["k1", "k2", "k3", "k4", "k5", "k6"];
+export const receiptKeys: readonly string[] = Array.from({ length: 12 }, (_, n) => `k${n}`);
 
 /** In the place of an id: one that nobody ever had. */
 export const newId = "new";
@@ -45,7 +45,9 @@ export const begin = Date.UTC(2100, 0, 1);
 export const phaseMs = 1_000;
 const lives = [phaseMs / 2, 1.5 * phaseMs, 1_000 * phaseMs];
 
-const key = fc.constantFrom(...keys, ...keys.filter(({ collection }) => collection === "users"));
+const userKeys = keys.filter(({ collection }) => collection === "users");
+const topicKeys = keys.filter(({ collection }) => collection === "topics");
+const key = fc.constantFrom(...keys, ...userKeys);
 const wanted = fc.constantFrom(
   ...keys,
   { collection: "topics", id: newId },
@@ -71,29 +73,50 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ key: wanted, isDelete: fc.constant(false), drift, attributes }) },
   { weight: 2, arbitrary: fc.record({ key, isDelete: fc.constant(true), drift, attributes }) },
 );
-const wishes = (minLength: number) =>
-  fc.uniqueArray(wish, {
-    minLength,
-    maxLength: 3,
-    size: "max",
-    selector: (one) => Object.values(one.key).join("/"),
-  });
-const receipt = fc.option(
-  fc.record({ key: fc.constantFrom(...receiptKeys), lifeMs: fc.constantFrom(...lives) }),
-  { nil: undefined, freq: 1 },
+const others = fc.uniqueArray(wish, {
+  minLength: 1,
+  maxLength: 3,
+  size: "max",
+  selector: (one) => Object.values(one.key).join("/"),
+});
+const put = (chosen: Key): fc.Arbitrary<Wish> =>
+  fc.record({ key: fc.constant(chosen), isDelete: fc.constant(false), drift: fc.constant(0), attributes });
+const removed = (chosen: Key): Wish => ({ key: chosen, isDelete: true, drift: 0, attributes: {} });
+/** Of users only, who may be as they like: nothing else is judged than what is expected. */
+const unbound = fc.tuple(...userKeys.map(put));
+/** What goes with the user may be what the topic is put below. */
+const below = fc
+  .record({
+    user: fc.constantFrom(...userKeys),
+    topic: fc.constantFrom(...topicKeys),
+    parent: fc.constantFrom("a", "b", "c"),
+  })
+  .map(({ user, topic, parent }) => [
+    { key: topic, isDelete: false, drift: 0, attributes: { parent } },
+    removed(user),
+  ]);
+const wishes: fc.Arbitrary<readonly Wish[]> = fc.oneof(
+  { weight: 8, arbitrary: others },
+  { weight: 1, arbitrary: unbound },
+  { weight: 1, arbitrary: below },
+);
+const receipt = fc.record({ key: fc.constantFrom(...receiptKeys), lifeMs: fc.constantFrom(...lives) });
+const maybeReceipt = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: receipt },
 );
 const rest = {
   kind: fc.constant("commit" as const),
   heldTurns: fc.constantFrom(0, 0, 0, 1, 3, 8),
 };
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ ...rest, wishes: wishes(1), receipt }) },
+  { weight: 12, arbitrary: fc.record({ ...rest, wishes, receipt: maybeReceipt }) },
   {
     weight: 1,
     arbitrary: fc.record({
       ...rest,
       wishes: fc.constant([]),
-      receipt: receipt.map((given) => given ?? { key: "k1", lifeMs: phaseMs / 2 }),
+      receipt,
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("read" as const), key }) },
@@ -116,7 +139,7 @@ export function plans(clients: { min: number; max: number }, steps: number): fc.
   return fc.array(each, { minLength: clients.min, maxLength: clients.max, size: "max" });
 }
 
-const onDelete = fc.constantFrom<OnDelete>("restrict", "cascade", "clear");
+const onDelete = fc.constantFrom<OnDelete>("restrict", "cascade", "cascade", "clear");
 
 /** Three collections that refer to each other, and what becomes of them when something is deleted. */
 export const declarations: fc.Arbitrary<readonly CollectionRecord[]> = fc

@@ -16,7 +16,7 @@ import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import { createKeyedQueue } from "./store/keyed-queue.ts";
 import { onStoreOf, openStore, type StoreOptions } from "./store/open.ts";
-import { createPace } from "./store/pace.ts";
+import { createPace, type Pace } from "./store/pace.ts";
 
 /** A service that answers. */
 export interface RunningServer {
@@ -38,12 +38,14 @@ export interface StartOptions {
   wireBounds?: Partial<WireBounds>;
   /** Unix time in milliseconds: for tests. @default Date.now */
   now?: () => number;
+  /** How much is done in a turn: for tests. @default as `createPace` has it */
+  pace?: Pace;
 }
 
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const log = options.log ?? pino({ level: "silent" });
-  const pace = createPace();
+  const pace = options.pace ?? createPace();
   const opening = openStore(config.store, {
     answersPerTurn: pace.perTurn,
     queryMs: config.http.limits.queryMs,

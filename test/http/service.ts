@@ -19,6 +19,7 @@ import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";
+import type { Pace } from "../../src/store/pace.ts";
 import { recordOf } from "../../src/store/record.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
@@ -38,6 +39,8 @@ export interface ServiceOptions {
   wireBounds?: Partial<WireBounds>;
   /** Unix time in milliseconds. */
   now?: () => number;
+  /** How much is done in a turn of the event loop. @default the program's */
+  pace?: Pace;
   /** What is there before the service starts, by collection, whoever may create it then. */
   seeds?: Readonly<Record<string, readonly ({ id: string } & Record<string, unknown>)[]>>;
   /** @default the program's */
@@ -109,6 +112,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const running = await startServer(config, {
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.pace === undefined ? {} : { pace: options.pace }),
   });
   const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });

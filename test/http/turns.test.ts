@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTurns } from "../../src/http/turns.ts";
+import { startService } from "./service.ts";
 
 /** Lets so many callers ask for their turn; `taken` holds those that had it, in order. */
 function crowd(takeTurn: () => Promise<void>, size: number): number[] {
@@ -48,4 +49,27 @@ describe("of a crowd", () => {
     await nextTurn();
     assert.deepEqual(taken, [0, 1, 2]);
   });
+});
+
+test("GET, HEAD and QUERY are answered while writes wait for their turns", async (t) => {
+  let perTurn = 8;
+  const service = await startService({ pace: { noteRead: () => {}, perTurn: () => perTurn } });
+  t.after(() => service.stop());
+  await service.create("topics", { n: 1 });
+  perTurn = 0;
+  let written = 0;
+  const create = async () => {
+    const { status } = await service.send({ method: "POST", path: "/api/v1/topics", content: {} });
+    if (status === 201) written++;
+  };
+  const waiting = create();
+  for (const method of ["GET", "HEAD", "QUERY"]) {
+    const request = { method, path: "/api/v1/topics" };
+    const { status } = await service.send(method === "QUERY" ? { ...request, content: {} } : request);
+    assert.equal(status, 200, method);
+  }
+  assert.equal(written, 0);
+  perTurn = 8;
+  await Promise.all([waiting, create()]);
+  assert.equal(written, 2);
 });

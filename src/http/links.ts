@@ -5,7 +5,7 @@ import { isRanked, maxOffset } from "../query/list.ts";
 import { pagingParameters } from "../query/parameters.ts";
 import { type Position, positionOf } from "../query/sort.ts";
 import type { Page } from "../store/store.ts";
-import type { Listing } from "./lists.ts";
+import type { Listing } from "./listing.ts";
 import type { HttpRequest } from "./message.ts";
 
 /** Paths with query strings, by relation, in the order in which they are told. */

@@ -7,7 +7,7 @@ import type { ListRequest } from "../query/list.ts";
 import { parseList } from "../query/parse.ts";
 import { readContent } from "./content.ts";
 import { parseContent } from "./decide.ts";
-import type { Listing } from "./lists.ts";
+import type { Listing } from "./listing.ts";
 import type { HttpRequest } from "./message.ts";
 import { listTypeFor } from "./negotiate.ts";
 import type { OperationOf } from "./operation.ts";

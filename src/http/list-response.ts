@@ -3,7 +3,8 @@
 import type { Page } from "../store/store.ts";
 import { typesOf } from "./content-types.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
-import type { Listing, ListResult } from "./lists.ts";
+import type { Listing } from "./listing.ts";
+import type { ListResult } from "./lists.ts";
 import { type HttpRequest, type HttpResponse, revalidate, withBody } from "./message.ts";
 import { contentTypeOf } from "./negotiate.ts";
 

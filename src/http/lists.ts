@@ -5,29 +5,15 @@ import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { pickFields } from "../query/fields.ts";
 import { allOf } from "../query/filter-json.ts";
-import type { ListRequest } from "../query/list.ts";
 import type { ListQuery, Page } from "../store/store.ts";
 import { isUnmodified, type Validators } from "./conditional.ts";
 import { listPieces } from "./formats.ts";
 import { locationOf } from "./links.ts";
+import type { Listing } from "./listing.ts";
 import type { HttpRequest } from "./message.ts";
-import type { ListType } from "./negotiate.ts";
 import { guardOf } from "./permission.ts";
 import type { Service } from "./service.ts";
 import { createPauses } from "./turns.ts";
-
-/** A list that is asked for. */
-export interface Listing {
-  collection: Collection;
-  path: string;
-  asked: ListRequest;
-  /** The query string with which GET gives this very list; `undefined` where its URL would be too long. */
-  query: string | undefined;
-  /** The media type of the answer. */
-  type: ListType;
-  /** Tells lists apart that QUERY asks for at one URL. */
-  contentHash: string | undefined;
-}
 
 /** What came of a list. */
 export type ListResult =

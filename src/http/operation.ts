@@ -11,8 +11,8 @@ import {
   requireContentType,
   typesOf,
 } from "./content-types.ts";
-import { type ChangesAsked, type Moment, parseChanges, splitMoment } from "./history.ts";
-import type { Listing } from "./lists.ts";
+import { type ChangesAsked, type Moment, parseChanges, splitMoment } from "./history-request.ts";
+import type { Listing } from "./listing.ts";
 import type { HttpRequest } from "./message.ts";
 import { listTypeFor, requireJsonAcceptable, requireListAcceptable } from "./negotiate.ts";
 import { methodsOf, type Route } from "./route.ts";

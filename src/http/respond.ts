@@ -1,7 +1,8 @@
 /** From a result to the answer: status, headers, body. */
+
+import { changesResponse } from "./changes-response.ts";
 import { httpDate, isPublic, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
-import { changesResponse } from "./history.ts";
 import { listResponse } from "./list-response.ts";
 import {
   type HttpRequest,

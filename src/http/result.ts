@@ -1,11 +1,18 @@
 /** What operations come to, before it is an answer. */
-import type { Stored } from "../store/store.ts";
+import type { ResourceChange, Stored } from "../store/store.ts";
 import { lastModifiedMs, type Validators } from "./conditional.ts";
-import type { ChangesResult } from "./history.ts";
 import type { ListResult } from "./lists.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Guard } from "./permission.ts";
 import type { Document } from "./routes/documents.ts";
+
+/** A page of changes. */
+export interface ChangesResult {
+  kind: "changes";
+  operation: OperationOf<"changes">;
+  changes: readonly ResourceChange[];
+  more: boolean;
+}
 
 /** What came of an operation. */
 export type Result =

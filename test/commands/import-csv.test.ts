@@ -7,7 +7,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/schema.ts";
 import { readCsv } from "../../src/commands/import/csv.ts";
 import { piecesOf } from "../../src/commands/import/format.ts";
-import type { Piece, Pieces } from "../../src/commands/import/input.ts";
+import type { Piece, Pieces } from "../../src/commands/import/pieces.ts";
 import { formatList } from "../../src/http/formats.ts";
 import { configuration, folder, jsonLines, type Outcome, run } from "./cli.ts";
 

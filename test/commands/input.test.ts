@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Piece, readPieces } from "../../src/commands/import/input.ts";
+import { readPieces } from "../../src/commands/import/input.ts";
+import type { Piece } from "../../src/commands/import/pieces.ts";
 import { StartError } from "../../src/errors.ts";
 
 const noLimit = Number.MAX_SAFE_INTEGER;

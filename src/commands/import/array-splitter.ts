@@ -1,6 +1,6 @@
 import { Tokenizer, TokenType } from "@streamparser/json";
-import type { Piece, Place, Splitter } from "./input.ts";
 import { tooLarge } from "./line-splitter.ts";
+import type { Piece, Place, Splitter } from "./pieces.ts";
 
 /** Splits a JSON array into the texts of its elements. An element over `maxBytes` is a bad one. */
 export class ArraySplitter implements Splitter {

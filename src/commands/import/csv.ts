@@ -6,8 +6,9 @@
  */
 import { CsvError, type InfoField, type InfoRecord, type Parser, parse } from "csv-parse";
 import { type Cell, type Column, rowText } from "./cells.ts";
-import { type Piece, type Pieces, requireNotUtf16 } from "./input.ts";
+import { requireNotUtf16 } from "./input.ts";
 import { tooLarge } from "./line-splitter.ts";
+import type { Piece, Pieces } from "./pieces.ts";
 import { Utf8Check } from "./utf8-check.ts";
 
 /** How a CSV input is read. */

@@ -3,7 +3,8 @@ import type { Collection } from "../../collection/collection.ts";
 import { StartError } from "../../errors.ts";
 import { readCsv } from "./csv.ts";
 import { readHeader } from "./header.ts";
-import { type Pieces, readPieces } from "./input.ts";
+import { readPieces } from "./input.ts";
+import type { Pieces } from "./pieces.ts";
 
 /** How an input is taken apart. */
 export type ImportFormat = { kind: "json" } | { kind: "csv"; delimiter: string };

@@ -12,8 +12,8 @@ import { recordOf } from "../../store/record.ts";
 import type { CollectionRecord, Load, Store } from "../../store/store.ts";
 import { excerpt } from "../words.ts";
 import { type Held, HeldBack } from "./held-back.ts";
-import type { Piece, Pieces, Place } from "./input.ts";
 import { judge, type Sound, type Standard } from "./judge.ts";
+import type { Piece, Pieces, Place } from "./pieces.ts";
 import { Tally } from "./tally.ts";
 
 /** What an import is asked to do. */

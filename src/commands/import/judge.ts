@@ -9,7 +9,7 @@ import { describeViolations } from "../../fit/misfits.ts";
 import { parseJson, requireObject } from "../../json/gate.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { excerpt } from "../words.ts";
-import type { Piece } from "./input.ts";
+import type { Piece } from "./pieces.ts";
 
 /** A text that may be imported. */
 export interface Sound {

@@ -1,4 +1,4 @@
-import type { Piece, Place, Splitter } from "./input.ts";
+import type { Piece, Place, Splitter } from "./pieces.ts";
 
 /** Splits NDJSON: one text a line. Blank lines are nothing. A line over `maxBytes` is a bad one. */
 export class LineSplitter implements Splitter {

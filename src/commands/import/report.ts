@@ -1,7 +1,7 @@
 import { StartError } from "../../errors.ts";
 import { counted } from "../words.ts";
 import type { ImportResult } from "./import.ts";
-import type { Place } from "./input.ts";
+import type { Place } from "./pieces.ts";
 import type { Tally } from "./tally.ts";
 
 /** What the summary tells beside the result. */

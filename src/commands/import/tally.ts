@@ -1,4 +1,4 @@
-import type { Place } from "./input.ts";
+import type { Place } from "./pieces.ts";
 
 /** Something that befell parts of the input: how many, and the first of them. */
 export class Tally {

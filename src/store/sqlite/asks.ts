@@ -25,6 +25,17 @@ export class Asks {
     return answer;
   }
 
+  /** Asks for an answer of one kind. Throws UNAVAILABLE where the writer cannot do it as things are. */
+  async askFor<Kind extends Answer["kind"]>(
+    kind: Kind,
+    request: WriterRequest,
+  ): Promise<Extract<Answer, { kind: Kind }>> {
+    const answer = await this.ask(request);
+    if (answer.kind === kind) return answer as Extract<Answer, { kind: Kind }>;
+    if (answer.kind === "mistake") throw new Problem("UNAVAILABLE", answer.message);
+    throw new Error(`The writer answered "${request.kind}" with "${answer.kind}".`);
+  }
+
   /** The refusal as an error, of which the health is told. */
   errorOf({ code, detail, pointer, change }: Refusal): Error {
     if (code === "INTERNAL") return new Error(detail);

@@ -1,6 +1,6 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { DatabaseSync } from "node:sqlite";
-import { Problem, StartError } from "../../errors.ts";
+import { StartError } from "../../errors.ts";
 import type {
   CollectionRecord,
   Commit,
@@ -167,9 +167,8 @@ export class SqliteStore implements Store {
     const change = { key, expect: "absent", next: undefined } as const;
     this.#hot.forget([change]);
     try {
-      const answer = await this.#asks.ask({ kind: "erase", collection: number, id: key.id });
-      if (answer.kind !== "erased") throw new Error(`The writer answered an erase with "${answer.kind}".`);
-      const { resource, changes, followed } = answer;
+      const request = { kind: "erase", collection: number, id: key.id } as const;
+      const { resource, changes, followed } = await this.#asks.askFor("erased", request);
       this.#hot.drop(followed);
       return { resource, changes, followed };
     } finally {
@@ -198,9 +197,7 @@ export class SqliteStore implements Store {
   async reserveIds(collection: string, n: number): Promise<number> {
     this.#health.requireWorking();
     const number = this.#loads.numberOf(collection) ?? this.#requireCollection(collection).number;
-    const answer = await this.#asks.ask({ kind: "reserve", collection: number, n });
-    if (answer.kind === "reserved") return answer.first;
-    throw new Problem("UNAVAILABLE", answer.kind === "mistake" ? answer.message : "The store has failed.");
+    return (await this.#asks.askFor("reserved", { kind: "reserve", collection: number, n })).first;
   }
 
   collections(): ReadonlyMap<string, CollectionRecord> {
@@ -289,9 +286,7 @@ export class SqliteStore implements Store {
 
   async #changeKey(change: KeyChange): Promise<boolean> {
     this.#requireWritable();
-    const answer = await this.#asks.ask({ kind: "key", change });
-    if (answer.kind === "keyed") return answer.isChanged;
-    throw new Problem("UNAVAILABLE", answer.kind === "mistake" ? answer.message : "The store has failed.");
+    return (await this.#asks.askFor("keyed", { kind: "key", change })).isChanged;
   }
 
   async #readPast<T>(collection: string, read: (known: NumberedCollection) => T): Promise<T | undefined> {

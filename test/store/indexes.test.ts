@@ -316,3 +316,27 @@ test("indexes come and go with the declaration, while others read", async () => 
     await cleanup();
   }
 });
+
+test("a load into an empty collection leaves its indexes as they were, finished or not", async (t) => {
+  const { path, store, cleanup } = await openSqliteFixture();
+  t.after(cleanup);
+  await store.migrate([all]);
+  const indexes = () => {
+    const database = new DatabaseSync(path, { readOnly: true });
+    const found = database
+      .prepare("select name, sql from sqlite_schema where type = 'index' order by name")
+      .all();
+    database.close();
+    return found;
+  };
+  const before = indexes();
+  assert.ok(before.length > 4);
+  const cancelled = await store.load("articles");
+  await cancelled.add([{ id: "x", text: '{"id":"x","name":"n"}' }]);
+  await cancelled.cancel();
+  assert.deepEqual(indexes(), before);
+  await fill(store, all, 50);
+  assert.deepEqual(indexes(), before);
+  const named = { collection: "articles", limit: 9, filter: is("name", "name 7") };
+  assert.equal((await store.list(named)).items.length, 1);
+});

@@ -6,7 +6,9 @@ import type { Constraints } from "./constraints.ts";
 import type { Declarations } from "./declarations.ts";
 import { Mistake } from "./failures.ts";
 import type { Groups } from "./groups.ts";
+import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
+import { suspendIndexes } from "./migrate.ts";
 import type { Refusal } from "./protocol.ts";
 import type { Origin, Resources } from "./resources.ts";
 import type { Transactions } from "./transactions.ts";
@@ -18,6 +20,7 @@ const cacheKibibytes = 128 * 1024;
 export interface WriterLoadParts {
   database: DatabaseSync;
   collections: ReadonlyMap<number, NumberedCollection>;
+  heads: Heads;
   ids: IdBlocks;
   resources: Resources;
   constraints: Constraints;
@@ -29,6 +32,8 @@ export interface WriterLoadParts {
 interface UnderWay {
   collection: NumberedCollection;
   origin: Origin;
+  /** What is left to be done before all is written. */
+  complete(): void;
 }
 
 /** Carries out imports, one at a time. It is cancelled by taking the transaction back. */
@@ -51,7 +56,8 @@ export class WriterLoad {
     this.#setCacheSize(-cacheKibibytes);
     const number = typeof into === "number" ? into : declarations.takeOver(into);
     const origin = { at, principal: null, group: groups.next() };
-    this.#underWay = { collection: collectionOf(collections, number), origin };
+    const collection = collectionOf(collections, number);
+    this.#underWay = { collection, origin, complete: this.#prepare(collection) };
     transactions.keepOpen();
     return number;
   }
@@ -73,6 +79,7 @@ export class WriterLoad {
     const { constraints, transactions } = this.#parts;
     const lost = constraints.references.danglingWithin(this.#require().collection);
     if (lost === undefined) {
+      this.#require().complete();
       transactions.commit();
       this.#end();
       return undefined;
@@ -90,6 +97,13 @@ export class WriterLoad {
     if (broken === undefined) resources.settle(collection, { key, ...arrival }, origin);
     else resources.takeOut(collection, arrival.id);
     return broken;
+  }
+
+  /** Indexes that are made at the end cost a third of those that are kept up for each resource. */
+  #prepare(collection: NumberedCollection): () => void {
+    const { database, heads } = this.#parts;
+    const isEmpty = heads.of(collection.number).count === 0;
+    return isEmpty ? suspendIndexes(database, collection) : () => {};
   }
 
   #require(): UnderWay {

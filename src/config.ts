@@ -22,6 +22,7 @@ import {
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings, Limits } from "./http/settings.ts";
+import type { TlsFiles } from "./http/tls.ts";
 import type { History } from "./store/history.ts";
 import type { StoreAddress } from "./store/open.ts";
 
@@ -95,6 +96,9 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
       hosts: get("hosts"),
       corsOrigins: get("cors.origins") ?? (auth === undefined ? ["loopback"] : []),
       rate: get("limits.rate"),
+      tls: tlsOf(get("tls"), cwd),
+      trustProxy: get("trustProxy"),
+      requireTls: get("requireTls"),
       limits: limitsOf(get),
     },
     host: get("host"),
@@ -106,6 +110,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     stopTimeoutMs: get("stopTimeoutMs"),
   };
   requireSafeHost(config);
+  requireReachable(config);
   return config;
 }
 
@@ -154,6 +159,11 @@ function storeOf(address: string, cwd: string): StoreAddress {
   return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
 }
 
+/** Paths in it begin at the working directory, as the store's does. */
+function tlsOf(files: TlsFiles | undefined, cwd: string): TlsFiles | undefined {
+  return files && { cert: resolve(cwd, files.cert), key: resolve(cwd, files.key) };
+}
+
 type Get = ReturnType<typeof createLookup>;
 
 function limitsOf(get: Get): Limits {
@@ -173,6 +183,14 @@ function limitsOf(get: Get): Limits {
     handlerTimeoutMs: get("limits.handlerTimeoutMs"),
     keepAliveTimeoutMs: get("limits.keepAliveTimeoutMs"),
   };
+}
+
+/** A service that refuses every request is a mistake. */
+function requireReachable({ http: { requireTls, tls, trustProxy } }: Config): void {
+  if (!requireTls || tls !== undefined || trustProxy.length > 0) return;
+  throw new StartError(
+    "requireTls: no request can come encrypted without tls, or trustProxy with the address of the proxy that encrypts.",
+  );
 }
 
 /** Beyond this machine, a service that asks nobody who they are is open to all. */

@@ -41,6 +41,7 @@ export const problems = {
   UNAUTHENTICATED: { status: 401, meaning: "The request has no usable credential, and needs one." },
   INVALID_TOKEN: { status: 401, meaning: "The credential does not hold: it is unknown, expired or revoked." },
   INSUFFICIENT_SCOPE: { status: 403, meaning: "The credential does not let its holder do this." },
+  TLS_REQUIRED: { status: 403, meaning: "The service takes no request that is not encrypted (https)." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The method is not one of those that this path has." },
   NOT_ACCEPTABLE: {
     status: 406,

@@ -66,6 +66,12 @@ export interface HoldfastConfig {
     /** Origins whose pages may call: exact ones, `"*"`, or `"loopback"`. @default ["loopback"], and none with `auth` */
     origins?: readonly string[];
   };
+  /** Files to encrypt with, in PEM form. @default none */
+  tls?: { cert: string; key: string };
+  /** Whether a request that reached a trusted proxy without encryption is refused. @default false */
+  requireTls?: boolean;
+  /** Addresses and networks of proxies that are believed in X-Forwarded-For and X-Forwarded-Proto. @default none */
+  trustProxy?: readonly string[];
   limits?: {
     /** Request content, in bytes or as `"1mb"`. @default "1mb" */
     body?: number | string;

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AddressInfo, Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { Server as TlsServer } from "node:tls";
 import { type Logger, pino } from "pino";
 import type { Authenticate, AuthParts } from "./access/authenticate.ts";
 import type { Collection } from "./collection/collection.ts";
@@ -14,6 +15,7 @@ import { createAnyHostCheck, createHostCheck } from "./http/hosts.ts";
 import { createQuotas } from "./http/quota.ts";
 import type { Service } from "./http/service.ts";
 import type { HttpSettings } from "./http/settings.ts";
+import { readKeyPair, type TlsFiles } from "./http/tls.ts";
 import { createKeyedQueue } from "./store/keyed-queue.ts";
 import { onStoreOf, openStore, type StoreOptions } from "./store/open.ts";
 import { createPace, type Pace } from "./store/pace.ts";
@@ -22,6 +24,8 @@ import { createPace, type Pace } from "./store/pace.ts";
 export interface RunningServer {
   /** Scheme, address and port that it listens on, such as `http://127.0.0.1:3000`. */
   origin: string;
+  /** Reads certificate and key again, for the connections to come. What is wrong with them is logged, and the old ones stay. */
+  reloadTls(): Promise<void>;
   /** Answers what was accepted, then lets go of port and store. */
   stop(): Promise<void>;
 }
@@ -79,7 +83,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       ...(config.http.rate === undefined ? {} : { quotas: createQuotas(config.http.rate) }),
       configurationHash: hashConfiguration(config.http, config.collections),
     };
-    const app = createApp(service, { logRequests: config.logRequests, bounds: options.wireBounds });
+    const { tls } = config.http;
+    const app = createApp(service, {
+      logRequests: config.logRequests,
+      tls: tls && (await readKeyPair(tls, service.now())),
+      bounds: options.wireBounds,
+    });
     await listen(app, config);
     const stop = async () => {
       isDraining = true; // readiness is off, and every answer closes its connection
@@ -88,7 +97,10 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       await app.close();
       await store.close();
     };
-    return { origin: originOf(app.server.address() as AddressInfo), stop };
+    const reloadTls = async () => {
+      if (tls !== undefined) await reload(app.server, tls, service);
+    };
+    return { origin: originOf(app.server.address() as AddressInfo, tls !== undefined), reloadTls, stop };
   } catch (error) {
     await store.close();
     throw error;
@@ -163,6 +175,16 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-function originOf({ address, port, family }: AddressInfo): string {
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+async function reload(server: Server, files: TlsFiles, { log, now }: Service): Promise<void> {
+  try {
+    const pair = await readKeyPair(files, now());
+    if (server instanceof TlsServer) server.setSecureContext(pair);
+    log.info("the certificate was read again");
+  } catch (error) {
+    log.error({ err: error }, "the certificate was not read again; the one before stays");
+  }
+}
+
+function originOf({ address, port, family }: AddressInfo, isEncrypted: boolean): string {
+  return `${isEncrypted ? "https" : "http"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

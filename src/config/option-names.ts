@@ -7,7 +7,7 @@ import { options } from "./options.ts";
 
 /** Options that are known by name, and that this release does not have: ignoring `tls` would open a door. */
 const laterOptions = {
-  top: ["tls", "trustProxy"],
+  top: [],
   collection: ["readOnly", "writeOnly"],
 } as const;
 

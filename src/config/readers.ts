@@ -1,5 +1,7 @@
 /** Readers of options: each gives the checked value, or throws an Error whose message says what would be right. */
+import { isIP } from "node:net";
 import type { Rate } from "../http/rate-limit.ts";
+import type { TlsFiles } from "../http/tls.ts";
 import type { History } from "../store/history.ts";
 
 /** A text that is not empty. */
@@ -59,6 +61,29 @@ export const origins = (value: unknown): readonly string[] => {
   const list = texts(value);
   if (list.every(isOrigin)) return list;
   throw new Error('must be a list of origins such as "https://app.example.org" (no path), "*" or "loopback"');
+};
+
+/** Addresses and networks of proxies. A network of all addresses would let anybody pose as anybody. */
+export const proxies = (value: unknown): readonly string[] => {
+  const isProxy = (item: string) => {
+    const [address = "", bits, ...rest] = item.split("/");
+    const family = isIP(address);
+    const most = family === 4 ? 32 : 128;
+    const isNetwork = bits === undefined || (/^[1-9][0-9]*$/.test(bits) && Number(bits) <= most);
+    return family !== 0 && isNetwork && rest.length === 0;
+  };
+  const problem = 'must be a list of addresses or networks such as ["10.0.0.1", "fd00::/8"]';
+  if (Array.isArray(value) && value.every((item) => typeof item === "string" && isProxy(item))) return value;
+  throw new Error(problem);
+};
+
+/** The files of a certificate and its key. */
+export const tlsFiles = (value: unknown): TlsFiles => {
+  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const { cert, key } = Object.fromEntries(members);
+  const isPath = (path: unknown) => typeof path === "string" && path !== "";
+  if (members.length === 2 && isPath(cert) && isPath(key)) return { cert, key };
+  throw new Error('must be two paths: { cert: "server.pem", key: "server.key" }');
 };
 
 /** Names and addresses of hosts. */

@@ -1,16 +1,25 @@
-/** Who is let in: asks whose credential it is and whether it does for this, and counts the request. */
+/** Who is let in: whether the way is safe, whose credential it is and whether it does for this; and counts the request. */
+import { Problem } from "../errors.ts";
 import type { HttpRequest } from "./message.ts";
 import { requireAllowed } from "./permission.ts";
 import { takeFromQuota } from "./quota.ts";
 import type { Route } from "./route.ts";
 import type { Service } from "./service.ts";
+import type { HttpSettings } from "./settings.ts";
+
+/** Whether it matters how anybody comes, who they are, or how often. */
+export function looksAtCallers({ authenticate, quotas, settings }: Service): boolean {
+  return authenticate !== undefined || quotas !== undefined || settings.requireTls;
+}
 
 /**
- * Finds the principal and takes from its quota. Throws QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
+ * Finds the principal and takes from its quota. Throws TLS_REQUIRED, QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
  * INSUFFICIENT_SCOPE, and UNAVAILABLE where credentials cannot be judged now.
  */
 export async function admit(service: Service, route: Route, request: HttpRequest): Promise<void> {
-  const authenticate = isGuarded(route, request) ? service.authenticate : undefined;
+  const isOfInterest = isGuarded(route, request);
+  if (isOfInterest) requireTls(service, request);
+  const authenticate = isOfInterest ? service.authenticate : undefined;
   try {
     if (authenticate !== undefined) request.principal = await authenticate(request.headers);
   } finally {
@@ -23,6 +32,20 @@ export async function admit(service: Service, route: Route, request: HttpRequest
 /** Whether it matters who asks. What is not there is there for nobody, and health and preflights are for anybody. */
 function isGuarded({ kind }: Route, { method }: HttpRequest): boolean {
   return kind !== "nothing" && kind !== "service" && kind !== "document" && method !== "OPTIONS";
+}
+
+/** Whether the request came encrypted: to us, or to a proxy that is trusted. */
+export function isEncrypted({ tls, trustProxy }: HttpSettings, { client }: HttpRequest): boolean {
+  return tls !== undefined || (trustProxy.length > 0 && client.protocol === "https");
+}
+
+/** Before anybody looks at the credential, which whoever listened has read by now. */
+function requireTls({ settings }: Service, request: HttpRequest): void {
+  if (!settings.requireTls || isEncrypted(settings, request)) return;
+  throw new Problem(
+    "TLS_REQUIRED",
+    "The service is to be called with https. What was sent can be read on its way.",
+  );
 }
 
 /** Health has to be told to everybody at any time, and a browser asks for leave in nobody's name. */

@@ -14,6 +14,8 @@ import type { HttpRequest, HttpResponse } from "./message.ts";
 import { problemResponse } from "./problem.ts";
 import { addCommonHeaders } from "./respond.ts";
 import type { Service } from "./service.ts";
+import type { Limits } from "./settings.ts";
+import type { KeyPair } from "./tls.ts";
 import { createTurns } from "./turns.ts";
 import { canHandOver, closesBehind, serveUpgrades } from "./upgrade.ts";
 
@@ -21,6 +23,8 @@ import { canHandOver, closesBehind, serveUpgrades } from "./upgrade.ts";
 export interface AppOptions {
   /** Whether each request is logged. */
   logRequests: boolean;
+  /** What the service encrypts with; without it, it does not. */
+  tls?: KeyPair | undefined;
   /** Bounds that no configuration offers: for tests and measurements. */
   bounds?: Partial<WireBounds> | undefined;
 }
@@ -59,13 +63,8 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     forceCloseConnections: "idle",
     return503OnClosing: false, // a request that was accepted is answered, also while we stop
     routerOptions: { maxParamLength: limits.headerBytes },
-    http: {
-      headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: 1_000, // Node looks at its time-outs only this often
-      maxHeaderSize: limits.headerBytes, // the target counts too
-      requireHostHeader: false, // we answer that ourselves
-      shouldUpgradeCallback: canHandOver,
-    },
+    ...(service.settings.trustProxy.length === 0 ? {} : { trustProxy: [...service.settings.trustProxy] }),
+    ...serverOptions(limits, options.tls),
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => serve(request, reply),
   });
@@ -81,6 +80,22 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     app.routing(request, response);
   });
   return app;
+}
+
+/** A service that stops waits for the handshakes under way, and not for long. */
+const maxHandshakeMs = 5_000;
+
+function serverOptions(limits: Limits, tls: KeyPair | undefined) {
+  const http = {
+    headersTimeout: limits.headersTimeoutMs,
+    connectionsCheckingInterval: 1_000, // Node looks at its time-outs only this often
+    maxHeaderSize: limits.headerBytes, // the target counts too
+    requireHostHeader: false, // we answer that ourselves
+    shouldUpgradeCallback: canHandOver,
+  };
+  if (tls === undefined) return { http };
+  const https = { ...http, ...tls, handshakeTimeout: Math.min(limits.headersTimeoutMs, maxHandshakeMs) };
+  return { https: https as typeof http }; // one type of server is enough for what we do with it
 }
 
 /** UUIDs (RFC 9562 §5.8) that tell requests apart: random for the process, counted within it. */

@@ -11,7 +11,9 @@ import { problemBody } from "./problem.ts";
  * whose own content is at fault would wait for it in vain.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Connection): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  // Before the handshake is done nothing can be said.
+  const isShakingHands = "secureConnecting" in socket && socket.secureConnecting === true;
+  if (error.code === "ECONNRESET" || !socket.writable || isShakingHands) {
     socket.destroy();
     return;
   }

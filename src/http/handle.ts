@@ -1,5 +1,5 @@
 /** THE PATH: the whole life of one request, in order, with the statuses that each step may answer. */
-import { admit } from "./admit.ts";
+import { admit, looksAtCallers } from "./admit.ts";
 import { answerOnce, isKeyed } from "./idempotency.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { parseOperation } from "./operation.ts";
@@ -14,7 +14,7 @@ export async function handle(service: Service, request: HttpRequest): Promise<Ht
   let response: HttpResponse;
   try {
     const route = findRoute(service, request); //                     400 421 414 405
-    if (isAskedWho(service)) await admit(service, route, request); // 401 403 429 503
+    if (looksAtCallers(service)) await admit(service, route, request); // 403 429 401 503
     const operation = parseOperation(service, route, request); //     417 415 413 406 400; the content stays unread
     if (isKeyed(request, operation)) {
       const first = async () => respond(service, await perform(service, operation, request), request);
@@ -28,8 +28,4 @@ export async function handle(service: Service, request: HttpRequest): Promise<Ht
   }
   addCommonHeaders(service, request, response);
   return response;
-}
-
-function isAskedWho({ authenticate, quotas }: Service): boolean {
-  return authenticate !== undefined || quotas !== undefined;
 }

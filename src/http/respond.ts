@@ -1,5 +1,6 @@
 /** From a result to the answer: status, headers, body. */
 
+import { isEncrypted } from "./admit.ts";
 import { changesResponse } from "./changes-response.ts";
 import { httpDate, isPublic, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
@@ -61,12 +62,16 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
     ? "Accept, Accept-Encoding"
     : "Accept, Accept-Encoding, Origin";
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
+  if (isEncrypted(service.settings, request)) headers["strict-transport-security"] = yearOfTls;
   if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, request);
   if (service.authenticate !== undefined && headers["cache-control"] === revalidate) {
     headers["cache-control"] = `private, ${revalidate}`; // what one caller sees, others may not
   }
   if (service.isDraining()) headers.connection = "close";
 }
+
+/** A browser that has seen this comes back encrypted (RFC 6797), and heeds it only where it is encrypted. */
+const yearOfTls = "max-age=31536000";
 
 const safetyPairs = Object.entries(safetyHeaders);
 

@@ -1,4 +1,5 @@
 import type { Rate } from "./rate-limit.ts";
+import type { TlsFiles } from "./tls.ts";
 
 /** What the configuration can say about the wire. */
 export interface HttpSettings {
@@ -8,6 +9,12 @@ export interface HttpSettings {
   hosts: readonly string[];
   /** Origins that browsers may call from: exact origins, `"*"`, or `"loopback"` for any port of this machine. @default ["loopback"] */
   corsOrigins: readonly string[];
+  /** The files of what it encrypts with; `undefined` where it does not. @default undefined */
+  tls: TlsFiles | undefined;
+  /** Addresses and networks of proxies whose X-Forwarded-For and -Proto are believed. @default [] */
+  trustProxy: readonly string[];
+  /** Whether a request that came without encryption, to us or to a trusted proxy, is refused. @default false */
+  requireTls: boolean;
   /** How many requests one caller may make; `undefined` for any number. @default undefined */
   rate: Rate | undefined;
   limits: Limits;

@@ -3,6 +3,7 @@
  * Node ends its reading of HTTP behind one, and without a listener for "upgrade" throws away what came along.
  */
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { Server as TlsServer } from "node:tls";
 import { type Connection, inOrder } from "./connections.ts";
 import { hasContent } from "./content.ts";
 
@@ -55,7 +56,7 @@ function goOn(server: Server, connection: Connection, head: Buffer): void {
   if (connection.destroyed) return;
   connection.off("error", destroy).off("timeout", destroy);
   if (head.length > 0) connection.unshift(head);
-  server.emit("connection", connection);
+  server.emit(server instanceof TlsServer ? "secureConnection" : "connection", connection);
 }
 
 function destroy(this: Connection): void {

@@ -113,7 +113,7 @@ export async function listening({ process: child, output, ended }: Running): Pro
   let outcome: Outcome | undefined;
   void ended.then((value) => (outcome = value));
   for (;;) {
-    const [, origin] = /listens on +(http:\/\/[^/\s]+)/.exec(output().stdout) ?? [];
+    const [, origin] = /listens on +(https?:\/\/[^/\s]+)/.exec(output().stdout) ?? [];
     if (origin !== undefined) return origin;
     if (outcome !== undefined) throw new Error(`it ended: ${JSON.stringify(outcome)}`);
     await Promise.race([once(child.stdout as NonNullable<ChildProcess["stdout"]>, "data"), ended]);

@@ -245,11 +245,6 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     json({ readOnly: {} }),
     /readOnly is not an option\. "readOnly" belongs to a collection, and is not supported yet/,
   ],
-  [
-    "an option of the top in a collection that there is not yet",
-    json({ collections: { a: { tls: {} } } }),
-    /collections\.a\.tls is not an option\. "tls" stands at the top of the file, and is not supported yet/,
-  ],
   ["a list of kinds of id", json({ collections: { a: { id: ["uuid"] } } }), /and is \["uuid"\]\.$/],
   [
     "a number that JSON has not",
@@ -498,11 +493,10 @@ describe("the program does not start with", () => {
     });
   }
 
-  const later = ["tls", "trustProxy"].map((name) => ({ [name]: {} }));
   const laterOfCollections = ["readOnly"].map((name) => ({
     collections: { a: { [name]: true } },
   }));
-  for (const content of [...later, ...laterOfCollections]) {
+  for (const content of laterOfCollections) {
     test(`${JSON.stringify(content)}, which this release would ignore`, async () => {
       await assert.rejects(fromFile(content), /is not supported yet/);
     });
@@ -524,6 +518,39 @@ describe("the program does not start with", () => {
       await assert.rejects(fromFile({ limits: { rate } }), /limits\.rate must be whole numbers such as/);
     });
   }
+
+  for (const trustProxy of [
+    ...[true, 1, "10.0.0.1", "loopback", {}],
+    ...[["loopback"], [1], [""], ["proxy.example.org"], ["10.0.0.1:80"], ["10.0.0"], ["10.0.0.1/33"]],
+    ...[["0.0.0.0/0"], ["::/0"], ["10.0.0.0/08"], ["10.0.0.0/8/8"], ["fd00::/129"], ["10.0.0.0/255.0.0.0"]],
+  ]) {
+    test(`trustProxy ${JSON.stringify(trustProxy)}`, async () => {
+      await assert.rejects(
+        fromFile({ trustProxy }),
+        /trustProxy must be a list of addresses or networks such as/,
+      );
+    });
+  }
+
+  for (const tls of [
+    true,
+    "server.pem",
+    {},
+    { cert: "a" },
+    { cert: "", key: "b" },
+    { cert: "a", key: "b", ca: "c" },
+  ]) {
+    test(`tls ${JSON.stringify(tls)}`, async () => {
+      await assert.rejects(fromFile({ tls }), /tls must be two paths: \{ cert:/);
+    });
+  }
+
+  test("requireTls where nothing could come encrypted", async () => {
+    await assert.rejects(fromFile({ requireTls: true }), /requireTls: no request can come encrypted/);
+    const { config } = await fromFile({ requireTls: true, trustProxy: ["10.0.0.0/8", "::1"] });
+    assert.deepEqual(config.http.trustProxy, ["10.0.0.0/8", "::1"]);
+    assert.equal(config.http.requireTls, true);
+  });
 
   test("a host beyond this machine, unless that is asked for", async () => {
     const { config } = await load({ flags: { host: "0.0.0.0", insecure: true } });

@@ -16,6 +16,7 @@ import type { Config } from "../../src/config.ts";
 import type { WireBounds } from "../../src/http/app.ts";
 import type { Rate } from "../../src/http/rate-limit.ts";
 import { defaultLimits, type Limits } from "../../src/http/settings.ts";
+import type { TlsFiles } from "../../src/http/tls.ts";
 import { startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -34,6 +35,9 @@ export interface ServiceOptions {
   hosts?: readonly string[];
   corsOrigins?: readonly string[];
   rate?: Rate;
+  tls?: TlsFiles;
+  trustProxy?: readonly string[];
+  requireTls?: boolean;
   limits?: Partial<Limits>;
   drainDelayMs?: number;
   wireBounds?: Partial<WireBounds>;
@@ -92,6 +96,8 @@ export interface Service {
   /** Sends bytes and gives all that comes back until the service closes the connection. */
   raw(bytes: string | Uint8Array): Promise<string>;
   connect(): Promise<Connection>;
+  /** Reads certificate and key again. */
+  reloadTls(): Promise<void>;
   /** Creates a resource and checks that it went well. */
   create(collection: string, attributes?: Record<string, unknown>): Promise<Made>;
   /**
@@ -113,6 +119,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.pace === undefined ? {} : { pace: options.pace }),
+  }).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
   });
   const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -136,6 +145,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     storePath: join(folder, "store.db"),
     send,
     connect,
+    reloadTls: () => running.reloadTls(),
     async raw(bytes) {
       const connection = await connect();
       connection.write(bytes);
@@ -196,6 +206,9 @@ async function toConfig(folder: string, options: ServiceOptions): Promise<Config
       hosts: options.hosts ?? [],
       corsOrigins: options.corsOrigins ?? ["loopback"],
       rate: options.rate,
+      tls: options.tls,
+      trustProxy: options.trustProxy ?? [],
+      requireTls: options.requireTls ?? false,
       limits: { ...defaultLimits, ...options.limits },
     },
     host: "127.0.0.1",

@@ -33,6 +33,7 @@ export async function runServe(
       },
     },
   );
+  if (config.http.tls !== undefined) process.on("SIGHUP", () => void server.reloadTls());
   process.stdout.write(banner(config, server.origin));
   onListening?.(`${server.origin}${config.http.prefix}`);
   flushCompileCache(); // a service that is killed has not written it at its end

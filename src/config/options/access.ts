@@ -1,8 +1,9 @@
 /** Who may call. */
 import type { JwtSettings } from "../../access/settings.ts";
+import type { TlsFiles } from "../../http/tls.ts";
 import { jwtSettings } from "../jwt.ts";
 import type { Option } from "../option.ts";
-import { hostNames, origins, truth } from "../readers.ts";
+import { hostNames, origins, proxies, tlsFiles, truth } from "../readers.ts";
 
 /** Who may call, by place in the configuration file. */
 export const accessOptions = {
@@ -29,5 +30,23 @@ export const accessOptions = {
     fallback: undefined,
     about: "origins whose pages may call: exact ones, `*`, or `loopback` for any port of this machine",
     read: origins as (value: unknown) => readonly string[] | undefined,
+  },
+  tls: {
+    shownDefault: "none",
+    fallback: undefined,
+    about: 'files to encrypt with, in PEM form: `{ cert: "server.pem", key: "server.key" }`',
+    read: tlsFiles as (value: unknown) => TlsFiles | undefined,
+  },
+  requireTls: {
+    shownDefault: "false",
+    fallback: false,
+    about: "whether a request that reached a trusted proxy without encryption is refused",
+    read: truth,
+  },
+  trustProxy: {
+    shownDefault: "none",
+    fallback: [],
+    about: "addresses and networks of proxies that are believed in `X-Forwarded-For` and `X-Forwarded-Proto`",
+    read: proxies,
   },
 } as const satisfies Record<string, Option<unknown>>;

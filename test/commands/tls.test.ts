@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { copyFile } from "node:fs/promises";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "node:tls";
+import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { folder, run, serve, stop } from "./cli.ts";
+
+/** The fingerprint of the certificate that the service shows. */
+function shown(origin: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: "127.0.0.1",
+      port: Number(new URL(origin).port),
+      rejectUnauthorized: false,
+    });
+    socket.once("error", reject);
+    socket.once("secureConnect", () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+  });
+}
+
+test("SIGHUP makes the service read its certificate again, and it goes on", async (t) => {
+  const [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
+  t.after(() => Promise.all([first, second].map(removeCertificate)));
+  const configuration = JSON.stringify({ tls: { cert: "server.pem", key: "server.key" } });
+  const cwd = await folder(t, { "holdfast.config.json": configuration });
+  const put = async ({ files }: typeof first) => {
+    await copyFile(files.cert, `${cwd}/server.pem`);
+    await copyFile(files.key, `${cwd}/server.key`);
+  };
+  const missing = await run(t, ["serve", "--port", "0"], { cwd });
+  assert.equal(missing.exitCode, 1);
+  assert.match(missing.stderr, /^holdfast: tls\.cert: \S+server\.pem cannot be read \(ENOENT\)\.\n$/);
+  await put(first);
+  const service = await serve(t, [], { cwd });
+  assert.match(service.origin, /^https:/);
+  const before = await shown(service.origin);
+  await put(second);
+  service.process.kill("SIGHUP");
+  for (let n = 0; n < 100 && (await shown(service.origin)) === before; n++) await sleep(50);
+  const after = await shown(service.origin);
+  assert.notEqual(after, before);
+  await copyFile(first.files.cert, `${cwd}/server.pem`);
+  service.process.kill("SIGHUP");
+  for (let n = 0; n < 100 && !/not read again/.test(service.output().stderr); n++) await sleep(50);
+  assert.match(service.output().stderr, /the certificate was not read again; the one before stays/);
+  assert.equal(await shown(service.origin), after);
+  assert.equal((await stop(service)).exitCode, 0);
+});

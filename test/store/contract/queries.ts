@@ -196,4 +196,29 @@ export function queriesContract(open: OpenFixture): void {
       );
     }),
   );
+
+  test(
+    "a walk along an index ends where the range ends, and goes not on to values of other types",
+    onStore(open, async (store) => {
+      const values = [1, 2, 3, "a", "b", "c", true, null, [], undefined];
+      const all = values.map((a) => ({ a }));
+      const indexes = [false, true].map((descending): Index => [{ path: ["a"], descending }]);
+      const { collection } = await fill(store, all, indexes, "uuid");
+      const conditions: [Condition["kind"] & ("gt" | "lt"), number | string, unknown[]][] = [
+        ["gt", 0, [1, 2, 3]],
+        ["lt", 9, [3, 2, 1]],
+        ["gt", "", ["a", "b", "c"]],
+        ["lt", "d", ["c", "b", "a"]],
+      ];
+      for (const [kind, bound, expected] of conditions) {
+        const filter: Filter = { kind, path: ["a"], values: [bound] };
+        const sort = [{ path: ["a"] as const, descending: kind === "lt" }];
+        const walked = await walk(store, { collection, filter, sort, limit: 2 });
+        assert.deepEqual(
+          walked.map(({ a }) => a),
+          expected,
+        );
+      }
+    }),
+  );
 }

@@ -13,7 +13,7 @@ import { begin, declarations, type Plan, phaseMs, plans } from "./model/plans.ts
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Raise it to look harder: HOLDFAST_RUNS=1000 takes a few minutes. */
-const runs = Number(process.env.HOLDFAST_RUNS ?? 12);
+const runs = Number(process.env.HOLDFAST_RUNS ?? 10);
 
 /** What a commit may come to, all of which must be seen, or the test says little. */
 const outcomes = [

@@ -13,7 +13,7 @@ import { begin, declarations, phaseMs } from "./model/plans.ts";
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Raise it to look harder: HOLDFAST_KILLS=200 takes a few minutes. */
-const kills = Number(process.env.HOLDFAST_KILLS ?? 8);
+const kills = Number(process.env.HOLDFAST_KILLS ?? 6);
 
 const life = fc.record({ seed: fc.nat(), lines: fc.integer({ min: 20, max: 1_500 }) });
 

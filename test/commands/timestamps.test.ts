@@ -60,7 +60,7 @@ test("attributes of these names that are no times are told before the option tak
     t,
     '{"id":"a","createdAt":5}\n{"id":"b","createdAt":"2026-01-31T09:14:05.250Z"}\n',
   );
-  await declare(cwd, withTimestamps);
+  await declare(cwd, { posts: { timestamps: true } });
   const checked = await run(t, ["check"], { cwd });
   assert.match(checked.stdout, /^ {2}"a": #\/createdAt must be a moment that exists/m);
   assert.doesNotMatch(checked.stdout, /"b"/);

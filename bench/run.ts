@@ -1,4 +1,5 @@
 /** `npm run bench`: every measurement, or those that are named: `npm run bench -- read create`. */
+import { measureAuth } from "./auth.ts";
 import { measureBatches } from "./batch.ts";
 import { measureCreates } from "./create.ts";
 import { type Figure, formatFigure } from "./harness.ts";
@@ -14,6 +15,7 @@ import { measureUpdates } from "./update.ts";
 const measurements: Record<string, () => Promise<Figure[]>> = {
   start: measureStart,
   read: measureReads,
+  auth: measureAuth,
   create: measureCreates,
   update: measureUpdates,
   batch: measureBatches,

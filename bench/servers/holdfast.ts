@@ -12,9 +12,15 @@ const options = JSON.parse(process.argv[2] as string) as {
   groupCommit?: boolean;
   queryMs?: number;
   history?: History;
+  /** A configuration file. */
+  config?: string;
 };
 const config = await loadConfig({
-  flags: { store: `sqlite:${options.store}`, port: "0" },
+  flags: {
+    store: `sqlite:${options.store}`,
+    port: "0",
+    ...(options.config === undefined ? {} : { config: options.config }),
+  },
   env: {},
   cwd: "/",
 });

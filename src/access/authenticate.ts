@@ -1,7 +1,7 @@
 /** Who asks: from the header section of a request to the principal of its credential. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Keys } from "../store/keys.ts";
-import { bearerToken } from "./bearer.ts";
+import { bearerToken, requireTokenShape } from "./bearer.ts";
 import { KeyRing } from "./key-ring.ts";
 import { keyMark } from "./key-text.ts";
 import type { Principal } from "./principal.ts";
@@ -34,8 +34,13 @@ export async function openAuthenticate({ settings, keys, now, warn }: AuthParts)
   return ({ authorization }) => {
     const token = bearerToken(authorization);
     if (token === undefined) return undefined;
-    const source = token.startsWith(keyMark) ? ring : tokens;
-    if (source === undefined) throw invalidToken("Credentials of this kind are not taken here.");
-    return source.principalOf(token);
+    if (token.startsWith(keyMark) && ring !== undefined) return ring.principalOf(token);
+    const known = tokens?.known(token);
+    if (known !== undefined) return known;
+    requireTokenShape(token);
+    if (token.startsWith(keyMark) || tokens === undefined) {
+      throw invalidToken("Credentials of this kind are not taken here.");
+    }
+    return tokens.principalOf(token);
   };
 }

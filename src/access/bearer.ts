@@ -5,23 +5,27 @@ import { unauthenticated } from "./refusals.ts";
 const maxLength = 16_384;
 
 const bearer = /^bearer(?: +|$)/i;
+
+/** As nearly everybody writes it. */
+const usual = "Bearer ";
 const tokenShape = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
  * The token in an Authorization header; `undefined` without one, or where the scheme is another, which is nothing that
- * could be used here. Throws UNAUTHENTICATED when what follows the scheme is no token.
+ * could be used here. Throws UNAUTHENTICATED when it is longer than any token.
  */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
-  const scheme = bearer.exec(authorization);
-  if (scheme === null) return undefined;
-  const token = authorization.slice(scheme[0].length);
-  if (token.length > maxLength || !tokenShape.test(token)) throw unauthenticated(notAToken(token.length));
+  const isUsual = authorization.startsWith(usual) && authorization[usual.length] !== " ";
+  const length = isUsual ? usual.length : bearer.exec(authorization)?.[0].length;
+  if (length === undefined) return undefined;
+  const token = authorization.slice(length);
+  if (token.length > maxLength) throw unauthenticated(`The token is longer than ${maxLength} octets.`);
   return token;
 }
 
-function notAToken(length: number): string {
-  return length > maxLength
-    ? `The token is longer than ${maxLength} octets.`
-    : "What follows Bearer in the Authorization header is not a token.";
+/** Throws UNAUTHENTICATED when what follows the scheme cannot be a token. One that is known already need not be looked at. */
+export function requireTokenShape(token: string): void {
+  if (tokenShape.test(token)) return;
+  throw unauthenticated("What follows Bearer in the Authorization header is not a token.");
 }

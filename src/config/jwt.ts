@@ -113,7 +113,9 @@ function safeUrl(place: string): string {
   const fault = new Error("must be an https URL (http on this machine), a file or a key set");
   if (!URL.canParse(place)) throw fault;
   const { protocol, hostname, username, password } = new URL(place);
-  if (username !== "" || password !== "") throw new Error("must be a URL without a name and a password");
+  if (username !== "" || password !== "") {
+    throw new StartError(`${at}.jwks must be a URL without a name and a password.`); // which are not shown
+  }
   const isSafe =
     protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));
   if (!isSafe) throw fault;

@@ -21,7 +21,8 @@ export async function admit(service: Service, route: Route, request: HttpRequest
   if (isOfInterest) requireTls(service, request);
   const authenticate = isOfInterest ? service.authenticate : undefined;
   try {
-    if (authenticate !== undefined) request.principal = await authenticate(request.headers);
+    const found = authenticate?.(request.headers);
+    request.principal = found instanceof Promise ? await found : found;
   } finally {
     // Whoever tries one credential after the other has a quota too.
     if (service.quotas !== undefined && !isFree(route, request)) takeFromQuota(service.quotas, request);

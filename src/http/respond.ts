@@ -22,6 +22,7 @@ import type { Document } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
 
 const noStore = "no-store";
+const privately = `private, ${revalidate}`;
 
 /** The answer to a request, but for what every answer carries. */
 export function respond(service: Service, result: Result, request: HttpRequest): HttpResponse {
@@ -65,7 +66,7 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
   if (isEncrypted(service.settings, request)) headers["strict-transport-security"] = yearOfTls;
   if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, request);
   if (service.authenticate !== undefined && headers["cache-control"] === revalidate) {
-    headers["cache-control"] = `private, ${revalidate}`; // what one caller sees, others may not
+    headers["cache-control"] = privately; // what one caller sees, others may not
   }
   if (service.isDraining()) headers.connection = "close";
 }

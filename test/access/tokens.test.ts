@@ -232,10 +232,12 @@ describe("a token that was checked once", () => {
     const tokens = await Tokens.open({ settings, now: () => time, elapsed: () => 0, warn: assert.fail });
     const token = sound();
     const first = await tokens.principalOf(token);
-    assert.equal(tokens.principalOf(token), first, "the same principal, and at once");
+    assert.equal(tokens.known(token), first);
+    assert.equal(tokens.known(tokenOf(pair("ES256"), claims({ sub: "max" }))), undefined);
     time = now + 659_000;
-    assert.equal(tokens.principalOf(token), first);
+    assert.equal(tokens.known(token), first);
     time = now + 660_000;
+    assert.equal(tokens.known(token), undefined);
     await refuses("INVALID_TOKEN", () => tokens.principalOf(token), /has expired/);
   });
 

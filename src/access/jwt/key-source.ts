@@ -37,17 +37,19 @@ export class KeySource {
     this.#parts = parts;
   }
 
-  /** The keys, at once where they are known. Throws UNAVAILABLE when there are none that may still be used. */
-  current(): KeySet | Promise<KeySet> {
+  /** The keys, where they are known and may be used; they are read anew behind the answer when they are old. */
+  atHand(): KeySet | undefined {
     const age = this.#parts.elapsed() - this.#readAt;
-    if (this.#keys !== undefined && age < maxAgeMs) return this.#keys;
-    const reading = this.#readAgain();
-    return this.#keys !== undefined && age < maxAgeMs + maxStaleMs
-      ? this.#keys
-      : reading.then(() => this.#usable());
+    if (age < maxAgeMs) return this.#keys;
+    if (age >= maxAgeMs + maxStaleMs) return undefined;
+    void this.#readAgain();
+    return this.#keys;
   }
 
-  /** The keys, read anew if that was not done lately: for a token whose key is not among them. Throws UNAVAILABLE. */
+  /**
+   * The keys, read anew if that was not done lately: where none are at hand, or a token's key is not among them. Throws
+   * UNAVAILABLE where there are none that may be used.
+   */
   async renewed(): Promise<KeySet> {
     await this.#readAgain();
     return this.#usable();

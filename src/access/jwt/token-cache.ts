@@ -24,7 +24,7 @@ export class TokenCache {
   }
 
   set(token: string, keys: KeySet, known: Known): void {
-    if (keys !== this.#keys) return; // found by keys that are no longer the issuer's
+    if (keys !== this.#keys) this.#startAnew(keys);
     const name = nameOf(token);
     this.#known.delete(name);
     this.#known.set(name, known);

@@ -55,14 +55,15 @@ export class Tokens {
     });
   }
 
-  /** Whose token it is. Throws INVALID_TOKEN, or UNAVAILABLE where no keys can be had. */
-  principalOf(token: string): Principal | Promise<Principal> {
-    const keys = this.#source.current();
-    if (keys instanceof Promise) return keys.then((known) => this.#judge(token, known));
-    return this.#cache.get(token, keys, this.#now()) ?? this.#judge(token, keys);
+  /** Whose token it is, where that was found out before and still holds. */
+  known(token: string): Principal | undefined {
+    const keys = this.#source.atHand();
+    return keys === undefined ? undefined : this.#cache.get(token, keys, this.#now());
   }
 
-  async #judge(token: string, keys: KeySet): Promise<Principal> {
+  /** Whose token it is. Throws INVALID_TOKEN, or UNAVAILABLE where no keys can be had. */
+  async principalOf(token: string): Promise<Principal> {
+    const keys = this.#source.atHand() ?? (await this.#source.renewed());
     const claims = await verifyToken(token, {
       settings: this.#settings,
       keys,
@@ -71,7 +72,8 @@ export class Tokens {
     });
     const principal = toPrincipal(claims, this.#settings.claims);
     const validUntil = (claims.exp + clockToleranceSeconds) * 1_000;
-    this.#cache.set(token, keys, { principal, validUntil });
+    // What was found by keys that are the issuer's no more is not kept.
+    if (keys === this.#source.atHand()) this.#cache.set(token, keys, { principal, validUntil });
     return principal;
   }
 }

@@ -1,0 +1,107 @@
+/** What a credential costs: GET by id with an API key, and with a JSON Web Token, against the same service that asks nobody. */
+import { writeFileSync } from "node:fs";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { createKey } from "../src/access/new-key.ts";
+import { openKeys } from "../src/store/open.ts";
+import { fillStore } from "./fill.ts";
+import {
+  type Figure,
+  inFolder,
+  load,
+  median,
+  requestText,
+  type Server,
+  sampleAttributes,
+  startServer,
+  stopServer,
+} from "./harness.ts";
+
+const resources = 20_000;
+const rounds = 5;
+const issuer = "https://id.example.org/";
+const audience = "articles";
+
+/** Measures reads, a round of each kind in turn. */
+export function measureAuth(): Promise<Figure[]> {
+  return inFolder(async (folder) => {
+    const bare = `${folder}/bare.db`;
+    const guarded = `${folder}/guarded.db`;
+    const { config, token } = await issuerIn(folder);
+    const paths = {
+      bare: pathsOf(await fillStore(bare, resources, sampleAttributes)),
+      guarded: pathsOf(await fillStore(guarded, resources, sampleAttributes)),
+    };
+    const key = await makeKey(guarded);
+    const open = await startServer("holdfast", { store: bare }, { cpu: 0 });
+    const asking = await startServer("holdfast", { store: guarded, config }, { cpu: 0 });
+    const rates: Record<string, number[]> = { none: [], key: [], token: [] };
+    for (let round = 0; round < rounds; round++) {
+      rates.none?.push(await rateOf(open, paths.bare));
+      rates.key?.push(await rateOf(asking, paths.guarded, key));
+      rates.token?.push(await rateOf(asking, paths.guarded, token));
+    }
+    await stopServer(open);
+    await stopServer(asking);
+    return [
+      figure("an API key", rates.none, rates.key, 1.05),
+      figure("a token", rates.none, rates.token, 1.1),
+    ];
+  });
+}
+
+function figure(what: string, without: number[] = [], with_: number[] = [], atMost: number): Figure {
+  return {
+    what: `GET by id without a credential against one with ${what}, one core`,
+    ratio: median(without) / median(with_),
+    aim: { atMost },
+    value: `${Math.round(median(without))}/s against ${Math.round(median(with_))}/s`,
+  };
+}
+
+function pathsOf(ids: readonly string[]): string[] {
+  return Array.from({ length: 10_000 }, (_, n) => `/api/v1/articles/${ids[(n * 7_919) % ids.length]}`);
+}
+
+/** Requests per second. */
+async function rateOf(server: Server, paths: readonly string[], credential?: string): Promise<number> {
+  const field = credential === undefined ? "" : `Authorization: Bearer ${credential}\r\n`;
+  const requests = paths.map((path) => requestText("GET", path).replace("\r\n\r\n", `\r\n${field}\r\n`));
+  const result = await load(
+    { port: server.port, connections: 64, warmUpMs: 1_000, durationMs: 2_000, requests },
+    { cpu: 1 },
+  );
+  const others = Object.keys(result.statuses).filter((status) => status !== "200");
+  if (others.length > 0) throw new Error(`the service answered ${JSON.stringify(result.statuses)}`);
+  return result.perSecond;
+}
+
+/** A configuration that takes keys and tokens, and a token of the size that issuers give out. */
+async function issuerIn(folder: string): Promise<{ config: string; token: string }> {
+  const { publicKey, privateKey } = await generateKeyPair("RS256");
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "one", alg: "RS256" }] };
+  const config = `${folder}/holdfast.json`;
+  writeFileSync(config, JSON.stringify({ auth: { keys: true, jwt: { issuer, audience, jwks } } }));
+  const token = await new SignJWT({
+    roles: ["editor"],
+    email: "kim@example.org",
+    name: "Kim",
+    tenant: "acme",
+  })
+    .setProtectedHeader({ alg: "RS256", kid: "one", typ: "at+jwt" })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject("auth0|65f1c0ffee65f1c0ffee65f1")
+    .setIssuedAt()
+    .setExpirationTime("1h")
+    .sign(privateKey);
+  return { config, token };
+}
+
+async function makeKey(path: string): Promise<string> {
+  const wish = { name: "bench", subject: "bench", roles: [], scopes: undefined, expiresAt: undefined };
+  const { text, key } = createKey(wish, Date.now());
+  const keys = await openKeys({ kind: "sqlite", path });
+  await keys.add(key);
+  await keys.close();
+  return text;
+}

@@ -1,0 +1,192 @@
+/** Where credentials come from, as the configuration says it. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { allAlgorithms } from "../../src/access/jwt/algorithms.ts";
+import { type Config, loadConfig } from "../../src/config.ts";
+import { StartError } from "../../src/errors.ts";
+import { defineConfig } from "../../src/index.ts";
+import { createPair } from "../access/issuer.ts";
+
+let root: string;
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "holdfast-auth-"));
+});
+after(() => rm(root, { recursive: true, force: true }));
+
+async function load(content: unknown, flags: Record<string, unknown> = {}): Promise<Config> {
+  const cwd = await mkdtemp(join(root, "case-"));
+  await writeFile(join(cwd, "holdfast.config.json"), JSON.stringify(content));
+  return loadConfig({ flags, env: {}, cwd });
+}
+
+const { jwk } = createPair("ES256");
+const sound = { issuer: "https://id.example.org/", audience: "articles", jwks: { keys: [jwk] } };
+const withJwt = (more: object) => ({ auth: { jwt: { ...sound, ...more } } });
+
+test("the types of the file take what the reader takes", () => {
+  defineConfig({
+    auth: {
+      keys: true,
+      jwt: { ...sound, audience: ["a", "b"], algorithms: ["ES256"], rolesClaim: "realm_access.roles" },
+    },
+  });
+});
+
+test("without auth nobody is asked who they are, and pages of this machine may call", async () => {
+  const { auth, http } = await load({});
+  assert.equal(auth, undefined);
+  assert.deepEqual(http.corsOrigins, ["loopback"]);
+});
+
+test("with auth the service may listen anywhere, and no page may call that is not named", async () => {
+  const { auth, http, host } = await load({ auth: { keys: true } }, { host: "0.0.0.0" });
+  assert.deepEqual(auth, { keys: true, jwt: undefined });
+  assert.deepEqual([host, http.corsOrigins], ["0.0.0.0", []]);
+  const named = await load({ auth: { keys: true }, cors: { origins: ["loopback"] } });
+  assert.deepEqual(named.http.corsOrigins, ["loopback"]);
+});
+
+test("of a token everything has its default but issuer, audience and keys", async () => {
+  const { auth } = await load(withJwt({}));
+  assert.deepEqual(auth?.jwt, {
+    issuer: sound.issuer,
+    audience: ["articles"],
+    jwks: { kind: "inline", jwks: sound.jwks },
+    algorithms: allAlgorithms,
+    onlyAccessTokens: false,
+    claims: { subject: "sub", roles: "roles", tenant: undefined, scope: undefined },
+  });
+});
+
+test("what is said of a token is taken", async () => {
+  const claims = { subjectClaim: "oid", rolesClaim: "groups", tenantClaim: "tid", scopeClaim: "scp" };
+  const { auth } = await load(
+    withJwt({ audience: ["a", "b"], algorithms: ["EdDSA", "ES256"], onlyAccessTokens: true, ...claims }),
+  );
+  const { audience, algorithms, onlyAccessTokens } = auth?.jwt ?? {};
+  assert.deepEqual([audience, algorithms, onlyAccessTokens], [["a", "b"], ["EdDSA", "ES256"], true]);
+  assert.deepEqual(auth?.jwt?.claims, { subject: "oid", roles: "groups", tenant: "tid", scope: "scp" });
+});
+
+for (const url of [
+  "https://id.example.org/jwks.json",
+  "http://localhost:8080/jwks",
+  "http://127.0.0.1/k",
+  "http://[::1]:1/k",
+]) {
+  test(`keys may be at ${url}`, async () => {
+    assert.deepEqual((await load(withJwt({ jwks: url }))).auth?.jwt?.jwks, { kind: "url", url });
+  });
+}
+
+test("keys may be in a file, which is looked for from the working directory", async () => {
+  const { auth } = await load(withJwt({ jwks: "keys/jwks.json" }));
+  assert.match(
+    auth?.jwt?.jwks.kind === "file" ? auth.jwt.jwks.path : "",
+    /^\/.*\/case-\w+\/keys\/jwks\.json$/,
+  );
+});
+
+const { kty, crv, x, y } = jwk;
+const secret = { kty: "oct", k: "c2VjcmV0", alg: "HS256" };
+const wrong: readonly (readonly [string, unknown, RegExp])[] = [
+  ["no source of credentials", { auth: {} }, /: auth names no source of credentials, so nobody could get in/],
+  ["a source that is turned off", { auth: { keys: false } }, /: auth names no source/],
+  ["an auth that is no object", { auth: true }, /: auth must be an object/],
+  ["an auth that is null", { auth: null }, /: auth must be an object/],
+  [
+    "keys that are neither on nor off",
+    { auth: { keys: "yes" } },
+    /: auth\.keys must be true or false, and is "yes"/,
+  ],
+  [
+    "a misspelled source",
+    { auth: { key: true } },
+    /: auth\.key is not an option\. Did you mean "auth\.keys"\?/,
+  ],
+  [
+    "a jwt that is no object",
+    { auth: { jwt: "x" } },
+    /: auth\.jwt must be an object with issuer, audience and jwks/,
+  ],
+  [
+    "no issuer",
+    withJwt({ issuer: undefined }),
+    /: auth\.jwt\.issuer is missing: without it tokens of anybody/,
+  ],
+  [
+    "no audience",
+    withJwt({ audience: undefined }),
+    /: auth\.jwt\.audience is missing: without it tokens that are meant/,
+  ],
+  ["no keys", withJwt({ jwks: undefined }), /: auth\.jwt\.jwks is missing: without it no token/],
+  ["an issuer that is empty", withJwt({ issuer: "" }), /: auth\.jwt\.issuer must be a text, and is ""/],
+  ["several issuers", withJwt({ issuer: ["a"] }), /: auth\.jwt\.issuer must be a text/],
+  [
+    "no audience in a list",
+    withJwt({ audience: [] }),
+    /: auth\.jwt\.audience must be a text or a list of texts/,
+  ],
+  [
+    "a misspelled member",
+    withJwt({ audiense: "a" }),
+    /: auth\.jwt\.audiense is not an option\. Did you mean "audience"/,
+  ],
+  [
+    "HMAC",
+    withJwt({ algorithms: ["HS256"] }),
+    /: auth\.jwt\.algorithms must be a list of some of ES256.*HMAC/,
+  ],
+  ["no signature at all", withJwt({ algorithms: ["none"] }), /: auth\.jwt\.algorithms must be/],
+  ["no algorithms", withJwt({ algorithms: [] }), /: auth\.jwt\.algorithms must be/],
+  [
+    "keys over a network in the clear",
+    withJwt({ jwks: "http://id.example.org/jwks" }),
+    /: auth\.jwt\.jwks must be an https URL/,
+  ],
+  [
+    "keys over something else",
+    withJwt({ jwks: "ftp://127.0.0.1/jwks" }),
+    /: auth\.jwt\.jwks must be an https URL/,
+  ],
+  [
+    "an address with a password",
+    withJwt({ jwks: "https://a:b@id.example.org/jwks" }),
+    /jwks must be a URL without a name and a password\.$/,
+  ],
+  ["an address that is none", withJwt({ jwks: "https://" }), /: auth\.jwt\.jwks must be an https URL/],
+  ["a list of keys", withJwt({ jwks: [jwk] }), /: auth\.jwt\.jwks: it is not a JSON Web Key Set/],
+  ["null for keys", withJwt({ jwks: null }), /: auth\.jwt\.jwks: it is not a JSON Web Key Set/],
+  ["no key in a set", withJwt({ jwks: { keys: [] } }), /: auth\.jwt\.jwks: it has no public key/],
+  ["a shared secret", withJwt({ jwks: { keys: [jwk, secret] } }), /: auth\.jwt\.jwks holds a secret/],
+  [
+    "a private key",
+    withJwt({ jwks: { keys: [{ kty, crv, x, y, d: x }] } }),
+    /: auth\.jwt\.jwks holds a secret/,
+  ],
+  [
+    "a key for what is not taken",
+    withJwt({ algorithms: ["RS256"] }),
+    /it has no public key that signatures of RS256/,
+  ],
+  [
+    "a type that is no truth",
+    withJwt({ onlyAccessTokens: "at+jwt" }),
+    /: auth\.jwt\.onlyAccessTokens must be true or false/,
+  ],
+];
+
+for (const [what, content, says] of wrong) {
+  test(`the program does not start with ${what}`, async () => {
+    await assert.rejects(load(content), (error) => {
+      assert.ok(error instanceof StartError, String(error));
+      assert.match(error.message, says);
+      assert.match(error.message, /^holdfast\.config\.json: [^\n]+[.?]$/);
+      assert.equal(error.message.split("holdfast.config.json").length, 2, "the file is named once");
+      return true;
+    });
+  });
+}

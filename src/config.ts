@@ -137,7 +137,7 @@ function accessOf(
   const declarations = declared as Declarations; // each is an object, since collections were made of them
   try {
     if (auth !== undefined) return compileAccess(known.collections, declarations, known);
-    requireNoAccess(declarations);
+    requireNoAccess(known.collections, declarations);
     return undefined;
   } catch (error) {
     throw inFile(error, file);

@@ -1,5 +1,6 @@
 /** The rules of all collections, compiled once: for whoever asks, what they may. */
 import type { Collection } from "../collection/collection.ts";
+import { sightOf } from "../collection/sight.ts";
 import { StartError } from "../errors.ts";
 import type { GuardedDeclaration } from "./declaration.ts";
 import { createPermit, type Permit } from "./permit.ts";
@@ -10,6 +11,8 @@ import { defaultRules, type Rules, readRules } from "./rules.ts";
 export interface Access {
   /** What a caller may do in a collection, `undefined` being somebody without a credential. */
   permit(collection: string, principal: Principal | undefined): Permit;
+  /** The collection as the caller sees it. */
+  seen(collection: Collection, principal: Principal | undefined): Collection;
   /** Whether a caller may write anything anywhere. */
   mayWrite(principal: Principal | undefined): boolean;
 }
@@ -28,19 +31,46 @@ export function compileAccess(
   const permit: Access["permit"] = (name, principal) => (known.get(name) ?? open)(principal, name);
   return {
     permit,
+    seen: createViews(),
     mayWrite: (principal) =>
       (openCollections && principal !== undefined) ||
       [...known.keys()].some((name) => mayWrite(permit(name, principal))),
   };
 }
 
-/** Throws StartError for rules that nobody would look at, since nobody is asked who they are. */
-export function requireNoAccess(declarations: Declarations): void {
-  const name = Object.keys(declarations).find((each) => declarations[each]?.access !== undefined);
-  if (name === undefined) return;
-  throw new StartError(
-    `collections.${name}.access: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.`,
-  );
+/** Throws StartError for what is said of callers where nobody is asked who they are. */
+export function requireNoAccess(
+  collections: ReadonlyMap<string, Collection>,
+  declarations: Declarations,
+): void {
+  for (const { name, attributeRules, defaults } of collections.values()) {
+    const limited = attributeRules.find(({ roles }) => roles !== undefined);
+    const naming = defaults.find(({ namesCaller }) => namesCaller);
+    const option =
+      (declarations[name]?.access === undefined ? undefined : "access") ??
+      (limited === undefined ? undefined : `attributes.${limited.name}.roles`) ??
+      (naming === undefined ? undefined : `defaults.${naming.name}`);
+    if (option === undefined) continue;
+    throw new StartError(
+      `collections.${name}.${option}: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.`,
+    );
+  }
+}
+
+/** Collections as callers see them, one for each set of roles that makes a difference. */
+function createViews(): Access["seen"] {
+  const views = new WeakMap<Collection, Map<string, Collection>>();
+  return (collection, principal) => {
+    const { attributeRules } = collection;
+    if (principal === undefined || attributeRules.every(({ roles }) => roles === undefined))
+      return collection;
+    const sight = sightOf(attributeRules, principal.roles);
+    const name = JSON.stringify([...(sight?.concealed ?? [])]);
+    const known = views.get(collection) ?? new Map<string, Collection>();
+    const view = known.get(name) ?? { ...collection, sight };
+    views.set(collection, known.set(name, view));
+    return view;
+  };
 }
 
 type PermitFor = (principal: Principal | undefined, collection: string) => Permit;
@@ -62,7 +92,8 @@ function guard(collection: Collection, declarations: Declarations): PermitFor {
 
 function rulesOf(collection: Collection, declared: unknown): Rules {
   if (declared === undefined) return defaultRules;
-  return readRules(declared, `collections.${collection.name}.access`, collection);
+  // Rules may be about what hardly anybody sees.
+  return readRules(declared, `collections.${collection.name}.access`, { ...collection, sight: undefined });
 }
 
 function mayWrite(permit: Permit): boolean {

@@ -10,6 +10,7 @@ import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
 import type { Reference } from "./refers.ts";
+import type { AttributeRule, Sight } from "./sight.ts";
 import type { Unique } from "./unique.ts";
 
 /** The attributes of a resource: its members without `id`. */
@@ -38,6 +39,10 @@ export interface Collection {
   defaults: readonly Default[];
   /** Whether the service keeps `createdAt` and `updatedAt` in each resource, which clients then leave to it. */
   timestamps: boolean;
+  /** What is declared of single attributes. */
+  attributeRules: readonly AttributeRule[];
+  /** What the caller sees of the attributes; of a collection as it is declared, somebody without a role. Absent: everything. */
+  sight?: Sight | undefined;
   /** Judges what is up to clients. */
   validate: Validator;
 }
@@ -60,6 +65,7 @@ export function openCollection(name: string): Collection {
     requirePreconditions: false,
     defaults: [],
     timestamps: false,
+    attributeRules: [],
     validate: anythingFits,
   };
 }

@@ -5,13 +5,22 @@ import { asFragment, formatPointer } from "../json/pointer.ts";
 import type { Attributes, Validator } from "./collection.ts";
 import { shown } from "./shown.ts";
 
-/** The value of one attribute of new resources, at the time of their creation. */
+/** The value of one attribute of new resources, by the time of their creation and who creates them. */
 export interface Default {
   name: string;
-  valueAt: (at: number) => unknown;
+  /** `undefined`: none. */
+  valueFor: (creation: Creation) => unknown;
+  /** Whether it names who creates, so that somebody has to be known. */
+  namesCaller: boolean;
 }
 
-/** How a configuration writes it: values by attribute; `"$now"` is the time of the creation. */
+/** When something is created, and by whom, where that is known. */
+export interface Creation {
+  at: number;
+  subject?: string | undefined;
+}
+
+/** How a configuration writes it: values by attribute; `"$now"` is the time of the creation, `"$subject"` who creates. */
 export type DefaultsDeclaration = Readonly<Record<string, unknown>>;
 
 /** Those of content where the configuration is silent. */
@@ -34,10 +43,10 @@ export function readDefaults(declared: unknown, at: string, validate: Validator)
   const defaults = Object.entries(declared).map(([name, value]) => {
     const place = `${at}.${name}`;
     requireSettable(name, value, place);
-    return { name, valueAt: value === "$now" ? nowOf(name, place, validate) : () => value };
+    return { name, valueFor: makerOf(name, value, { place, validate }), namesCaller: value === subject };
   });
   // Together, since an attribute may be right beside another only.
-  const attributes = withDefaults({}, defaults, Date.now());
+  const attributes = withDefaults({}, defaults, { at: Date.now() });
   for (const { name } of defaults) {
     const fault = faultsOf(name, validate(attributes))[0];
     if (fault !== undefined)
@@ -47,21 +56,23 @@ export function readDefaults(declared: unknown, at: string, validate: Validator)
 }
 
 /** The attributes with the defaults of those that are not among them. The value given stays as it is. */
-export function withDefaults(attributes: Attributes, defaults: readonly Default[], at: number): Attributes {
+export function withDefaults(
+  attributes: Attributes,
+  defaults: readonly Default[],
+  creation: Creation,
+): Attributes {
   if (defaults.length === 0) return attributes;
   const all = { ...attributes };
-  for (const { name, valueAt } of defaults) if (!Object.hasOwn(all, name)) all[name] = valueAt(at);
+  for (const { name, valueFor } of defaults) {
+    const value = Object.hasOwn(all, name) ? undefined : valueFor(creation);
+    if (value !== undefined) all[name] = value;
+  }
   return all;
 }
 
 function requireSettable(name: string, value: unknown, at: string): void {
   if (name === "id") throw new StartError(`${at}: the service looks after the id; it has no default.`);
   if (name === "__proto__") throw new StartError(`${at}: an attribute of this name has no default.`);
-  if (value === "$subject") {
-    throw new StartError(
-      `${at}: "$subject" is not supported yet, since nobody is authenticated in this release.`,
-    );
-  }
   if (!isJson(value)) throw new StartError(`${at} must be a value that JSON has.`);
   requireKeepable({ [name]: value }, at);
 }
@@ -76,6 +87,24 @@ function requireKeepable(attributes: Attributes, at: string): void {
     throw new StartError(`${at}: ${error.message.replace(/ \(line \d+, column \d+\)/, "")}`);
   }
 }
+
+function makerOf(
+  name: string,
+  value: unknown,
+  { place, validate }: { place: string; validate: Validator },
+): Default["valueFor"] {
+  if (value === "$now") {
+    const now = nowOf(name, place, validate);
+    return ({ at }) => now(at);
+  }
+  if (value !== subject) return () => value;
+  // Nobody knows yet what callers are called: only that it is a string.
+  if (faultsOf(name, validate({ [name]: "a" })).some(({ code }) => code === "type"))
+    throw new StartError(`${place}: the schema takes no string for it, and "$subject" is one.`);
+  return (creation) => creation.subject;
+}
+
+const subject = "$subject";
 
 /** The first form of a date that the schema takes for the attribute. */
 function nowOf(name: string, at: string, validate: Validator): (at: number) => unknown {

@@ -1,11 +1,13 @@
 /** Declarations become collections here: their schema is checked, closed and compiled. */
 import { StartError } from "../errors.ts";
+import { type AttributesDeclaration, readAttributeRules } from "./attribute-rules.ts";
 import { type Collection, collectionName, openCollection, type Validator } from "./collection.ts";
 import { type Default, type DefaultsDeclaration, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
 import { type ReferenceDeclaration, readReferences } from "./refers.ts";
 import { shown } from "./shown.ts";
+import { sightOf } from "./sight.ts";
 import { requireUnclaimed } from "./unclaimed.ts";
 import { readUnique, type UniqueDeclaration } from "./unique.ts";
 
@@ -29,6 +31,8 @@ export interface CollectionDeclaration {
   readonly defaults?: DefaultsDeclaration;
   /** Whether every resource gets `createdAt` and `updatedAt`, which the service keeps itself. @default false */
   readonly timestamps?: boolean;
+  /** Attributes that clients must leave as they are, that nobody is told, or that are for some roles. @default none */
+  readonly attributes?: AttributesDeclaration;
 }
 
 /** A collection as declared. Throws StartError when the declaration is wrong. */
@@ -67,7 +71,9 @@ export async function defineCollection(
   const unique = readUnique(declaration.unique, `collections.${name}.unique`, whole);
   const references = readReferences(declaration.references, `collections.${name}.references`, whole);
   const defaults = await defaultsOf(declaration.defaults, `collections.${name}`, schema);
-  return { ...whole, unique, references, defaults };
+  const ready = { ...whole, unique, references, defaults };
+  const attributeRules = readAttributeRules(declaration.attributes, `collections.${name}`, ready);
+  return { ...ready, attributeRules, sight: sightOf(attributeRules, []) };
 }
 
 async function withSchema(collection: Collection, schema: unknown): Promise<Collection> {

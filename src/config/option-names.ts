@@ -5,12 +5,6 @@ import { didYouMean } from "../collection/nearest.ts";
 import { StartError } from "../errors.ts";
 import { options } from "./options.ts";
 
-/** Options that are known by name, and that this release does not have: ignoring `tls` would open a door. */
-const laterOptions = {
-  top: [],
-  collection: ["readOnly", "writeOnly"],
-} as const;
-
 const knownOptions = {
   top: [...Object.keys(options), "collections"],
   collection: [
@@ -24,6 +18,7 @@ const knownOptions = {
     "defaults",
     "timestamps",
     "access",
+    "attributes",
   ],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };
 
@@ -35,16 +30,10 @@ export function requireOptionNames(
 ): void {
   const group = at === "" || level === "collection" ? "" : `${at}.`;
   const known: readonly string[] = knownOptions[level];
-  const later: readonly string[] = laterOptions[level];
   for (const name of Object.keys(given)) {
     const path = `${group}${name}`;
     const shown = at === "" ? name : `${at}.${name}`;
     if (known.includes(path) || known.some((each) => each.startsWith(`${path}.`))) continue;
-    if (later.includes(path)) {
-      throw new StartError(
-        `${shown} is not supported yet: this release would ignore it. Take it out to start.`,
-      );
-    }
     throw new StartError(`${shown} is not an option. ${whatInstead(name, path, level)}`);
   }
 }
@@ -55,8 +44,6 @@ function whatInstead(name: string, path: string, level: keyof typeof knownOption
       ? (["top", "stands at the top of the file"] as const)
       : (["collection", "belongs to a collection"] as const);
   if ((knownOptions[elsewhere] as readonly string[]).includes(name)) return `"${name}" ${place}.`;
-  if ((laterOptions[elsewhere] as readonly string[]).includes(name))
-    return `"${name}" ${place}, and is not supported yet: take it out to start.`;
   const known: readonly string[] = knownOptions[level];
   const misplaced = known.find((each) => each.endsWith(`.${name}`));
   if (misplaced !== undefined) return `It stands at ${misplaced}.`;

@@ -13,10 +13,10 @@ export function looksAtCallers({ authenticate, quotas, settings }: Service): boo
 }
 
 /**
- * Finds the principal and takes from its quota. Throws TLS_REQUIRED, QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
+ * Finds the principal and takes from its quota; gives the route with its collection as the caller sees it. Throws TLS_REQUIRED, QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
  * INSUFFICIENT_SCOPE, and UNAVAILABLE where credentials cannot be judged now.
  */
-export async function admit(service: Service, route: Route, request: HttpRequest): Promise<void> {
+export async function admit(service: Service, route: Route, request: HttpRequest): Promise<Route> {
   const isOfInterest = isGuarded(route, request);
   if (isOfInterest) requireTls(service, request);
   const authenticate = isOfInterest ? service.authenticate : undefined;
@@ -27,7 +27,7 @@ export async function admit(service: Service, route: Route, request: HttpRequest
     // Whoever tries one credential after the other has a quota too.
     if (service.quotas !== undefined && !isFree(route, request)) takeFromQuota(service.quotas, request);
   }
-  if (authenticate !== undefined) requireAllowed(service, route, request);
+  return authenticate === undefined ? route : requireAllowed(service, route, request);
 }
 
 /** Whether it matters who asks. What is not there is there for nobody, and health and preflights are for anybody. */

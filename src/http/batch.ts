@@ -169,8 +169,7 @@ async function carryOutAll(inside: Service, { listed, request }: Batch, overlay:
 }
 
 async function carryOut(inside: Service, own: HttpRequest, { path }: Listed): Promise<Result> {
-  const route = findRoute(inside, own);
-  requireAllowed(inside, route, own);
+  const route = requireAllowed(inside, findRoute(inside, own), own);
   const operation = parseOperation(inside, route, own);
   switch (operation.kind) {
     case "create":

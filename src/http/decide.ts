@@ -1,13 +1,16 @@
 /** What a write makes of a resource: pure functions from the content and the current text to the next text. */
+import { rejoined, removalFaults, settingFaults, toldViolations } from "../collection/blind.ts";
 import type { Attributes, Collection } from "../collection/collection.ts";
-import { withDefaults } from "../collection/defaults.ts";
+import { type Creation, withDefaults } from "../collection/defaults.ts";
 import { sameId } from "../collection/ids.ts";
 import { resourceText } from "../collection/resource.ts";
+import { type Sight, toldOf } from "../collection/sight.ts";
 import { clientAttributes, type Earlier, withTimes } from "../collection/timestamps.ts";
-import { Problem, toSentence } from "../errors.ts";
+import { Problem, toSentence, type Violation } from "../errors.ts";
 import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
+import { parsePointer } from "../json/pointer.ts";
 import type { PatchFormat } from "./content-types.ts";
 import type { Limits } from "./settings.ts";
 
@@ -24,6 +27,10 @@ export interface Moment {
   before: Earlier;
   /** @default false */
   isDeleted?: boolean;
+  /** Whether it is a change even where it changes nothing. @default false */
+  isBlind?: boolean;
+  /** Which attributes stay that are left out. @default none */
+  isKept?: (name: string) => boolean;
 }
 
 /** The resource that a patch is applied to, and the value of its text. */
@@ -63,30 +70,64 @@ export function patchProblem(error: unknown): unknown {
 
 /**
  * Checks a new resource, and gives what makes its text once it has an id. An `id` in the content is ignored,
- * whatever it is; `at` is the time. Throws VALIDATION_FAILED.
+ * whatever it is. Throws VALIDATION_FAILED.
  */
 export function decideCreate(
   collection: Collection,
   content: Record<string, unknown>,
-  at: number,
+  creation: Creation,
 ): (id: string) => string {
-  const attributes = withDefaults(clientAttributes(collection, content), collection.defaults, at);
-  requireValid(collection, attributes);
-  const all = collection.timestamps ? withTimes(attributes, at) : attributes;
+  const sent = clientAttributes(collection, content);
+  const { defaults, sight } = collection;
+  if (sight !== undefined) requireNoFaults(settingFaults(sent, withDefaults({}, defaults, creation), sight));
+  const attributes = withDefaults(sent, defaults, creation);
+  requireValid(collection, attributes, { sent, isNew: true });
+  const all = collection.timestamps ? withTimes(attributes, creation.at) : attributes;
   return (id) => resourceText(collection.idKind, id, all);
 }
 
 /** The text that a replace leaves behind. Throws ID_REQUIRED, ID_MISMATCH and VALIDATION_FAILED. */
 export function decideReplace(target: Target, content: Record<string, unknown>, moment: Moment): string {
   requireId(content, target.id);
-  return textOf(target, content, moment);
+  const { sight } = target.collection;
+  return textOf(target, content, {
+    ...moment,
+    isKept: (name) => sight?.hidden.has(name) === true || sight?.readOnly.has(name) === true,
+  });
 }
 
 /** The text that a patch leaves behind. Throws the 400s, 409s and 413s that only the current resource can show. */
 export function decidePatch(target: Target, patch: Patch, current: Current): string {
-  const text = textOf(target, applyPatch(patch, current), current);
-  requireRoom(text, current);
-  return text;
+  const { sight } = target.collection;
+  if (sight === undefined) return withRoom(textOf(target, applyPatch(patch, current), current), current);
+  const seen = { ...current, value: toldOf(current.value as Record<string, unknown>, sight) };
+  const next = applyPatch(patch, seen);
+  requireNoFaults(removalFaults(next, current.value as Record<string, unknown>, sight));
+  const isKept = (name: string) => sight.hidden.has(name) && !(isOpenTo(sight, name) && removes(patch, name));
+  return withRoom(textOf(target, next, { ...current, isKept }), current);
+}
+
+/** Whether a write names attributes that its sender cannot read. That their values are the same must not be told. */
+export function namesHidden({ sight }: Collection, sent: unknown): boolean {
+  if (sight === undefined || sight.hidden.size === 0) return false;
+  if (isObject(sent)) return [...sight.hidden].some((name) => Object.hasOwn(sent, name));
+  if (!Array.isArray(sent)) return false;
+  const pointers = sent.flatMap((each: unknown) => (isObject(each) ? [each.path, each.from] : []));
+  return pointers.some((pointer) => {
+    if (typeof pointer !== "string") return false;
+    const [name] = parsePointer(pointer) ?? [];
+    return name === undefined || sight.hidden.has(name);
+  });
+}
+
+/** Whether an attribute can be set by somebody with this sight. */
+function isOpenTo({ concealed, readOnly }: Sight, name: string): boolean {
+  return !concealed.has(name) && !readOnly.has(name);
+}
+
+/** Whether a merge patch takes an attribute away. In any other, an attribute that is not seen is not there. */
+function removes({ format, value }: Patch, name: string): boolean {
+  return format === "merge-patch" && isObject(value) && Object.hasOwn(value, name) && value[name] === null;
 }
 
 /** The resource that a write is about. */
@@ -98,20 +139,36 @@ interface Target {
 function textOf(target: Target, next: Record<string, unknown>, moment: Moment): string {
   requireSameId(next, target);
   const { collection, id } = target;
-  const attributes = clientAttributes(collection, next);
-  requireValid(collection, attributes);
+  const sent = clientAttributes(collection, next);
+  const attributes = collection.sight === undefined ? sent : wholeOf(collection, sent, moment);
+  requireValid(collection, attributes, { sent, isNew: false });
   const text = resourceText(collection.idKind, id, attributes);
   return collection.timestamps ? stampedText(target, { attributes, text }, moment) : text;
 }
+
+/** With what its sender does not see or may not set. */
+function wholeOf(
+  collection: Collection,
+  sent: Attributes,
+  { before, isKept = nothingKept }: Moment,
+): Attributes {
+  const { sight } = collection;
+  if (sight === undefined) return sent;
+  const current = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
+  requireNoFaults(settingFaults(sent, current, sight));
+  return rejoined(sent, current, isKept);
+}
+
+const nothingKept = () => false;
 
 /** The text with the service's own times; the one before where nothing else changes. */
 function stampedText(
   { collection, id }: Target,
   next: { attributes: Attributes; text: string },
-  { at, before, isDeleted = false }: Moment,
+  { at, before, isDeleted = false, isBlind = false }: Moment,
 ): string {
   const known = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
-  if (!isDeleted && next.text === resourceText(collection.idKind, id, known)) return before.text;
+  if (!isDeleted && !isBlind && next.text === resourceText(collection.idKind, id, known)) return before.text;
   return resourceText(collection.idKind, id, withTimes(next.attributes, at, before));
 }
 
@@ -142,8 +199,17 @@ function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: st
   });
 }
 
-function requireValid(collection: Collection, attributes: Attributes): void {
-  const violations = collection.validate(attributes);
+function requireValid(
+  { validate, sight }: Collection,
+  attributes: Attributes,
+  told: { sent: Attributes; isNew: boolean },
+): void {
+  const violations = validate(attributes);
+  if (violations.length === 0) return;
+  requireNoFaults(sight === undefined ? violations : toldViolations(violations, sight, told));
+}
+
+function requireNoFaults(violations: readonly Violation[]): void {
   const [first] = violations;
   if (first === undefined) return;
   const others = violations.length === 1 ? "" : ` And ${violations.length - 1} more.`;
@@ -153,15 +219,16 @@ function requireValid(collection: Collection, attributes: Attributes): void {
 }
 
 /** A patch may not make a resource larger than a replace could; one that was so already may stay so. */
-function requireRoom(text: string, current: Current): void {
+function withRoom(text: string, current: Current): string {
   const { bodyBytes } = current.limits;
-  if (text.length * 3 <= bodyBytes || Buffer.byteLength(text) <= bodyBytes) return;
+  if (text.length * 3 <= bodyBytes || Buffer.byteLength(text) <= bodyBytes) return text;
   if (Buffer.byteLength(text) > Buffer.byteLength(current.before.text)) {
     throw new Problem(
       "CONTENT_TOO_LARGE",
       `The patch would make the resource larger than the limit of ${bodyBytes} bytes.`,
     );
   }
+  return text;
 }
 
 function jsonLimits(limits: Limits): { depth: number; members: number } {

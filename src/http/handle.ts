@@ -13,8 +13,8 @@ import type { Service } from "./service.ts";
 export async function handle(service: Service, request: HttpRequest): Promise<HttpResponse> {
   let response: HttpResponse;
   try {
-    const route = findRoute(service, request); //                     400 421 414 405
-    if (looksAtCallers(service)) await admit(service, route, request); // 403 429 401 503
+    let route = findRoute(service, request); //                       400 421 414 405
+    if (looksAtCallers(service)) route = await admit(service, route, request); // 403 429 401 503
     const operation = parseOperation(service, route, request); //     417 415 413 406 400; the content stays unread
     if (isKeyed(request, operation)) {
       const first = async () => respond(service, await perform(service, operation, request), request);

@@ -28,7 +28,7 @@ export async function readPast(
   const validators = validatorsOf(stored);
   if (isUnmodified(request.headers, validators, service.now()))
     return { kind: "unmodified", validators, location: undefined };
-  return { kind: "found", stored: cut(stored, fields), path, validators };
+  return { kind: "found", stored: cut(guard.told(stored), fields), path, validators };
 }
 
 function cut(stored: Stored, fields: readonly string[] | undefined): Stored {

@@ -3,6 +3,7 @@
 import type { Page } from "../store/store.ts";
 import { typesOf } from "./content-types.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
+import { isWhole } from "./list-texts.ts";
 import type { Listing } from "./listing.ts";
 import type { ListResult } from "./lists.ts";
 import { type HttpRequest, type HttpResponse, revalidate, withBody } from "./message.ts";
@@ -56,7 +57,7 @@ function bodyOf(
   total: number | undefined,
 ): string {
   if (body !== undefined) return body;
-  const items = listing.asked.fields === undefined ? wholeItems(page, texts) : join(texts);
+  const items = isWhole(listing) ? wholeItems(page, texts) : join(texts);
   if (!listing.asked.envelope) return items;
   const { first, prev, next, last } = links;
   const rest = JSON.stringify({ total, self: urlOf(listing), first, prev, next, last });

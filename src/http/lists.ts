@@ -2,18 +2,17 @@
 import { createHash } from "node:crypto";
 import type { Decision } from "../access/rules.ts";
 import type { Collection } from "../collection/collection.ts";
+import { hidesAny } from "../collection/sight.ts";
 import { Problem } from "../errors.ts";
-import { pickFields } from "../query/fields.ts";
 import { allOf } from "../query/filter-json.ts";
 import type { ListQuery, Page } from "../store/store.ts";
 import { isUnmodified, type Validators } from "./conditional.ts";
-import { listPieces } from "./formats.ts";
 import { locationOf } from "./links.ts";
+import { formatted, textsOf } from "./list-texts.ts";
 import type { Listing } from "./listing.ts";
 import type { HttpRequest } from "./message.ts";
 import { guardOf } from "./permission.ts";
 import type { Service } from "./service.ts";
-import { createPauses } from "./turns.ts";
 
 /** What came of a list. */
 export type ListResult =
@@ -65,9 +64,7 @@ function ifUnmodified(service: Service, page: Page, asked: Asked): ListResult | 
 async function pageOf(service: Service, page: Page, asked: Asked): Promise<ListResult> {
   const { listing } = asked;
   const validators = listValidators(service, page, asked);
-  const { fields } = listing.asked;
-  const whole = page.items.map(({ text }) => text);
-  const texts = fields === undefined ? whole : await cutAll(whole, fields);
+  const texts = await textsOf(page, listing);
   return { kind: "page", page, texts, body: await formatted(listing, texts), listing, validators };
 }
 
@@ -98,15 +95,19 @@ export async function targetValidators(
 }
 
 /** Lists of one URL have entity tags of their own where they are of other content, or in another format. */
-function tagOf({ type, contentHash }: Listing): string {
+function tagOf({ type, contentHash, collection: { sight } }: Listing): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
-  return contentHash === undefined ? format : `${format}-${contentHash}`;
+  const content = contentHash === undefined ? "" : `-${contentHash}`;
+  return format + content + (hidesAny(sight) ? `-${hashOf([...sight.hidden]).slice(0, 8)}` : "");
 }
 
 /** The collection's own state would tell of changes to resources that are not there for the caller. */
 function stateOf({ items, more, total }: Page): string {
-  const state = JSON.stringify([items.map(({ id, version }) => [id, version]), more, total]);
-  return createHash("sha256").update(state).digest("base64url").slice(0, 16);
+  return hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 }
 
 /** A list of what there is for the caller. */
@@ -170,25 +171,4 @@ async function whileThere<T>(
 
 function clientWentAway(): Problem {
   return new Problem("INVALID_REQUEST", "The connection ended before the list was there.");
-}
-
-async function cutAll(texts: readonly string[], fields: readonly string[]): Promise<string[]> {
-  const pause = createPauses();
-  const cut: string[] = [];
-  for (const text of texts) {
-    cut.push(pickFields(text, fields));
-    await pause(text.length);
-  }
-  return cut;
-}
-
-async function formatted({ type, asked }: Listing, texts: readonly string[]): Promise<string | undefined> {
-  if (type === "application/json") return undefined;
-  const pause = createPauses();
-  let body = "";
-  for (const piece of listPieces(type, texts, asked.fields)) {
-    body += piece;
-    await pause(piece.length);
-  }
-  return body;
 }

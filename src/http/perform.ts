@@ -56,12 +56,13 @@ export function perform(
 async function read(service: Service, operation: OperationOf<"read">, request: HttpRequest): Promise<Result> {
   const { collection, id } = operation;
   let stored = await service.store.read({ collection: collection.name, id });
-  if (stored === undefined || !guardOf(service, collection, request).sees(stored.text)) return absent;
+  const guard = guardOf(service, collection, request);
+  if (stored === undefined || !guard.sees(stored.text)) return absent;
   const validators = validatorsOf(stored);
   if (isUnmodified(request.headers, validators, service.now())) {
     return { kind: "unmodified", validators, location: undefined };
   }
-  if (operation.fields !== undefined) stored = cut(stored, operation.fields);
+  stored = operation.fields === undefined ? guard.told(stored) : cut(stored, operation.fields);
   return { kind: "found", stored, path: operation.path, validators };
 }
 

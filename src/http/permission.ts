@@ -4,6 +4,8 @@ import { denied } from "../access/denied.ts";
 import { includes, type Permit } from "../access/permit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { Decision } from "../access/rules.ts";
+import type { Collection } from "../collection/collection.ts";
+import { type Sight, toldText } from "../collection/sight.ts";
 import type { Key, Store, Stored } from "../store/store.ts";
 import type { HttpRequest } from "./message.ts";
 import type { methodsOf, Route } from "./route.ts";
@@ -22,16 +24,17 @@ const askedBy: Readonly<
 
 /**
  * Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE where there could be no resource with which the caller may do what is
- * asked. What a service is asked of itself, anybody may ask.
+ * asked. What a service is asked of itself, anybody may ask. Gives the route with its collection as the caller sees it.
  */
-export function requireAllowed({ access }: Service, route: Route, { method, principal }: HttpRequest): void {
-  if (access === undefined || method === "OPTIONS") return;
+export function requireAllowed({ access }: Service, route: Route, { method, principal }: HttpRequest): Route {
+  if (access === undefined || method === "OPTIONS") return route;
   if (route.kind === "batch" && !access.mayWrite(principal)) throw denied(principal);
-  if (!("collection" in route)) return;
+  if (!("collection" in route)) return route;
   const { kind, collection } = route;
   const permit = access.permit(collection.name, principal);
   const asked = askedBy[kind][method] ?? [];
-  if (asked.some((action) => permit.may(action) !== "nothing")) return;
+  if (asked.some((action) => permit.may(action) !== "nothing"))
+    return { ...route, collection: access.seen(collection, principal) };
   throw denied(principal, { collection: collection.name, action: asked[0] ?? "update" });
 }
 
@@ -43,6 +46,8 @@ export interface Guard {
   sees(text: string): boolean;
   /** Whether the caller may be told this text. */
   mayRead(text: string): boolean;
+  /** A resource as far as the caller may be told. */
+  told(stored: Stored): Stored;
   /** Which resources a list has. */
   listed: Decision;
   /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller may do this with a resource of this text. */
@@ -53,6 +58,7 @@ const open: Guard = {
   visible: "everything",
   sees: () => true,
   mayRead: () => true,
+  told: (stored) => stored,
   listed: "everything",
   require: () => {},
 };
@@ -60,21 +66,29 @@ const open: Guard = {
 /** The guard of a collection, before whoever asks. */
 export function guardOf(
   { access }: Service,
-  { name }: { name: string },
+  { name, sight }: Pick<Collection, "name" | "sight">,
   { principal }: Pick<HttpRequest, "principal">,
 ): Guard {
-  return access === undefined ? open : createGuard(access.permit(name, principal), name, principal);
+  const told = (stored: Stored) => toldResource(stored, sight);
+  if (access !== undefined) return { ...createGuard(access.permit(name, principal), name, principal), told };
+  return sight === undefined ? open : { ...open, told };
 }
 
-function createGuard(permit: Permit, collection: string, principal: Principal | undefined): Guard {
+function toldResource(stored: Stored, sight: Sight | undefined): Stored {
+  return sight === undefined ? stored : { ...stored, text: toldText(stored.text, sight) };
+}
+
+function createGuard(
+  permit: Permit,
+  collection: string,
+  principal: Principal | undefined,
+): Omit<Guard, "told"> {
   const visible = permit.visible();
   return {
     visible,
     sees: (text) => includes(visible, text),
     mayRead: (text) => includes(permit.may("read"), text),
-    get listed() {
-      return permit.may("list");
-    },
+    listed: permit.may("list"),
     require(action, text) {
       if (!includes(permit.may(action), text)) throw denied(principal, { collection, action });
     },

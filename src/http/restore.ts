@@ -1,4 +1,6 @@
 /** Writes an earlier version of a resource anew: a change like any other, and the way back for a deleted resource. */
+import type { Collection } from "../collection/collection.ts";
+import { pickFrom } from "../collection/resource.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
 import { Faults, inBody } from "../query/faults.ts";
@@ -119,7 +121,7 @@ async function swap(
   const before = current ?? old;
   const at = timeOfChange(service, collection, before);
   const moment = { at, before, isDeleted: current === undefined };
-  const next = decideReplace(operation, JSON.parse(old.text) as Record<string, unknown>, moment);
+  const next = decideReplace(operation, contentOf(old, collection), moment);
   const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored) => written(kind, { stored, path }, guard);
   if (next === current?.text) return commitNothing(service, request, resultFor(current));
@@ -132,6 +134,13 @@ async function swap(
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
     throw error;
   }
+}
+
+/** What is not the caller's to set stays as it is: as if the caller sent the rest of the earlier version. */
+function contentOf({ text }: Stored, { sight }: Collection): Record<string, unknown> {
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  if (sight === undefined) return resource;
+  return pickFrom(resource, (name) => !sight.hidden.has(name) && !sight.readOnly.has(name));
 }
 
 function changeOf(key: Key, state: State, next: string): Change {

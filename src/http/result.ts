@@ -46,7 +46,8 @@ export function written(
   guard: Guard,
 ): Result {
   const validators = isAsSent ? validatorsOf(stored) : undefined;
-  return { kind, stored, path, validators, isWithheld: !guard.mayRead(stored.text) };
+  const isWithheld = !guard.mayRead(stored.text);
+  return { kind, stored: guard.told(stored), path, validators, isWithheld };
 }
 
 /** What stands for the state of a resource in conditional requests. */

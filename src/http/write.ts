@@ -11,6 +11,7 @@ import {
   decidePatch,
   decideReplace,
   type Moment,
+  namesHidden,
   type Patch,
   parsePatch,
   parseResource,
@@ -42,7 +43,7 @@ export async function create(
   await requireCollectionPreconditions(service, collection, request);
   const content = await readResource(request, service.settings.limits);
   const at = service.now();
-  const textFor = decideCreate(collection, content, at);
+  const textFor = decideCreate(collection, content, { at, subject: request.principal?.subject });
   await requireCollection(service, collection);
   const id = await newId(service, collection);
   const key = { collection: collection.name, id };
@@ -114,26 +115,34 @@ export async function write(service: Service, operation: Write, request: HttpReq
   });
 }
 
-/** Gives the next text of a resource; `undefined` deletes it. */
-type Decide = (moment: Moment) => Promise<string | undefined>;
+/** What a write makes of a resource. */
+interface Decided {
+  /** Gives the next text; `undefined` deletes the resource. */
+  next(moment: Moment): Promise<string | undefined>;
+  /** Whether it is a change also where it changes nothing. */
+  isBlind: boolean;
+}
 
 /** Reads the content; what comes back makes the next text of the current one, as often as need be. */
-async function prepare(service: Service, operation: Write, request: HttpRequest): Promise<Decide> {
-  if (operation.kind === "delete") return async () => undefined;
+async function prepare(service: Service, operation: Write, request: HttpRequest): Promise<Decided> {
+  if (operation.kind === "delete") return { next: async () => undefined, isBlind: false };
+  const { collection } = operation;
   const { limits } = service.settings;
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
   if (operation.kind === "replace") {
     const content = await readResource(request, limits);
-    return async (moment) => decideReplace(operation, content, moment);
+    const next: Decided["next"] = async (moment) => decideReplace(operation, content, moment);
+    return { next, isBlind: namesHidden(collection, content) };
   }
   const patch = await readPatch(operation, request, limits);
-  return async (moment) => {
+  const next: Decided["next"] = async (moment) => {
     const { text } = moment.before;
     const value: unknown = JSON.parse(text);
     await pauseAfter(text.length);
     return decidePatch(operation, patch, { ...moment, value, limits });
   };
+  return { next, isBlind: namesHidden(collection, patch.value) };
 }
 
 async function readResource(request: HttpRequest, limits: Limits): Promise<Record<string, unknown>> {
@@ -173,7 +182,7 @@ async function swap(
   service: Service,
   operation: Write,
   request: HttpRequest,
-  decide: Decide,
+  { next: decide, isBlind }: Decided,
 ): Promise<Result | undefined> {
   const key = keyOf(operation);
   const current = await service.store.read(key);
@@ -181,11 +190,11 @@ async function swap(
   requirePreconditions(request.headers, validatorsOf(current));
   const { collection, path } = operation;
   const at = timeOfChange(service, collection, current);
-  const next = await decide({ at, before: current });
+  const next = await decide({ at, before: current, isBlind });
   const guard = guardOf(service, collection, request);
-  const isAsSent = operation.kind !== "replace" || !collection.timestamps;
+  const isAsSent = operation.kind !== "replace" || !(collection.timestamps || collection.sight !== undefined);
   const updated = (stored: Stored) => written("updated", { stored, path, isAsSent }, guard);
-  if (next === current.text) return commitNothing(service, request, updated(current));
+  if (next === current.text && !isBlind) return commitNothing(service, request, updated(current));
   if (next !== undefined) guard.require("update", next);
   const text = next && (await withoutUnseen(service, request, { collection, next, before: current.text }));
   const resultOf = (made: Made): Result =>

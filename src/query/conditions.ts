@@ -1,10 +1,11 @@
 /** From what a client wrote about an attribute to a condition: values become what the attribute can be. */
-import { type AttributeType, attributeFacts, typeOf } from "../collection/attributes.ts";
+import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
 import { didYouMean } from "../collection/nearest.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
 import { shown } from "../collection/shown.ts";
+import { askedFacts } from "./asked-facts.ts";
 import type { Faults, Place } from "./faults.ts";
 import type { Condition, Filter, Scalar } from "./filter.ts";
 import { legacySuffixes, type OperatorName, operators } from "./operators.ts";
@@ -42,7 +43,7 @@ export function readAttribute(name: string, place: Place, reading: Reading): Att
     );
     return undefined;
   }
-  const { types, insteadOf } = attributeFacts(collection, path);
+  const { types, insteadOf } = askedFacts(collection, path);
   if (insteadOf === undefined) {
     return { path, types, idKind: isIdPath(path) ? collection.idKind : undefined };
   }
@@ -61,7 +62,7 @@ export function splitSuffix(name: string, collection: Collection): { name: strin
     (each) => name.endsWith(each) && name.length > each.length,
   );
   const path = suffix === undefined ? undefined : readPath(name);
-  if (suffix === undefined || path === undefined || attributeFacts(collection, path).isDeclared)
+  if (suffix === undefined || path === undefined || askedFacts(collection, path).isDeclared)
     return { name, operator: "eq" };
   return { name: name.slice(0, -suffix.length), operator: legacySuffixes[suffix] };
 }
@@ -178,7 +179,7 @@ const maxListed = 30;
 function knownDepth(collection: Collection, path: Path): number {
   for (let depth = 1; depth < path.length; depth++) {
     const [first, ...rest] = path.slice(0, depth) as unknown as Path;
-    if (attributeFacts(collection, [first, ...rest]).insteadOf !== undefined) return depth - 1;
+    if (askedFacts(collection, [first, ...rest]).insteadOf !== undefined) return depth - 1;
   }
   return path.length - 1;
 }

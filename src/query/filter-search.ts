@@ -1,7 +1,8 @@
 /** A search that stands in a filter. */
-import { attributeFacts } from "../collection/attributes.ts";
+
 import type { Collection } from "../collection/collection.ts";
 import { isObject } from "../json/gate.ts";
+import { askedFacts } from "./asked-facts.ts";
 import type { Reading } from "./conditions.ts";
 import { inside, type Place } from "./faults.ts";
 
@@ -24,6 +25,6 @@ export function splitSearch({ filter, q }: Stated, place: Place, { collection, f
 }
 
 function mayBeAttribute(collection: Collection): boolean {
-  const { isDeclared, insteadOf } = attributeFacts(collection, ["q"]);
+  const { isDeclared, insteadOf } = askedFacts(collection, ["q"]);
   return isDeclared || (collection.search.length === 0 && insteadOf === undefined);
 }

@@ -106,7 +106,7 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [{ status: "dratf" }, /^collections\.posts\.defaults\.status: .* must be one of/],
   [{ stauts: "draft" }, /^collections\.posts\.defaults\.stauts: .* Did you mean "status"/],
   [{ status: "$now" }, /^collections\.posts\.defaults\.status: .* no form of a date/],
-  [{ title: "$subject" }, /^collections\.posts\.defaults\.title: "\$subject" is not supported yet/],
+  [{ millis: "$subject" }, /^collections\.posts\.defaults\.millis: the schema takes no string for it/],
   [{ id: "1" }, /^collections\.posts\.defaults\.id: the service looks after the id/],
   [{ title: undefined }, /^collections\.posts\.defaults\.title must be a value that JSON has/],
   [{ millis: 2 ** 60 }, /^collections\.posts\.defaults\.millis: .*integer/i],

@@ -35,7 +35,7 @@ export interface Standard {
 export function judge(text: Text, { collection, limits, at }: Standard): Sound | string {
   const value = readObject(text, limits);
   if (typeof value === "string") return value;
-  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, at);
+  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
   const violations = [...timeFaults(collection, value, at), ...collection.validate(attributes)];
   if (violations.length > 0) return describeViolations(violations);
   const all = collection.timestamps ? withOwnTimes(attributes, value, at) : attributes;

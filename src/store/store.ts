@@ -198,7 +198,9 @@ export interface Load {
    * ever had. Gives those whose id or unique value was already taken; they are not added.
    */
   add(arrivals: readonly Arrival[]): Promise<readonly Refused[]>;
-  /** Writes everything to the disk. */
+  /** Goes on with another collection, as `load` began with the first. */
+  next(collection: CollectionRecord): Promise<void>;
+  /** Writes everything to the disk. Throws REFERENCE_NOT_FOUND, and leaves the store as it was. */
   finish(): Promise<void>;
   /** Leaves the store as it was. */
   cancel(): Promise<void>;
@@ -281,9 +283,10 @@ export interface Store {
   /**
    * Begins an import into an existing collection, or into one that it makes to be as given, as `migrate` would:
    * when it is cancelled, that has not happened either. Nobody else may write until it ends. Integer ids reserved
-   * meanwhile belong to it: when it is cancelled they were never given. Throws StartError as `migrate` does.
+   * meanwhile belong to it: when it is cancelled they were never given. References to the collections `among`, which the import will be for too, and within each of them are
+   * judged when it finishes, any others at once. Throws StartError as `migrate` does.
    */
-  load(collection: string | CollectionRecord): Promise<Load>;
+  load(collection: string | CollectionRecord, among?: readonly string[]): Promise<Load>;
 
   /** Every resource of a collection in id order, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;

@@ -52,7 +52,38 @@ test("an import whose references among its own resources lead nowhere is told in
   });
   const { exitCode, stderr } = await run(t, ["import", "nodes", "nodes"], { cwd });
   assert.equal(exitCode, 1);
-  assert.match(stderr, /holdfast: .*"b" refers to one of its collection that is not there/);
+  assert.match(stderr, /holdfast: What is referred to is not there: nodes\/b \(in: nodes\/c\)\./);
+});
+
+test("the lists of a json-server database may refer to each other, whatever their order", async (t) => {
+  const collections = {
+    posts: { id: "integer", references: { by: "users", tags: { collection: "tags", onDelete: "clear" } } },
+    users: { references: { best: { collection: "posts", onDelete: "clear" } } },
+    tags: {},
+  };
+  const database = (by: string) =>
+    JSON.stringify({
+      posts: [
+        { id: 1, by: "kim", tags: ["x", "y"] },
+        { id: 2, by },
+      ],
+      users: [{ id: "kim", best: 2 }, { id: "lee" }],
+      tags: [{ id: "x" }, { id: "y" }],
+    });
+  const files = { "lost.json": database("nobody"), "db.json": database("lee") };
+  const cwd = await folder(t, { ...files, ...configuration(collections) });
+  const lost = await run(t, ["import", "lost.json"], { cwd });
+  assert.equal(lost.exitCode, 1);
+  assert.match(lost.stderr, /holdfast: What is referred to is not there: posts\/2 \(by: users\/nobody\)\./);
+  const { exitCode, stdout, stderr } = await run(t, ["import", "db.json"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  assert.match(stdout, /^6 resources in 3 collections/m);
+  const service = await serve(t, [], { cwd });
+  assert.equal((await fetch(`${service.base}/users/lee`, { method: "DELETE" })).status, 409);
+  assert.equal((await fetch(`${service.base}/tags/x`, { method: "DELETE" })).status, 205);
+  const post = await (await fetch(`${service.base}/posts/1`)).json();
+  assert.deepEqual(post, { id: 1, by: "kim", tags: ["y"] });
+  await stop(service);
 });
 
 test("references that cannot hold are refused when the service starts", async (t) => {

@@ -23,8 +23,6 @@ export interface ImportOptions {
   limits: JsonLimits;
   /** Import the sound ones although others are bad. */
   skipInvalid: boolean;
-  /** Only find out what would be imported, and write nothing. @default false */
-  isTrial?: boolean | undefined;
   /** Aborted: nothing is written, unless the writing has begun. */
   signal: AbortSignal;
   /** Told how many bytes and resources have been read. */
@@ -68,15 +66,44 @@ export async function importInto(
   collection: Collection,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  await requireFit(store, collection, ["unique", "references"]);
-  const transaction = await store.load(recordFor(collection, store.collections()));
+  const [result] = await importAll(store, [{ collection, options }], { isAllowed: true });
+  return result as ImportResult;
+}
+
+/** What goes into one collection. */
+export interface ImportPart {
+  collection: Collection;
+  options: ImportOptions;
+}
+
+/**
+ * Imports into several collections at once, all or nothing, which may refer to each other. Nothing is written either where
+ * one of them may not be, or where it is not allowed. Throws StartError where what they refer to is not there in the end.
+ */
+export async function importAll(
+  store: Store,
+  parts: readonly ImportPart[],
+  { isAllowed }: { isAllowed: boolean },
+): Promise<ImportResult[]> {
+  for (const { collection } of parts) {
+    await requireFit(store, collection, ["unique", "references"]);
+  }
+  const among = parts.map(({ collection }) => collection.name);
+  let transaction: Load | undefined;
   try {
-    const result = await new Import(store, transaction, collection, options).run();
-    options.signal.throwIfAborted();
-    await (result.isWritten && options.isTrial !== true ? transaction.finish() : transaction.cancel());
-    return result;
+    const results: ImportResult[] = [];
+    for (const { collection, options } of parts) {
+      const record = recordFor(collection, store.collections());
+      if (transaction === undefined) transaction = await store.load(record, among);
+      else await transaction.next(record);
+      results.push(await new Import(store, transaction, collection, options).run());
+      options.signal.throwIfAborted();
+    }
+    const isWritten = isAllowed && results.every((result) => result.isWritten);
+    await (isWritten ? transaction?.finish() : transaction?.cancel());
+    return results;
   } catch (error) {
-    await transaction.cancel().catch(() => {}); // the first error is the one to tell
+    await transaction?.cancel().catch(() => {}); // the first error is the one to tell
     throw error;
   }
 }

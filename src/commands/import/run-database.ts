@@ -1,11 +1,10 @@
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
-import type { Store } from "../../store/store.ts";
 import { bytesOnDisk, requireNoStoreFile } from "../disk.ts";
 import { configOf, type Environment } from "../options.ts";
 import { type Member, readDatabase } from "./database.ts";
-import { type ImportOptions, type ImportResult, importInto } from "./import.ts";
+import { type ImportOptions, type ImportPart, importAll } from "./import.ts";
 import { readPieces } from "./input.ts";
 import type { Pieces } from "./pieces.ts";
 import { type Part, refuseDatabase, reportDatabase } from "./report.ts";
@@ -74,37 +73,27 @@ class Plan {
     }
   }
 
-  /** A trial of every list comes first: where one would not be imported, nothing is written. */
+  /** Where one list would not be imported, nothing is written. */
   async run({ isAllowed, signal, skipInvalid }: Order): Promise<Part[]> {
-    const total = 2 * this.#steps.reduce((bytes, { list }) => bytes + list.length, 0);
+    const total = this.#steps.reduce((bytes, { list }) => bytes + list.length, 0);
     return inStore(this.#config, { what: "importing", total }, async (store, onProgress) => {
       const options = { signal, skipInvalid, onProgress };
-      const trials = await this.#each(store, { ...options, isTrial: true });
-      if (!isAllowed || trials.some(({ result }) => !result.isWritten)) return trials;
-      return this.#each(store, options);
+      const parts = this.#steps.map((step) => this.#partOf(step, options));
+      const results = await importAll(store, parts, { isAllowed });
+      return results.map((result, n) => ({ collection: (parts[n] as ImportPart).collection.name, result }));
     });
   }
 
-  async #each(
-    store: Store,
-    { onProgress, ...options }: Pick<ImportOptions, "signal" | "skipInvalid" | "onProgress" | "isTrial">,
-  ): Promise<Part[]> {
+  #partOf(
+    { collection, list, line }: Step,
+    options: Pick<ImportOptions, "signal" | "skipInvalid" | "onProgress">,
+  ): ImportPart {
     const { bodyBytes, jsonDepth, jsonMembers } = this.#config.http.limits;
-    const parts: Part[] = [];
-    let { signal } = options;
-    for (const { collection, list, line } of this.#steps) {
-      const result: ImportResult = await importInto(store, collection, {
-        ...options,
-        signal,
-        pieces: fromLine(line, readPieces(chunksOf(list), bodyBytes)),
-        limits: { depth: jsonDepth, members: jsonMembers },
-        onProgress,
-      });
-      parts.push({ collection: collection.name, result });
-      // Once a list is written, the others follow: to stop would leave a part.
-      if (options.isTrial !== true) signal = new AbortController().signal;
-    }
-    return parts;
+    const pieces = fromLine(line, readPieces(chunksOf(list), bodyBytes));
+    return {
+      collection,
+      options: { ...options, pieces, limits: { depth: jsonDepth, members: jsonMembers } },
+    };
   }
 }
 

@@ -33,11 +33,15 @@ export class Constraints {
     return this.#collision(commit) ?? this.#lost(commit);
   }
 
-  /** Why an arrival, which has been added, must not be there. */
-  brokenBy(collection: NumberedCollection, { id, text }: Arrival): Omit<Refused, "position"> | undefined {
+  /** Why an arrival, which has been added, must not be there. References to the collections `later` are not judged yet. */
+  brokenBy(
+    collection: NumberedCollection,
+    { id, text }: Arrival,
+    later: readonly string[],
+  ): Omit<Refused, "position"> | undefined {
     const pointer = this.#uniques.taken(collection, id);
     if (pointer !== undefined) return { pointer };
-    const lost = this.references.dangling(collection, text, { isLenient: true });
+    const lost = this.references.dangling(collection, text, later);
     return lost === undefined ? undefined : { pointer: lost, isLost: true };
   }
 

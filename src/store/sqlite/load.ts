@@ -11,25 +11,33 @@ export interface LoadParts {
 
 /** An import under way. Once a part of it has failed, nothing of it is left in the store. */
 export class SqliteLoad implements Load {
-  /** The collection's name. */
-  readonly collection: string;
-  /** The number of the collection, which nobody else knows yet where the import makes it. */
+  /** The name of the collection that arrivals are for. */
+  collection: string;
+  /** Its number, which nobody else knows yet where the import makes it. */
   number: number | undefined;
+  readonly #among: readonly string[];
   readonly #parts: LoadParts;
   #failure: unknown;
   #hasEnded = false;
 
-  constructor(collection: string, parts: LoadParts) {
+  constructor(collection: string, among: readonly string[], parts: LoadParts) {
     this.collection = collection;
+    this.#among = among;
     this.#parts = parts;
   }
 
   /** Begins the transaction. Throws StartError when the collection cannot be as given. */
   async begin(into: number | CollectionRecord): Promise<void> {
-    const answer = await this.#parts.ask({ kind: "load", into, at: Date.now() });
+    const request = { kind: "load", into, at: Date.now(), among: this.#among } as const;
+    const answer = await this.#parts.ask(request);
     if (answer.kind === "mistake" && typeof into === "object") throw new StartError(answer.message);
     requireDone(answer);
     if (answer.kind === "loading") this.number = answer.collection;
+  }
+
+  async next(collection: CollectionRecord): Promise<void> {
+    await this.begin(collection);
+    this.collection = collection.name;
   }
 
   async add(arrivals: readonly { id: string; text: string }[]): Promise<readonly Refused[]> {

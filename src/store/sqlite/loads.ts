@@ -38,10 +38,10 @@ export class Loads {
     return this.#current?.collection === collection ? this.#current.number : undefined;
   }
 
-  /** Begins an import into a collection, by its number, or into one that it makes to be as given. */
-  async begin(name: string, into: number | CollectionRecord): Promise<Load> {
+  /** Begins an import into a collection, by its number, or into one that it makes to be as given; `among` as `load` of a store takes it. */
+  async begin(name: string, into: number | CollectionRecord, among: readonly string[]): Promise<Load> {
     const { asks, health, drained, onEnd } = this.#parts;
-    const load = new SqliteLoad(name, {
+    const load = new SqliteLoad(name, among, {
       ask: async (request) => {
         if (request.kind !== "cancel") health.requireWorking(); // what is written to a lost file is lost
         return asks.ask(request);

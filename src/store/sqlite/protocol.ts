@@ -19,7 +19,7 @@ export type WriterRequest =
   | { kind: "commit"; calls: number; cells: readonly Cell[] }
   | { kind: "migrate"; plan: readonly CollectionRecord[] }
   | { kind: "reserve"; collection: number; n: number }
-  | { kind: "load"; into: number | CollectionRecord; at: number }
+  | { kind: "load"; into: number | CollectionRecord; at: number; among: readonly string[] }
   | { kind: "add"; cells: readonly string[] }
   | { kind: "finish" }
   | { kind: "cancel" }

@@ -73,6 +73,14 @@ export interface Referrers {
   find(id: string, limit: number): Found[];
 }
 
+/** A reference that leads nowhere. */
+export interface Lost {
+  from: string;
+  id: string;
+  attribute: string;
+  to: string;
+}
+
 /** Knows which collections refer to which. */
 export class References {
   readonly #database: DatabaseSync;
@@ -103,31 +111,46 @@ export class References {
     return this.#to.get(collection.name) ?? none;
   }
 
-  /** The place of the first id in a resource that leads nowhere. `isLenient` leaves out those within its collection. */
-  dangling(collection: NumberedCollection, text: string, { isLenient = false } = {}): string | undefined {
-    const { references = none, name } = collection;
+  /** The place of the first id in a resource that leads nowhere. Those that lead to the collections `later` are not looked at. */
+  dangling(
+    collection: NumberedCollection,
+    text: string,
+    later: readonly string[] = none,
+  ): string | undefined {
+    const { references = none } = collection;
     if (references.length === 0) return undefined;
     const lost = targetsOf(JSON.parse(text), references).find(
-      ({ reference, id }) =>
-        !(isLenient && reference.collection === name) && !this.#has(reference.collection, id),
+      ({ reference, id }) => !later.includes(reference.collection) && !this.#has(reference.collection, id),
     );
     return lost === undefined ? undefined : toFragment(lost.at);
   }
 
-  /** The id of a resource that refers to one of its own collection which is not there. */
-  danglingWithin({ number, name, idKind, references = none }: NumberedCollection): string | undefined {
-    const own = references.filter(({ collection }) => collection === name);
-    if (own.length === 0) return undefined;
-    const resources = resourcesTable(number);
-    const asInteger = idKind === "integer" ? ", cast(refers.target as integer)" : "";
-    const row = this.#database
+  /** References from resources of a collection to some collections that lead nowhere, as many as are asked for. */
+  lostTo(to: readonly string[], from: NumberedCollection, limit: number): Lost[] {
+    const references = (from.references ?? none).filter(({ collection }) => to.includes(collection));
+    return references.flatMap((reference) => this.#lostBy(reference, from, limit)).slice(0, limit);
+  }
+
+  #lostBy({ path, collection }: Reference, { number, name }: NumberedCollection, limit: number): Lost[] {
+    const target = this.#collections.get(this.#numbers.get(collection) ?? 0);
+    if (target === undefined) return [];
+    const attribute = formatPath(path);
+    const asInteger = target.idKind === "integer" ? ", cast(refers.target as integer)" : "";
+    const rows = this.#database
       .prepare(
-        `select resource.id from ${refersTable(number)} as refers join ${resources} as resource using (key)
-         where refers.attribute in (${own.map(() => "?").join(", ")})
-           and not exists (select 1 from ${resources} as other where other.id in (refers.target${asInteger})) limit 1`,
+        `select resource.id, refers.target from ${refersTable(number)} as refers
+         join ${resourcesTable(number)} as resource using (key)
+         where refers.attribute = ? and not exists
+           (select 1 from ${resourcesTable(target.number)} as other where other.id in (refers.target${asInteger}))
+         limit ?`,
       )
-      .get(...own.map(({ path }) => formatPath(path)));
-    return row === undefined ? undefined : String(row.id);
+      .all(attribute, limit);
+    return rows.map(({ id, target }) => ({
+      from: name,
+      id: String(id),
+      attribute,
+      to: `${collection}/${target}`,
+    }));
   }
 
   #has(name: string, id: string): boolean {

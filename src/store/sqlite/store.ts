@@ -214,10 +214,10 @@ export class SqliteStore implements Store {
     this.#background.gather();
   }
 
-  async load(collection: string | CollectionRecord): Promise<Load> {
+  async load(collection: string | CollectionRecord, among: readonly string[] = []): Promise<Load> {
     this.#requireWritable();
-    if (typeof collection === "object") return this.#loads.begin(collection.name, collection);
-    return this.#loads.begin(collection, this.#requireCollection(collection).number);
+    if (typeof collection === "object") return this.#loads.begin(collection.name, collection, among);
+    return this.#loads.begin(collection, this.#requireCollection(collection).number, among);
   }
 
   async *scan(collection: string): AsyncGenerator<Stored> {

@@ -10,6 +10,7 @@ import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { suspendIndexes } from "./migrate.ts";
 import type { Refusal } from "./protocol.ts";
+import type { Lost } from "./references.ts";
 import type { Origin, Resources } from "./resources.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -30,10 +31,20 @@ export interface WriterLoadParts {
 }
 
 interface UnderWay {
+  /** The collections so far, and what is left to be done for each before all is written. */
+  parts: readonly { collection: NumberedCollection; complete(): void }[];
+  /** The one that arrivals are for. */
   collection: NumberedCollection;
+  among: readonly string[];
   origin: Origin;
-  /** What is left to be done before all is written. */
-  complete(): void;
+}
+
+const shownLost = 10;
+
+function describeLost(lost: readonly Lost[]): string {
+  const shown = lost.slice(0, shownLost);
+  const places = shown.map(({ from, id, attribute, to }) => `${from}/${id} (${attribute}: ${to})`).join(", ");
+  return `What is referred to is not there: ${places}${lost.length < shownLost ? "" : ", …"}.`;
 }
 
 /** Carries out imports, one at a time. It is cancelled by taking the transaction back. */
@@ -47,19 +58,28 @@ export class WriterLoad {
     this.#usualCacheSize = Number(parts.database.prepare("pragma cache_size").get()?.cache_size);
   }
 
-  /** Begins an import into a collection, or into one that it makes to be as given, and gives the collection's number. */
-  begin(into: number | CollectionRecord, at: number): number {
-    const { collections, ids, groups, declarations, transactions } = this.#parts;
+  /**
+   * Begins an import into a collection, or into one that it makes to be as given, and gives the collection's number. Goes on
+   * with one more where an import is under way. References to the collections `among` are judged when it finishes.
+   */
+  begin(into: number | CollectionRecord, at: number, among: readonly string[]): number {
+    const { collections, declarations, transactions } = this.#parts;
+    const before = this.#underWay ?? this.#open(at);
+    const number = typeof into === "number" ? into : declarations.takeOver(into);
+    const collection = collectionOf(collections, number);
+    const parts = [...before.parts, { collection, complete: this.#prepare(collection) }];
+    this.#underWay = { ...before, parts, collection, among: [...among, collection.name] };
+    transactions.keepOpen();
+    return number;
+  }
+
+  #open(at: number): Omit<UnderWay, "collection" | "among"> {
+    const { ids, groups, transactions } = this.#parts;
     transactions.begin();
     transactions.onRollBack(ids.remember());
     transactions.onRollBack(() => this.#end());
     this.#setCacheSize(-cacheKibibytes);
-    const number = typeof into === "number" ? into : declarations.takeOver(into);
-    const origin = { at, principal: null, group: groups.next() };
-    const collection = collectionOf(collections, number);
-    this.#underWay = { collection, origin, complete: this.#prepare(collection) };
-    transactions.keepOpen();
-    return number;
+    return { parts: [], origin: { at, principal: null, group: groups.next() } };
   }
 
   /** Adds arrivals, given as ids and texts in turn. Gives those that are not added, and why. */
@@ -77,23 +97,25 @@ export class WriterLoad {
   /** Writes everything, or takes everything back and gives why. */
   finish(): Refusal | undefined {
     const { constraints, transactions } = this.#parts;
-    const lost = constraints.references.danglingWithin(this.#require().collection);
-    if (lost === undefined) {
-      this.#require().complete();
-      transactions.commit();
-      this.#end();
-      return undefined;
+    const { parts, among } = this.#require();
+    const lost = parts.flatMap(({ collection }) =>
+      constraints.references.lostTo(among, collection, shownLost),
+    );
+    if (lost.length > 0) {
+      transactions.rollBack();
+      return { code: "REFERENCE_NOT_FOUND", detail: describeLost(lost) };
     }
-    transactions.rollBack();
-    const detail = `The resource ${JSON.stringify(lost)} refers to one of its collection that is not there.`;
-    return { code: "REFERENCE_NOT_FOUND", detail };
+    for (const { complete } of parts) complete();
+    transactions.commit();
+    this.#end();
+    return undefined;
   }
 
-  #addOne(arrival: Arrival, { collection, origin }: UnderWay): Omit<Refused, "position"> | undefined {
+  #addOne(arrival: Arrival, { collection, origin, among }: UnderWay): Omit<Refused, "position"> | undefined {
     const { resources, constraints } = this.#parts;
     const key = resources.place(collection, arrival, origin.at);
     if (key === undefined) return { pointer: undefined };
-    const broken = constraints.brokenBy(collection, arrival);
+    const broken = constraints.brokenBy(collection, arrival, among);
     if (broken === undefined) resources.settle(collection, { key, ...arrival }, origin);
     else resources.takeOut(collection, arrival.id);
     return broken;

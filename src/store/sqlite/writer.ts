@@ -96,7 +96,7 @@ export class Writer {
       case "reserve":
         return { kind: "reserved", first: this.#reserve(request.collection, request.n) };
       case "load":
-        return { kind: "loading", collection: load.begin(request.into, request.at) };
+        return { kind: "loading", collection: load.begin(request.into, request.at, request.among) };
       case "add":
         return { kind: "added", refused: load.add(request.cells) };
       case "finish":

@@ -14,22 +14,31 @@ export class HotResources {
   readonly #kept = new Generations<Stored>({ weight: 4 * 1024 * 1024, count: 10_000 });
   /** How many changes of a resource are under way. */
   readonly #changing = new Map<string, number>();
+  readonly #followersOf: (collection: string) => readonly string[];
+  /** The collections in which deletes under way may change anything. */
+  readonly #following = new Map<readonly Change[], readonly string[]>();
+
+  /** `followersOf` gives the collections that change with deletes in one. */
+  constructor(followersOf: (collection: string) => readonly string[] = () => []) {
+    this.#followersOf = followersOf;
+  }
 
   /** The resource, where it is kept. */
   get(collection: string, id: string): Stored | undefined {
-    return this.#kept.get(nameOf(collection, id));
+    return this.#mayFollow(collection) ? undefined : this.#kept.get(nameOf(collection, id));
   }
 
   /** Keeps a resource that was read from the file just now. */
   keep(collection: string, resource: Stored): void {
-    if (resource.text.length > maxOwnText) return;
+    if (resource.text.length > maxOwnText || this.#mayFollow(collection)) return;
     const name = nameOf(collection, resource.id);
     if (!this.#changing.has(name)) this.#kept.set(name, resource, resource.text.length);
   }
 
-  /** Forgets the resources that are about to change. Each call wants its `release`. */
+  /** Forgets the resources that are about to change. Each call wants its `release`, with the same list. */
   forget(changes: readonly Change[]): void {
-    for (const { key } of changes) {
+    for (const { key, next } of changes) {
+      if (next === undefined) this.#follow(changes, this.#followersOf(key.collection));
       const name = nameOf(key.collection, key.id);
       this.#kept.delete(name);
       this.#changing.set(name, (this.#changing.get(name) ?? 0) + 1);
@@ -41,8 +50,20 @@ export class HotResources {
     for (const { collection, id } of keys) this.#kept.delete(nameOf(collection, id));
   }
 
+  #follow(changes: readonly Change[], followers: readonly string[]): void {
+    if (followers.length === 0) return;
+    this.#following.set(changes, [...(this.#following.get(changes) ?? []), ...followers]);
+  }
+
+  /** Whether resources of the collection may be changing because of others. */
+  #mayFollow(collection: string): boolean {
+    if (this.#following.size === 0) return false;
+    return this.#following.values().some((followers) => followers.includes(collection));
+  }
+
   /** The changes came to their end, whatever that was. */
   release(changes: readonly Change[]): void {
+    this.#following.delete(changes);
     for (const { key } of changes) {
       const name = nameOf(key.collection, key.id);
       const left = (this.#changing.get(name) ?? 1) - 1;

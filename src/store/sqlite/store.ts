@@ -22,6 +22,7 @@ import { Background } from "./background.ts";
 import { requireSense } from "./calls.ts";
 import { isAsIn, type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { Commits } from "./commits.ts";
+import { followersOf } from "./followers.ts";
 import { Health } from "./health.ts";
 import { HotPages } from "./hot-pages.ts";
 import { HotResources } from "./hot-resources.ts";
@@ -62,7 +63,7 @@ export class SqliteStore implements Store {
   readonly #threads: QueryThreads;
   readonly #background: Background;
   readonly #past: Past;
-  readonly #hot = new HotResources();
+  readonly #hot = new HotResources((collection) => followersOf(this.#catalogue, collection));
   readonly #health: Health;
   readonly #asks: Asks;
   readonly #reads: Reads;
@@ -164,8 +165,8 @@ export class SqliteStore implements Store {
   async erase(key: Key): Promise<Erased> {
     this.#requireWritable();
     const { number } = this.#requireCollection(key.collection);
-    const change = { key, expect: "absent", next: undefined } as const;
-    this.#hot.forget([change]);
+    const own = [{ key, expect: "absent", next: undefined }] as const;
+    this.#hot.forget(own);
     try {
       const request = { kind: "erase", collection: number, id: key.id } as const;
       const { resource, changes, followed } = await this.#asks.askFor("erased", request);
@@ -173,7 +174,7 @@ export class SqliteStore implements Store {
       return { resource, changes, followed };
     } finally {
       this.#background.gather();
-      this.#hot.release([change]);
+      this.#hot.release(own);
     }
   }
 

@@ -1,0 +1,64 @@
+/** What follows on a delete is seen as soon as the delete is. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { test } from "node:test";
+import type { OnDelete } from "../../src/collection/refers.ts";
+import type { CollectionRecord, Key, Store, Stored } from "../../src/store/store.ts";
+import { commit, created, deleted, topic, user } from "./contract/fixture.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
+
+function record(name: string, references: CollectionRecord["references"] = []): CollectionRecord {
+  return { name, idKind: "uuid", schema: undefined, indexes: [], search: [], references };
+}
+
+/** Calls back while the event loop polls: what another thread says meanwhile is heard only after what this turn reads. */
+async function whilePolling<T>(work: () => Promise<T>): Promise<T> {
+  const server = createServer((socket) => socket.end("x")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  try {
+    return await new Promise((resolve) => client.once("data", () => resolve(work())));
+  } finally {
+    client.destroy();
+    server.close();
+  }
+}
+
+function waitMs(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+async function readBoth(store: Store, [one, other]: [Key, Key]): Promise<(Stored | undefined)[]> {
+  const first = await store.read(one);
+  return [first, await store.read(other)];
+}
+
+for (const onDelete of ["cascade", "clear"] satisfies OnDelete[]) {
+  test(`one who sees that a resource is gone sees those changed that referred to it (${onDelete})`, async (t) => {
+    const { store, cleanup } = await openSqliteFixture();
+    t.after(cleanup);
+    await store.migrate([
+      record("users"),
+      record("between", [{ path: ["by"], collection: "users", onDelete: "cascade" }]),
+      record("topics", [{ path: ["in"], collection: "between", onDelete }]),
+    ]);
+    const between = { collection: "between", id: "b" };
+    await commit(store, [created(user("kim")), created(between, { by: "kim" })]);
+    await commit(store, [created(topic("a"), { in: "b" })]);
+    await store.read(topic("a")); // from now on it is kept in memory
+    const [gone, followed] = await whilePolling(async () => {
+      const committed = commit(store, [deleted(user("kim"), 1)]);
+      const seen = await whilePolling(() => {
+        const reading = readBoth(store, [user("kim"), topic("a")]);
+        waitMs(200); // the writer is done before this turn reads
+        return reading;
+      });
+      await committed;
+      return seen;
+    });
+    assert.equal(gone, undefined);
+    assert.notEqual(followed?.version, 1);
+    assert.deepEqual(await store.read(topic("a")), followed);
+  });
+}

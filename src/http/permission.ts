@@ -33,9 +33,11 @@ export function requireAllowed({ access }: Service, route: Route, { method, prin
   const { kind, collection } = route;
   const permit = access.permit(collection.name, principal);
   const asked = askedBy[kind][method] ?? [];
-  if (asked.some((action) => permit.may(action) !== "nothing"))
-    return { ...route, collection: access.seen(collection, principal) };
-  throw denied(principal, { collection: collection.name, action: asked[0] ?? "update" });
+  if (asked.every((action) => permit.may(action) === "nothing")) {
+    throw denied(principal, { collection: collection.name, action: asked[0] ?? "update" });
+  }
+  const seen = access.seen(collection, principal);
+  return seen === collection ? route : { ...route, collection: seen };
 }
 
 /** A caller before the resources of one collection. */
@@ -66,40 +68,65 @@ const open: Guard = {
 /** The guard of a collection, before whoever asks. */
 export function guardOf(
   { access }: Service,
-  { name, sight }: Pick<Collection, "name" | "sight">,
+  collection: Pick<Collection, "name" | "sight">,
   { principal }: Pick<HttpRequest, "principal">,
 ): Guard {
-  const told = (stored: Stored) => toldResource(stored, sight);
-  if (access !== undefined) return { ...createGuard(access.permit(name, principal), name, principal), told };
-  return sight === undefined ? open : { ...open, told };
+  const { name, sight } = collection;
+  if (access !== undefined) return new PermitGuard(access.permit(name, principal), collection, principal);
+  return sight === undefined ? open : { ...open, told: (stored) => toldResource(stored, sight) };
 }
 
 function toldResource(stored: Stored, sight: Sight | undefined): Stored {
   return sight === undefined ? stored : { ...stored, text: toldText(stored.text, sight) };
 }
 
-function createGuard(
-  permit: Permit,
-  collection: string,
-  principal: Principal | undefined,
-): Omit<Guard, "told"> {
-  const visible = permit.visible();
-  return {
-    visible,
-    sees: (text) => includes(visible, text),
-    mayRead: (text) => includes(permit.may("read"), text),
-    listed: permit.may("list"),
-    require(action, text) {
-      if (!includes(permit.may(action), text)) throw denied(principal, { collection, action });
-    },
-  };
+/** One object with what it needs, since every request makes one. */
+class PermitGuard implements Guard {
+  readonly #permit: Permit;
+  readonly #collection: Pick<Collection, "name" | "sight">;
+  readonly #principal: Principal | undefined;
+
+  constructor(
+    permit: Permit,
+    collection: Pick<Collection, "name" | "sight">,
+    principal: Principal | undefined,
+  ) {
+    this.#permit = permit;
+    this.#collection = collection;
+    this.#principal = principal;
+  }
+
+  get visible(): Decision {
+    return this.#permit.visible();
+  }
+
+  get listed(): Decision {
+    return this.#permit.may("list");
+  }
+
+  sees(text: string): boolean {
+    return includes(this.#permit.visible(), text);
+  }
+
+  mayRead(text: string): boolean {
+    return includes(this.#permit.may("read"), text);
+  }
+
+  told(stored: Stored): Stored {
+    return toldResource(stored, this.#collection.sight);
+  }
+
+  require(action: Action, text: string): void {
+    if (includes(this.#permit.may(action), text)) return;
+    throw denied(this.#principal, { collection: this.#collection.name, action });
+  }
 }
 
 /** Whether a resource is there for the caller by its last state, also where it is deleted. */
-export async function seesLast({ visible, sees }: Guard, store: Store, key: Key): Promise<boolean> {
-  if (visible === "everything") return true;
+export async function seesLast(guard: Guard, store: Store, key: Key): Promise<boolean> {
+  if (guard.visible === "everything") return true;
   const last = await lastState(store, key);
-  return last !== undefined && sees(last.text);
+  return last !== undefined && guard.sees(last.text);
 }
 
 async function lastState(store: Store, key: Key): Promise<Stored | undefined> {

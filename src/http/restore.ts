@@ -1,4 +1,5 @@
 /** Writes an earlier version of a resource anew: a change like any other, and the way back for a deleted resource. */
+import { toldViolations } from "../collection/blind.ts";
 import type { Collection } from "../collection/collection.ts";
 import { pickFrom } from "../collection/resource.ts";
 import { shown } from "../collection/shown.ts";
@@ -113,11 +114,21 @@ async function swap(
   const state = await stateOf(service, key);
   if (state === undefined || !(await mayRestore(service, operation, request, state))) return absent;
   requireState(operation, request, state);
-  const guard = guardOf(service, operation.collection, request);
   const old = await service.store.version(key, version);
-  if (old === undefined || !guard.sees(old.text)) return absent;
+  if (old === undefined || !guardOf(service, operation.collection, request).sees(old.text)) return absent;
+  return putBack(service, operation, request, { state, old });
+}
+
+async function putBack(
+  service: Service,
+  operation: Restore,
+  request: HttpRequest,
+  { state, old }: { state: State; old: Stored },
+): Promise<Result | undefined> {
+  const { collection, id, path } = operation;
+  const key = { collection: collection.name, id };
+  const guard = guardOf(service, collection, request);
   const current = "current" in state ? state.current : undefined;
-  const { collection, path } = operation;
   const before = current ?? old;
   const at = timeOfChange(service, collection, before);
   const moment = { at, before, isDeleted: current === undefined };
@@ -127,12 +138,12 @@ async function swap(
   if (next === current?.text) return commitNothing(service, request, resultFor(current));
   guard.require(current === undefined ? "create" : "update", next);
   const text = await withoutUnseen(service, request, { collection, next, before: current?.text });
-  const resultOf = (made: Made) => resultFor({ id: key.id, text: next, ...made });
+  const resultOf = (made: Made) => resultFor({ id, text: next, ...made });
   try {
     return await commit(service, request, { change: changeOf(key, state, text), at, resultOf });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
-    throw error;
+    throw toldProblem(error, collection);
   }
 }
 
@@ -141,6 +152,14 @@ function contentOf({ text }: Stored, { sight }: Collection): Record<string, unkn
   const resource = JSON.parse(text) as Record<string, unknown>;
   if (sight === undefined) return resource;
   return pickFrom(resource, (name) => !sight.hidden.has(name) && !sight.readOnly.has(name));
+}
+
+/** What an earlier version had in attributes that the caller does not see may not go together with what there is now. */
+function toldProblem(error: unknown, { sight }: Collection): unknown {
+  if (!(error instanceof Problem) || sight === undefined) return error;
+  const { code, violations } = error;
+  if (toldViolations(violations, sight, { sent: {}, isNew: false }) === violations) return error;
+  return new Problem(code, "The version cannot be written anew, for a reason that you cannot see.");
 }
 
 function changeOf(key: Key, state: State, next: string): Change {

@@ -28,11 +28,14 @@ export function withoutUnseen(
 
 async function replaceUnseen(service: Service, request: HttpRequest, written: Written): Promise<string> {
   const { collection, next, before } = written;
+  const concealed = collection.sight?.concealed;
   const attributes = JSON.parse(next) as Record<string, unknown>;
   const known = before === undefined ? [] : targetsOf(JSON.parse(before), collection.references);
   let isWhole = true;
   for (const target of targetsOf(attributes, collection.references)) {
-    if (known.some((each) => isSame(each, target)) || !(await isUnseen(service, request, target))) continue;
+    // What the caller does not see, the caller has not set.
+    if (concealed?.has(String(target.at[0])) === true || known.some((each) => isSame(each, target))) continue;
+    if (!(await isUnseen(service, request, target))) continue;
     replaceAt(attributes, target.at, service.newUuid());
     isWhole = false;
   }

@@ -192,7 +192,7 @@ async function swap(
   const at = timeOfChange(service, collection, current);
   const next = await decide({ at, before: current, isBlind });
   const guard = guardOf(service, collection, request);
-  const isAsSent = operation.kind !== "replace" || !(collection.timestamps || collection.sight !== undefined);
+  const isAsSent = operation.kind !== "replace" || isKeptAsSent(collection);
   const updated = (stored: Stored) => written("updated", { stored, path, isAsSent }, guard);
   if (next === current.text && !isBlind) return commitNothing(service, request, updated(current));
   if (next !== undefined) guard.require("update", next);
@@ -200,12 +200,17 @@ async function swap(
   const resultOf = (made: Made): Result =>
     next === undefined ? { kind: "deleted" } : updated({ id: key.id, text: next, ...made });
   const change = { key, expect: current.version, next: text };
-  try {
-    return await commit(service, request, { change, at, resultOf });
-  } catch (error) {
-    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
-    throw error;
-  }
+  return commit(service, request, { change, at, resultOf }).catch(undefinedIfOvertaken);
+}
+
+function undefinedIfOvertaken(error: unknown): undefined {
+  if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
+  throw error;
+}
+
+/** Whether a replacement leaves nothing behind but what was sent. */
+function isKeptAsSent({ timestamps, sight }: Collection): boolean {
+  return !timestamps && sight === undefined;
 }
 
 /** Whether the resource is there for the caller. Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE where it is not the caller's to change. */

@@ -28,6 +28,11 @@ before(async () => {
     auth,
     collections: {
       people: { schema: person, attributes, defaults, unique: ["email"], indexes: ["name"] },
+      desks: {
+        schema: { properties: { room: { type: "integer" }, seat: { type: "string", maxLength: 9 } } },
+        attributes: { seat: { roles: ["hr"] } },
+        unique: ["seat"],
+      },
       loose: { attributes, defaults: { createdBy: "$subject" } },
     },
   });
@@ -227,6 +232,17 @@ describe("an attribute that is for a role", () => {
     const { salary, grade, pin } = await read("hans", target);
     assert.deepEqual([salary, grade, pin], [2, undefined, undefined]);
   });
+});
+
+test("why a deleted resource cannot come back is not told by attributes that its caller does not see", async () => {
+  const target = (await createAs(service, "hans", "desks", { room: 1, seat: "s1" })).path;
+  await as("ada", { method: "DELETE", path: target });
+  await createAs(service, "hans", "desks", { room: 2, seat: "s1" });
+  const restore = { method: "POST", path: `${target}/_restore`, content: { version: 1 } };
+  const answer = await as("ada", restore);
+  assert.equal(outcome(answer), "409 UNIQUE_VIOLATION");
+  assert.doesNotMatch(answer.text, /seat|s1/);
+  assert.match((await as("hans", restore)).text, /#\/seat/);
 });
 
 describe("an attribute that is written only", () => {

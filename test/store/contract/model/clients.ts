@@ -93,7 +93,7 @@ async function take(store: Store, step: Step, run: Run): Promise<void> {
       return;
     case "list": {
       const answered = run.note(step);
-      answered({ kind: "listed", page: await store.list({ collection: step.collection, limit: 100 }) });
+      answered({ kind: "listed", page: await store.list({ collection: step.collection, limit: 10_000 }) });
       return;
     }
     case "receipt": {

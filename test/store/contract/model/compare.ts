@@ -17,7 +17,7 @@ export async function requireState(
   for (const { name: collection } of records) {
     const items = allIn(state, collection);
     const sequence = state.sequences.get(collection) ?? 0;
-    const page = await store.list({ collection, limit: 1_000 });
+    const page = await store.list({ collection, limit: 10_000 });
     assert.deepEqual(page, { items, more: false, total: items.length, sequence });
     assert.equal(await store.count(collection), items.length);
     const scanned: Stored[] = [];

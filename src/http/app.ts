@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { type Budget, createBudget, isBeyond, noRoomForAnswer } from "./budget.ts";
+import type { Problem } from "../errors.ts";
+import { type Budget, createBudget, isBeyond, isFull, noRoomForAnswer, noRoomForRequest } from "./budget.ts";
 import { answerClientError } from "./client-errors.ts";
 import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
 import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
@@ -13,6 +14,7 @@ import { handle } from "./handle.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { problemResponse } from "./problem.ts";
 import { addCommonHeaders } from "./respond.ts";
+import { isDocument } from "./route.ts";
 import type { Service } from "./service.ts";
 import type { Limits } from "./settings.ts";
 import type { KeyPair } from "./tls.ts";
@@ -35,6 +37,8 @@ export interface WireBounds {
   maxConnections: number;
   /** Content of requests that are not answered yet and answers that are not read yet, in bytes. @default 67108864 */
   maxHeldBytes: number;
+  /** Requests under way, one of each connection at most; further ones are refused. @default 5000 */
+  maxRequests: number;
   /** A connection on which nothing moves for so long, its client not reading the answer for one, is closed. @default 60000 */
   stalledTimeoutMs: number;
 }
@@ -42,6 +46,7 @@ export interface WireBounds {
 const defaultBounds: WireBounds = {
   maxConnections: 10_000,
   maxHeldBytes: 67_108_864,
+  maxRequests: 5_000,
   stalledTimeoutMs: 60_000,
 };
 
@@ -52,7 +57,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
   const serve = serveWith({
     service,
     logRequests: options.logRequests,
-    budget: createBudget(bounds.maxHeldBytes),
+    budget: createBudget(bounds.maxHeldBytes, bounds.maxRequests),
   });
   const app = fastify({
     logger: false,
@@ -124,25 +129,63 @@ function serveWith(wire: Wire): Serve {
     (request.raw.socket as Connection)[latestRequest] = request.raw;
     if (isRead(request.raw)) {
       pace.noteRead();
-      inOrder(request.raw.socket, work);
-    } else inOrder(request.raw.socket, () => takeTurn().then(work));
+      inOrder(request.raw.socket, () => (begins(wire, request) ? work() : refuse(wire, request, reply)));
+    } else {
+      const inTurn = () => takeTurn().then(work);
+      inOrder(request.raw.socket, () => (begins(wire, request) ? inTurn() : refuse(wire, request, reply)));
+    }
   };
+}
+
+/** Takes its place among the requests under way, if there is one. Health is told in any case: it needs none for long. */
+function begins({ budget }: Wire, { raw }: FastifyRequest): boolean {
+  if (isFull(budget) && !isDocument(raw.url ?? "")) return false;
+  budget.requests++;
+  return true;
+}
+
+async function refuse(wire: Wire, incoming: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const begin = wire.logRequests ? performance.now() : 0;
+  const request = toHttpRequest(incoming, wire.budget);
+  return send(wire, { request, response: refusalOf(wire, request, noRoomForRequest()), begin }, reply);
 }
 
 function isRead({ method }: IncomingMessage): boolean {
   return method === "GET" || method === "HEAD" || method === "QUERY";
 }
 
+/** Answers a request that has taken its place. */
+async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const begin = wire.logRequests ? performance.now() : 0;
+  const { budget } = wire;
+  const request = toHttpRequest(incoming, budget);
+  try {
+    const response = withinRoom(wire, request, await handle(wire.service, request));
+    budget.held -= request.heldBytes;
+    return await send(wire, { request, response, begin }, reply);
+  } finally {
+    budget.requests--;
+  }
+}
+
+interface Answered {
+  request: HttpRequest;
+  response: HttpResponse;
+  /** When the request began, where that is logged. */
+  begin: number;
+}
+
 /**
  * The answer is written past Fastify, which would add a charset to media types that have none. Gives whether the
  * connection stays open.
  */
-async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-  const begin = wire.logRequests ? performance.now() : 0;
-  const { raw } = incoming;
-  const request = toHttpRequest(incoming, wire.budget);
-  const { status, headers, body } = withinRoom(wire, request, await handle(wire.service, request));
-  wire.budget.held -= request.heldBytes;
+async function send(
+  wire: Wire,
+  { request, response, begin }: Answered,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const { status, headers, body } = response;
+  const { raw } = reply.request;
   if (closesBehind(raw)) headers.connection = "close";
   reply.raw.writeHead(status, headers);
   // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.
@@ -154,13 +197,17 @@ async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply)
 }
 
 /** The answer itself, unless it is a large one to a read and too much is held already. */
-function withinRoom({ service, budget }: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
+function withinRoom(wire: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
   if (
     (request.method !== "GET" && request.method !== "QUERY") ||
-    !isBeyond(budget, response.body?.length ?? 0)
+    !isBeyond(wire.budget, response.body?.length ?? 0)
   )
     return response;
-  const refusal = problemResponse(request, noRoomForAnswer(), service.log);
+  return refusalOf(wire, request, noRoomForAnswer());
+}
+
+function refusalOf({ service }: Wire, request: HttpRequest, problem: Problem): HttpResponse {
+  const refusal = problemResponse(request, problem, service.log);
   addCommonHeaders(service, request, refusal);
   return refusal;
 }

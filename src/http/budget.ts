@@ -4,18 +4,32 @@
  */
 import { Problem } from "../errors.ts";
 
-/** Bytes that are held, and how many may be. Whoever adds to `held` takes the same off it again. */
+/** What is held, and how much may be. Whoever adds to `held` or `requests` takes the same off it again. */
 export interface Budget {
+  /** Bytes. */
   readonly max: number;
   held: number;
+  /** Requests under way. */
+  readonly maxRequests: number;
+  requests: number;
 }
 
 /** Content and answers up to this size are never refused for want of room. */
 const smallBytes = 16_384;
 
 /** A budget of which nothing is held. */
-export function createBudget(max: number): Budget {
-  return { max, held: 0 };
+export function createBudget(max: number, maxRequests = Number.POSITIVE_INFINITY): Budget {
+  return { max, held: 0, maxRequests, requests: 0 };
+}
+
+/** Whether as many requests are under way as may be. */
+export function isFull({ requests, maxRequests }: Budget): boolean {
+  return requests >= maxRequests;
+}
+
+/** The problem of a request for which that is so. */
+export function noRoomForRequest(): Problem {
+  return new Problem("UNAVAILABLE", "As many requests are under way as the service takes. Try again.");
 }
 
 /**

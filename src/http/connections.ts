@@ -12,6 +12,10 @@ const waitingRequests = Symbol("waiting requests");
 /** Requests of one connection that may wait for the one under way. */
 const maxWaitingRequests = 1_000;
 
+/** Requests of all connections of the process that may wait so. */
+const maxWaitingInAll = 10_000;
+let waitingInAll = 0;
+
 /** Answers one request; gives whether the connection stays open. */
 export type Work = () => Promise<boolean>;
 
@@ -27,6 +31,9 @@ export type Connection = Socket & {
 /** Shared by the many connections on which nothing waits. */
 const noneWaiting: Work[] = [];
 
+/** Stands for what waits on a connection on which nothing more is carried out. */
+const noneTaken: Work[] = [];
+
 /**
  * Requests that were sent one after the other without waiting are carried out one after the other: the second may
  * stand on what the first does (RFC 9112 §9.3.2). After an answer that closes the connection, what still came
@@ -37,21 +44,47 @@ export function inOrder(connection: Connection, work: Work): void {
   if (waiting === undefined) {
     connection[waitingRequests] = noneWaiting;
     carryOut(connection, work);
-  } else if (waiting === noneWaiting) connection[waitingRequests] = [work];
-  else if (waiting.length < maxWaitingRequests) waiting.push(work);
-  else connection.destroy(); // nobody sends so many requests who also reads the answers
+  } else if (waiting !== noneTaken) wait(connection, waiting, work);
+}
+
+function wait(connection: Connection, waiting: Work[], work: Work): void {
+  if (waiting.length >= maxWaitingRequests || waitingInAll >= maxWaitingInAll) {
+    connection.destroy(); // nobody sends so many requests who also reads the answers
+    return;
+  }
+  waitingInAll++;
+  if (waiting === noneWaiting) connection[waitingRequests] = [work];
+  else waiting.push(work);
 }
 
 function carryOut(connection: Connection, work: Work): void {
   work().then(
     (isOpen) => {
-      if (!isOpen) return connection.destroySoon(); // as Node does itself, unless it has handed the connection over
-      const next = connection.destroyed ? undefined : connection[waitingRequests]?.shift();
-      if (next === undefined) connection[waitingRequests] = undefined;
-      else carryOut(connection, next);
+      if (connection.destroyed) return takeNoMore(connection);
+      if (isOpen) return goOn(connection);
+      takeNoMore(connection);
+      connection.destroySoon(); // as Node does itself, unless it has handed the connection over
     },
-    () => connection.destroy(), // the client learns that there is no answer
+    () => {
+      takeNoMore(connection);
+      connection.destroy(); // the client learns that there is no answer
+    },
   );
+}
+
+function goOn(connection: Connection): void {
+  const next = connection[waitingRequests]?.shift();
+  if (next === undefined) {
+    connection[waitingRequests] = undefined;
+    return;
+  }
+  waitingInAll--;
+  carryOut(connection, next);
+}
+
+function takeNoMore(connection: Connection): void {
+  waitingInAll -= connection[waitingRequests]?.length ?? 0;
+  connection[waitingRequests] = noneTaken;
 }
 
 /** Waits until an answer that was ended has gone out or its client has gone; until then its bytes are held. */

@@ -43,6 +43,7 @@ function bodyRequired(): Problem {
 
 function collect(request: HttpRequest, maxBytes: number): Promise<Buffer> {
   const { content, budget } = request;
+  if (content.destroyed) return Promise.reject(clientWentAway()); // while it waited for its turn: nothing more comes
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const refuse = (problem: Problem) => {

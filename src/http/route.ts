@@ -48,6 +48,11 @@ export function resourcePath(collectionPath: string, id: string): string {
 /** Paths outside the prefix that the service answers itself. */
 const documentPath = /^\/(?:livez|readyz|healthz|problems\/[^/]+)$/;
 
+/** Whether the target is one of these. */
+export function isDocument(target: string): boolean {
+  return documentPath.test(target);
+}
+
 /**
  * Finds what is addressed. Throws INVALID_REQUEST and INVALID_PARAMETER (400), URI_TOO_LONG, MISDIRECTED and
  * METHOD_NOT_ALLOWED.

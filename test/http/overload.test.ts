@@ -1,0 +1,130 @@
+/** As many requests as the service takes, and clients that go away at every moment. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { createPace } from "../../src/store/pace.ts";
+import { check } from "./check.ts";
+import type { Connection } from "./connection.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+const host = "Host: localhost\r\n";
+const json = "Content-Type: application/json\r\n";
+const livez = `GET /livez HTTP/1.1\r\n${host}\r\n`;
+const unfinished = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 7\r\n\r\n{"n`;
+
+async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
+  const service = await startService(options);
+  t.after(() => service.stop());
+  return service;
+}
+
+/** A connection that sends this. */
+async function open(service: Service, bytes: string): Promise<Connection> {
+  const connection = await service.connect();
+  connection.write(bytes);
+  return connection;
+}
+
+/** Waits until every one of so many requests at once is answered as if nothing had been before. */
+async function isItself(service: Service, requests: number): Promise<void> {
+  for (let n = 0; ; n++) {
+    const all = Array.from({ length: requests }, () =>
+      service.send({ path: "/api/v1/topics" }, { mayFail: true }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    if (statuses.every((status) => status === 200)) return;
+    assert.ok(n < 100, statuses.join(" "));
+    await delay(20);
+  }
+}
+
+test("beyond the requests that may be under way the answer is 503, but for health, until there is room", async (t) => {
+  const service = await start(t, { wireBounds: { maxRequests: 3 } });
+  const held = await Promise.all([1, 2, 3].map(() => open(service, unfinished)));
+  await delay(100);
+  for (const request of [
+    { path: "/api/v1/topics" },
+    { path: "/nowhere" },
+    { method: "POST", path: "/api/v1/topics", content: {} },
+  ]) {
+    const answer = await service.send(request, { mayFail: true });
+    check(answer, { status: 503, problem: "UNAVAILABLE", headers: { "Retry-After": "1" } });
+  }
+  for (const path of ["/livez", "/readyz"]) assert.equal((await service.send({ path })).status, 200);
+  const [first, ...others] = held;
+  first?.write('":1}');
+  assert.equal((await first?.answer("POST"))?.status, 201);
+  assert.equal((await service.send({ path: "/api/v1/topics" })).status, 200);
+  for (const connection of others) connection.close();
+  await isItself(service, 3);
+});
+
+test("a refused request leaves its connection usable, whatever content it had", async (t) => {
+  const service = await start(t, { wireBounds: { maxRequests: 1 } });
+  const held = await open(service, unfinished);
+  await delay(100);
+  const connection = await open(
+    service,
+    `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: ${livez.length}\r\n\r\n${livez}${livez}`,
+  );
+  assert.equal((await connection.answer("POST")).status, 503);
+  assert.equal((await connection.answer()).status, 200);
+  held.close();
+  await isItself(service, 1);
+  await delay(20);
+  assert.equal(connection.received, "", "its content was read as a request");
+});
+
+// The count is the process's: what one of these left behind would be missing in the next.
+for (const ending of ["go away", "are answered", "are answered again"]) {
+  test(`requests that wait on all connections together are bounded, until their clients ${ending}`, async (t) => {
+    let perTurn = 0;
+    const service = await start(t, { pace: { ...createPace(), perTurn: () => perTurn }, probe: { standstillMs: 2_000 } });
+    const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
+    const crowd = Array.from({ length: 12 }, () => open(service, create + livez.repeat(950)));
+    const all = await Promise.all(crowd);
+    const stillOpen = () => all.filter(({ closed }) => !closed);
+    for (let n = 0; n < 100 && stillOpen().length > 10; n++) await delay(20);
+    const kept = stillOpen();
+    assert.equal(kept.length, 10);
+    if (ending === "go away") for (const connection of kept) connection.close();
+    perTurn = 100;
+    await service.create("topics", {}); // and all that waits has its turn
+    if (ending !== "go away") for (const connection of kept) await hasAll(connection, 950);
+  });
+}
+
+async function hasAll(connection: Connection, reads: number): Promise<void> {
+  for (let n = 0; n < 500 && count(connection) < reads + 1; n++) await delay(10);
+  assert.equal(count(connection), reads + 1);
+}
+
+function count({ received }: Connection): number {
+  return received.match(/HTTP\/1\.1 20/g)?.length ?? 0;
+}
+
+test("clients that go away at any moment leave nothing behind", async (t) => {
+  const service = await start(t, { wireBounds: { maxRequests: 4, maxHeldBytes: 300_000 } });
+  const { path } = await service.create("large", { text: "x".repeat(900_000) });
+  const small = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 7\r\n\r\n{"n":1}`;
+  const moments = {
+    "before anything": "",
+    "in the headers": `GET /api/v1/topics HTTP/1.1\r\nHost: loc`,
+    "in the content": `${unfinished.replace("7", "200000")}${"x".repeat(100_000)}`,
+    "before the answer to a read": `GET ${path} HTTP/1.1\r\n${host}\r\n`,
+    "before the answer to a write": small,
+    "while a write waits for its turn": small.repeat(3),
+    "with requests waiting": unfinished.replace("7", "3") + livez.repeat(50),
+    "in the middle of many answers": `GET ${path} HTTP/1.1\r\n${host}\r\n`.repeat(5),
+  };
+  for (const [moment, bytes] of Object.entries(moments)) {
+    for (let n = 0; n < 12; n++) {
+      const connection = await open(service, bytes);
+      if (n % 3 > 0) await delay(n % 3 === 1 ? 1 : 15);
+      connection.close();
+    }
+    await isItself(service, 4).catch((error: Error) => assert.fail(`${moment}: ${error.message}`));
+    const { status } = await service.send({ path }, { mayFail: true });
+    assert.equal(status, 200, moment);
+  }
+});

@@ -1,0 +1,92 @@
+/** The guide to rules, as it stands there: each configuration is served, and each command gives what is written below it. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { claimsAt, createPair, tokenOf } from "../access/issuer.ts";
+import { folder, type RunningService, serve } from "./cli.ts";
+
+interface Step {
+  language: "ts" | "console";
+  text: string;
+}
+
+async function stepsOf(guide: string): Promise<Step[]> {
+  const text = await readFile(`docs/how-to/${guide}.md`, "utf8");
+  return [...text.matchAll(/^```(ts|console)\n(.*?)^```$/gms)].map(([, language, code]) => ({
+    language: language as Step["language"],
+    text: code ?? "",
+  }));
+}
+
+/** The commands of a block, each with the lines that it writes. */
+function commandsOf(text: string): { command: string; output: string }[] {
+  return text
+    .split(/^\$ /m)
+    .slice(1)
+    .map((each) => {
+      const [command = "", ...lines] = each.split("\n");
+      return { command, output: lines.join("\n") };
+    });
+}
+
+/** Runs a command with the variables of those before it; gives what it writes to standard output. */
+async function runIn(cwd: string, command: string): Promise<string> {
+  const script = `touch env.sh; . ./env.sh; ${command}\nset | grep -E '^[A-Z]+=' | grep -vE '^(IFS|PATH|PPID|PWD|OPTIND|PS[124])=' > env.sh`;
+  const path = `${join(cwd, "bin")}:${process.env.PATH}`;
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn("sh", ["-c", script], { cwd, env: { ...env, PATH: path } });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  await once(child, "close");
+  return output;
+}
+
+/** `holdfast` as a command, and as the package that a configuration imports. */
+async function install(cwd: string): Promise<void> {
+  await mkdir(join(cwd, "bin"));
+  await mkdir(join(cwd, "node_modules"));
+  await symlink(resolve("."), join(cwd, "node_modules", "holdfast"), "junction");
+  const program = join(cwd, "bin", "holdfast");
+  const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js")];
+  await writeFile(program, `#!/bin/sh\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`);
+  await chmod(program, 0o755);
+}
+
+/** What an answer has that no guide can know. */
+const generalId = (text: string) =>
+  text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<id>");
+
+test("every step of the guide to rules comes to what it says", async (t) => {
+  const cwd = await folder(t, {});
+  await install(cwd);
+  const pair = createPair("ES256");
+  await writeFile(join(cwd, "jwks.json"), JSON.stringify({ keys: [pair.jwk] }));
+  const token = tokenOf(pair, claimsAt(Date.now(), { tenant: "acme", roles: ["editor"] }));
+  await writeFile(join(cwd, "env.sh"), `TOKEN='${token}'\n`);
+  let service: RunningService | undefined;
+  let id = "";
+  for (const { language, text } of await stepsOf("secure")) {
+    if (language === "ts") {
+      service?.process.kill("SIGTERM");
+      await service?.ended;
+      await writeFile(
+        join(cwd, "holdfast.config.ts"),
+        text.replace("https://id.example.org/jwks.json", "jwks.json"),
+      );
+      const port = service === undefined ? "0" : new URL(service.origin).port;
+      service = await serve(t, ["--port", port], { cwd });
+      continue;
+    }
+    for (const { command, output } of commandsOf(text)) {
+      const real = command.replaceAll("http://localhost:3000", service?.origin ?? "").replaceAll("<id>", id);
+      const written = await runIn(cwd, real);
+      assert.equal(generalId(written).trim(), output.trim(), command);
+      id = /"id":"([^"]+)"/.exec(written)?.[1] ?? id;
+    }
+  }
+});

@@ -79,7 +79,10 @@ test("a refused request leaves its connection usable, whatever content it had", 
 for (const ending of ["go away", "are answered", "are answered again"]) {
   test(`requests that wait on all connections together are bounded, until their clients ${ending}`, async (t) => {
     let perTurn = 0;
-    const service = await start(t, { pace: { ...createPace(), perTurn: () => perTurn }, probe: { standstillMs: 2_000 } });
+    const service = await start(t, {
+      pace: { ...createPace(), perTurn: () => perTurn },
+      probe: { standstillMs: 2_000 },
+    });
     const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
     const crowd = Array.from({ length: 12 }, () => open(service, create + livez.repeat(950)));
     const all = await Promise.all(crowd);

@@ -23,8 +23,8 @@ import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings, Limits } from "./http/settings.ts";
 import type { TlsFiles } from "./http/tls.ts";
+import { isPostgresUrl, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/history.ts";
-import type { StoreAddress } from "./store/open.ts";
 
 /** Everything that the program was told, checked and with the defaults filled in. */
 export interface Config {
@@ -146,7 +146,7 @@ function accessOf(
 
 /** `sqlite:path` or a path alone, from the working directory. */
 function storeOf(address: string, cwd: string): StoreAddress {
-  if (/^postgres(ql)?:/.test(address)) {
+  if (isPostgresUrl(address)) {
     throw new StartError("store: PostgreSQL is not supported yet; this release keeps everything in SQLite.");
   }
   const path = address.replace(/^sqlite:(\/\/)?/, "");

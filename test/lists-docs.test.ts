@@ -10,7 +10,7 @@ import { legacySuffixes, operators } from "../src/query/operators.ts";
 import { listParameters } from "../src/query/parameters.ts";
 import { parseList } from "../src/query/parse.ts";
 import { defaultPageSize } from "../src/query/request.ts";
-import { servingOf } from "../src/store/sqlite/serving.ts";
+import { servingOf } from "../src/store/serving.ts";
 import { type Answer, type Request, type Service, startService } from "./http/service.ts";
 
 const reference = readFileSync("docs/reference/lists.md", "utf8");

@@ -4,8 +4,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { StartError } from "../errors.ts";
 import type { StoreAddress } from "../store/open.ts";
 
-/** What a store that is closed weighs on the disk. */
-export async function bytesOnDisk({ path }: StoreAddress): Promise<number> {
+/** What a store that is closed weighs on the disk; `undefined` where it is not a file. */
+export async function bytesOnDisk(address: StoreAddress): Promise<number | undefined> {
+  if (address.kind !== "sqlite") return undefined;
+  const { path } = address;
   const sizes = await Promise.all([path, `${path}-wal`].map(sizeOf));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
@@ -19,7 +21,9 @@ async function sizeOf(file: string): Promise<number> {
  * Throws StartError when a file is one of the store's own, also by way of a link: to open or replace it would lose
  * what the store holds.
  */
-export function requireNoStoreFile(file: string, { path }: StoreAddress): void {
+export function requireNoStoreFile(file: string, address: StoreAddress): void {
+  if (address.kind !== "sqlite") return;
+  const { path } = address;
   const given = placeOf(file);
   const own = ["", "-wal", "-shm", ".lock"].map((ending) => `${placeOf(path)}${ending}`);
   if (!own.some((each) => each === given || isSameFile(each, file))) return;

@@ -41,3 +41,8 @@ export interface Keys {
   /** Notes that a key was used; an earlier time than is noted already changes nothing. */
   noteUse(prefix: string, at: number): Promise<void>;
 }
+
+/** Keys that are open beside whoever serves the store. */
+export interface OpenKeys extends Keys {
+  close(): Promise<void>;
+}

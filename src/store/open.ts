@@ -1,18 +1,19 @@
 /** Where a store's address becomes a store. A new kind of store is one more case here. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { Problem, StartError } from "../errors.ts";
+import { type StoreAddress, shownAddress } from "./address.ts";
 import { defaultHistory, type History } from "./history.ts";
-import { type OpenKeys, openSqliteKeys } from "./sqlite/keys.ts";
-import { openSqliteReader, type StoreReader } from "./sqlite/open-reader.ts";
+import type { OpenKeys } from "./keys.ts";
+import type { StoreReader } from "./reader.ts";
+import type { ReceiptBounds } from "./receipts.ts";
+import { openSqliteKeys } from "./sqlite/keys.ts";
+import { requireFile } from "./sqlite/open-file.ts";
+import { openSqliteReader } from "./sqlite/open-reader.ts";
 import { openSqliteStore } from "./sqlite/open-store.ts";
-import type { ReceiptBounds } from "./sqlite/receipts.ts";
 import type { Store } from "./store.ts";
 
-export type { OpenKeys } from "./sqlite/keys.ts";
-export type { StoreReader } from "./sqlite/open-reader.ts";
-
-/** Where the resources are kept. */
-export type StoreAddress = { kind: "sqlite"; path: string };
+export type { StoreAddress } from "./address.ts";
+export type { StoreReader } from "./reader.ts";
 
 /** How a store is run. */
 export interface StoreOptions {
@@ -39,41 +40,64 @@ export interface StoreOptions {
 
 /** Opens a store for reading and writing; nobody else may write to it meanwhile. Throws StartError. */
 export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
-  const all = () => Number.POSITIVE_INFINITY;
-  return openSqliteStore(realPath(address), {
+  const all = {
     onFailure: () => {},
-    answersPerTurn: all,
+    answersPerTurn: () => Number.POSITIVE_INFINITY,
     groupCommit: true,
     queryMs: 2_000,
     history: defaultHistory,
     sweepMs: 60_000,
     synchronous: "FULL",
     ...options,
-  });
+  } as const;
+  if (address.kind === "sqlite") return openSqliteStore(realPath(address), all);
+  const { openPostgresStore } = await postgres();
+  return openPostgresStore(address.url, all);
 }
 
 /** Opens a store for reading beside whoever writes to it. Throws StartError. */
 export async function openReader(address: StoreAddress): Promise<StoreReader> {
-  return openSqliteReader(realPath(address));
+  if (address.kind === "sqlite") return openSqliteReader(realPath(address));
+  const { openPostgresReader } = await postgres();
+  return openPostgresReader(address.url);
 }
 
 /** Opens the API keys of a store beside whoever serves it, and makes the store where there is none. Throws StartError. */
 export async function openKeys(address: StoreAddress): Promise<OpenKeys> {
-  return openSqliteKeys(realPath(address));
+  if (address.kind === "sqlite") return openSqliteKeys(realPath(address));
+  const { openPostgresKeys } = await postgres();
+  return openPostgresKeys(address.url);
+}
+
+/** Whether there may be a store: a file that is not there has none, and a database tells when it is opened. */
+export function mayExist(address: StoreAddress): boolean {
+  return address.kind === "postgres" || existsSync(address.path);
+}
+
+/** Throws StartError where there is certainly no store. */
+export function requireStore(address: StoreAddress): void {
+  if (address.kind === "sqlite") requireFile(address.path);
 }
 
 /** Does on a store what a person asked for. Where there is no room for it, throws StartError, which names the store. */
-export async function onStoreOf<T>({ path }: StoreAddress, work: Promise<T>): Promise<T> {
+export async function onStoreOf<T>(address: StoreAddress, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "STORAGE_FULL") throw error;
-    throw new StartError(`There is no room left on the disk of ${path}: make room, or choose another store.`);
+    throw new StartError(
+      `There is no room left on the disk of ${shownAddress(address)}: make room, or choose another store.`,
+    );
   }
 }
 
+/** The driver is loaded by those who need it. */
+function postgres() {
+  return import("./postgres/open-store.ts");
+}
+
 /** SQLite follows a symbolic link, so its log and our lock must be looked for beside the file itself. */
-function realPath({ path }: StoreAddress): string {
+function realPath({ path }: StoreAddress & { kind: "sqlite" }): string {
   if (existsSync(path)) return realpathSync(path);
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
     throw new StartError(

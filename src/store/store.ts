@@ -211,6 +211,8 @@ export type StoreHealth =
   | { kind: "ok" }
   /** Reads work, writes fail, and may work again: no room. */
   | { kind: "degraded"; reason: string }
+  /** Neither reads nor writes work now, and may again: the database cannot be reached. */
+  | { kind: "unreachable"; reason: string }
   /** The store has stopped for good; the program must end. */
   | { kind: "failed"; reason: string };
 

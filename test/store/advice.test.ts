@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { parseList } from "../../src/query/parse.ts";
-import { adviceFor } from "../../src/store/sqlite/advice.ts";
-import { isQuick, servingOf } from "../../src/store/sqlite/serving.ts";
+import { adviceFor } from "../../src/store/advice.ts";
+import { isQuick, servingOf } from "../../src/store/serving.ts";
 
 function askedBy(query: string, count = false) {
   const { filter, sort } = parseList(query, openCollection("topics"), 1_000);

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
@@ -9,7 +8,8 @@ import {
   findMisfits,
   type Misfits,
 } from "../../fit/misfits.ts";
-import { openReader, type StoreReader } from "../../store/open.ts";
+import { shownAddress } from "../../store/address.ts";
+import { mayExist, openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, excerpt } from "../words.ts";
 
@@ -19,8 +19,8 @@ const shownMisfits = 50;
 export async function runCheck(flags: Record<string, unknown>, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
   print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
-  if (!existsSync(config.store.path)) {
-    print(`store: ${config.store.path} is not there yet`);
+  if (!mayExist(config.store)) {
+    print(`store: ${shownAddress(config.store)} is not there yet`);
     return;
   }
   const reader = await openReader(config.store);

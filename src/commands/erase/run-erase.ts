@@ -1,6 +1,5 @@
 import { Problem, StartError } from "../../errors.ts";
-import { onStoreOf, openStore } from "../../store/open.ts";
-import { requireFile } from "../../store/sqlite/open-file.ts";
+import { onStoreOf, openStore, requireStore } from "../../store/open.ts";
 import type { Erased, Key, Store } from "../../store/store.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, suggest } from "../words.ts";
@@ -8,7 +7,7 @@ import { counted, suggest } from "../words.ts";
 /** Erases a resource. Throws StartError when nothing is kept of it, or a service has the store open. */
 export async function runErase(key: Key, flags: Record<string, unknown>, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
-  requireFile(config.store.path);
+  requireStore(config.store);
   const store = await openStore(config.store, { onFailure: () => {}, history: config.history });
   try {
     for (const line of await onStoreOf(config.store, erase(store, key))) process.stderr.write(`${line}\n`);

@@ -9,7 +9,8 @@ export interface Circumstances {
   collection: string;
   seconds: number;
   /** Of the whole store. */
-  bytes: number;
+  /** What the store takes on the disk, where that is known. */
+  bytes: number | undefined;
 }
 
 /** Says what an import did: the bad lines on stderr, the rest on stdout. Throws StartError when nothing was written. */
@@ -34,7 +35,8 @@ export interface DatabaseCircumstances {
   /** Members that are no lists for a collection. */
   bad: readonly { line: number; name: string; reason: string }[];
   seconds: number;
-  bytes: number;
+  /** What the store takes on the disk, where that is known. */
+  bytes: number | undefined;
 }
 
 /** Says what the import of a database did, as `reportImport` does. */
@@ -90,8 +92,9 @@ function printSkipped(count: number, lines: readonly string[]): void {
   printErrors(lines);
 }
 
-function sumOf(seconds: number, bytes: number): string {
-  return `in ${seconds.toFixed(1)} s; the store takes ${(bytes / 1e6).toFixed(1)} MB on disk`;
+function sumOf(seconds: number, bytes: number | undefined): string {
+  const taken = bytes === undefined ? "" : `; the store takes ${(bytes / 1e6).toFixed(1)} MB on disk`;
+  return `in ${seconds.toFixed(1)} s${taken}`;
 }
 
 function verdict(result: ImportResult): string {

@@ -5,8 +5,7 @@ import { isLive } from "../../access/new-key.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import type { ApiKey, Keys } from "../../store/keys.ts";
-import { openKeys } from "../../store/open.ts";
-import { requireFile } from "../../store/sqlite/open-file.ts";
+import { openKeys, requireStore } from "../../store/open.ts";
 import { suggest } from "../words.ts";
 
 /** Does something with the keys of the configured store. Throws StartError, also where there is none and none may be made. */
@@ -15,7 +14,7 @@ export async function withKeys(
   work: (keys: Keys) => Promise<void>,
   { mayCreate = false } = {},
 ): Promise<void> {
-  if (!mayCreate) requireFile(config.store.path);
+  if (!mayCreate) requireStore(config.store);
   const keys = await openKeys(config.store);
   try {
     await work(keys);

@@ -1,4 +1,5 @@
 import type { Config } from "../../config.ts";
+import { shownAddress } from "../../store/address.ts";
 import { about } from "../about.ts";
 
 /** Where the service listens, what it stores in, the mode, and one line to try. */
@@ -8,7 +9,7 @@ export function banner(config: Config, origin: string): string {
   const lines = [
     `Holdfast ${about.version}`,
     `  listens on  ${base}`,
-    `  stores in   ${config.store.path} (SQLite)`,
+    `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
     `  mode        ${modeOf(config)}`,
     `  try         ${first === undefined ? tryCreate(base) : `curl -i ${base}/${first}`}`,
   ];

@@ -1,15 +1,10 @@
 /** What becomes of those that refer to something deleted: they keep it, or go with it, or lose their reference. */
-import { clearReference } from "../../collection/refers.ts";
-import { resourceText } from "../../collection/resource.ts";
-import { clientAttributes, withTimes } from "../../collection/timestamps.ts";
+import { maxFollowed, referencedDetail, textWithout, tooManyDetail } from "../follow-up.ts";
 import { collectionOf, type NumberedCollection } from "./catalogue.ts";
 import type { Groups } from "./groups.ts";
 import type { Refusal, WireChange, WireCommit, WireKey } from "./protocol.ts";
 import type { Found, References, Referrers } from "./references.ts";
 import type { Resources } from "./resources.ts";
-
-/** So many changes hold the other writers up for a second or less. */
-const maxFollowed = 10_000;
 
 /** What is deleted, and the change of the commit that makes it so: its own, or that which it follows. */
 interface Deleted {
@@ -95,7 +90,8 @@ export class Following {
     for (const resource of referrers.find(deleted.id, maxFollowed + 1)) {
       if (deletes.own.has(nameOf(referrers.from.number, resource.id))) return referenced(deleted);
       if (deletes.left-- === 0) return tooManyFollow(deleted);
-      const next = nextText(resource, referrers, { id: deleted.id, at: deletes.commit.at });
+      const referring = { resource, from: referrers.from, reference: referrers.reference };
+      const next = textWithout(referring, { id: deleted.id, at: deletes.commit.at }) ?? null;
       this.#change(resource, { from: referrers.from, next }, deletes);
       if (next === null)
         deletes.open.push({ ...deleted, collection: referrers.from.number, id: resource.id });
@@ -127,26 +123,10 @@ function nameOf(collection: number, id: string): string {
   return `${collection}/${id}`;
 }
 
-/** The text without the reference; `null` where the resource goes too. */
-function nextText(
-  resource: Found,
-  { from: { idKind, timestamps = false }, reference }: Referrers,
-  { id, at }: { id: string; at: number },
-): string | null {
-  if (reference.onDelete === "cascade") return null;
-  const attributes = clientAttributes({ timestamps }, JSON.parse(resource.text));
-  clearReference(attributes, reference, id);
-  return resourceText(idKind, resource.id, timestamps ? withTimes(attributes, at, resource) : attributes);
-}
-
 function referenced({ id, change }: Deleted): Refusal {
-  return { code: "REFERENCED", detail: `Other resources refer to ${JSON.stringify(id)}.`, change };
+  return { code: "REFERENCED", detail: referencedDetail(id), change };
 }
 
 function tooManyFollow({ id, change }: Deleted): Refusal {
-  return {
-    change,
-    code: "REFERENCED",
-    detail: `More than ${maxFollowed} resources would change with ${JSON.stringify(id)}: delete or change some of them first.`,
-  };
+  return { code: "REFERENCED", detail: tooManyDetail(id), change };
 }

@@ -1,6 +1,6 @@
 /** API keys in a store's file: through the store that is open, or beside the service that has it open. */
 import { existsSync } from "node:fs";
-import type { ApiKey, KeyEnd, Keys } from "../keys.ts";
+import type { ApiKey, KeyEnd, Keys, OpenKeys } from "../keys.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 import { takeLock } from "./lock.ts";
 import {
@@ -45,11 +45,6 @@ export class SqliteKeys implements Keys {
   async noteUse(prefix: string, at: number): Promise<void> {
     await this.#access.write({ kind: "use", prefix, at });
   }
-}
-
-/** Keys that are open. */
-export interface OpenKeys extends Keys {
-  close(): Promise<void>;
 }
 
 /**

@@ -1,24 +1,10 @@
 /** Reads a store's file beside the process that writes to it. */
-import type { ApiKey } from "../keys.ts";
-import type { CollectionRecord, Stored } from "../store.ts";
+import type { StoreReader } from "../reader.ts";
 import { type Catalogue, readCatalogue } from "./catalogue.ts";
 import { hasKeysTable, KeyTable } from "./key-table.ts";
 import { openForReading, requireFile, requireSoundSqlite } from "./open-file.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
-
-/** What can be read of a store without owning it. */
-export interface StoreReader {
-  /** Collections in the store by name. */
-  collections(): ReadonlyMap<string, CollectionRecord>;
-  /** How many resources the collection has; 0 for an unknown one. */
-  count(collection: string): number;
-  /** Every resource of a collection in id order, all from one snapshot. */
-  scan(collection: string): AsyncIterable<Stored>;
-  /** All API keys, the oldest first. */
-  keys(): readonly ApiKey[];
-  close(): Promise<void>;
-}
 
 /** Opens the store at `path` for reading, whether or not a service has it open. Throws StartError. */
 export function openSqliteReader(path: string): StoreReader {

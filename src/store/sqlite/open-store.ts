@@ -1,9 +1,9 @@
 /** Opens a store on a SQLite file. */
 
 import type { History } from "../history.ts";
+import type { ReceiptBounds } from "../receipts.ts";
 import { takeLock } from "./lock.ts";
 import { openForReading, prepareFile, requireSoundSqlite, requireWritablePlace } from "./open-file.ts";
-import type { ReceiptBounds } from "./receipts.ts";
 import { SqliteStore } from "./store.ts";
 import { WriterClient } from "./writer-client.ts";
 

@@ -6,10 +6,10 @@
  */
 import type { ProblemCode } from "../../errors.ts";
 import type { History } from "../history.ts";
+import type { ReceiptBounds } from "../receipts.ts";
 import type { CollectionRecord, Commit, Receipt, Refused } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { KeyChange } from "./key-table.ts";
-import type { ReceiptBounds } from "./receipts.ts";
 
 /** What a flat list is made of. */
 export type Cell = string | number | null;

@@ -1,26 +1,10 @@
 /** The receipts of idempotent writes, on the connection that writes. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { type ReceiptBounds, receiptBounds, tracesOf } from "../receipts.ts";
 import type { Receipt } from "../store.ts";
 
 /** What one call of `trim` removes at most, but for a single larger one: nobody else writes meanwhile. */
 const slice = { receipts: 200, textLength: 256 * 1024 };
-
-/** How many receipts there may be, and how much of their answers. */
-export interface ReceiptBounds {
-  /** Beyond it no new one is taken: to forget an old one would let its write happen twice. */
-  keys: number;
-  /** Of all answers in bytes. Beyond it the oldest go, and their receipts stay without. */
-  answers: number;
-  /** Of one answer in bytes; a longer one is not kept at all. */
-  answer: number;
-}
-
-/** The program's bounds: a receipt without its answer takes about 0.4 KB on the disk, so that all of them take 4 GB. */
-export const receiptBounds: ReceiptBounds = {
-  keys: 10_000_000,
-  answers: 256 * 1024 ** 2,
-  answer: 2 * 1024 ** 2,
-};
 
 /** Brings a file up to date that was made before receipts were counted. */
 export function addReceiptTotals(database: DatabaseSync): void {
@@ -115,7 +99,9 @@ export class Receipts {
    * resource itself, which has nothing left to be changed.
    */
   erase(id: string): void {
-    for (const { key, isOwn } of this.#holding.all(...searchedFor(id))) {
+    const { inKey, inBrief, inAnswer } = tracesOf(id);
+    const searched = [JSON.stringify(inKey), inBrief, JSON.stringify(inAnswer)];
+    for (const { key, isOwn } of this.#holding.all(...searched)) {
       if (isOwn === 1) this.#forget(String(key));
       else this.#dropAnswer(String(key), { withAll: true });
     }
@@ -155,20 +141,4 @@ export class Receipts {
   #totalOf(name: "receipts" | "answers"): number {
     return Number(this.#total.get(name)?.value);
   }
-}
-
-/** What tells of a resource: texts within the keys of receipts, the end of what is left of answers, texts within those. */
-function searchedFor(id: string): [inKey: string, inBrief: string, inAnswer: string] {
-  const address = `/${encodeURIComponent(id)}`;
-  const values = [`"id":${JSON.stringify(id)}`, `"id":${id},`, `"id":${id}}`].map(asString);
-  return [
-    JSON.stringify([`${address}"`, `${address}/`]),
-    `${address}"`,
-    JSON.stringify([...values, `${address}"`, `${address}\\"`]),
-  ];
-}
-
-/** As it appears within a JSON string. */
-function asString(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }

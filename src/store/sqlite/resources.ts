@@ -3,12 +3,13 @@
  * ids, words and the change log. Whoever calls holds a transaction open to write.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { integerOf } from "../integer-ids.ts";
 import type { Arrival } from "../store.ts";
 import { collectionOf, type NumberedCollection } from "./catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
-import { integerOf, toSqliteId } from "./ids.ts";
+import { toSqliteId } from "./ids.ts";
 import type { WireChange } from "./protocol.ts";
 import type { SearchTables } from "./search-tables.ts";
 import { changesTable, resourcesTable } from "./tables.ts";

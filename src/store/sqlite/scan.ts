@@ -2,9 +2,9 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
+import { integerOf } from "../integer-ids.ts";
 import type { Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import { integerOf } from "./ids.ts";
 import { openForReading } from "./open-file.ts";
 import { Reader } from "./reader.ts";
 

@@ -1,8 +1,8 @@
 /** Keeps the tables of words as the resources are, in the transactions that change them. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Path } from "../../collection/paths.ts";
-import { valueAt } from "../../query/matches.ts";
-import { wordsOf, wordsVersion } from "../../query/words.ts";
+import { wordsVersion } from "../../query/words.ts";
+import { searchedWords } from "../searched-words.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { searchDdl, searchTable } from "./search.ts";
 import { resourcesTable } from "./tables.ts";
@@ -68,8 +68,8 @@ export class SearchTables {
       search.remove.run(key);
       return;
     }
-    const words = searchedWords(next, search.paths);
-    if (before === undefined || words !== searchedWords(before, search.paths)) search.put.run(key, words);
+    const words = joinedWords(next, search.paths);
+    if (before === undefined || words !== joinedWords(before, search.paths)) search.put.run(key, words);
   }
 
   /** Puts some of the resources that are not in the tables yet there. Gives whether some are left. */
@@ -154,7 +154,7 @@ export class SearchTables {
     for (const { key, doc } of resources.iterate(indexedTo, slice.resources + 1)) {
       if (taken === slice.resources || textLength > slice.textLength) return Number(key) - 1;
       const text = String(doc);
-      put.run(Number(key), searchedWords(text, paths));
+      put.run(Number(key), joinedWords(text, paths));
       taken++;
       textLength += text.length;
     }
@@ -165,12 +165,6 @@ export class SearchTables {
 /** Keys begin at 1. */
 const beforeAll = 0;
 
-/** The words that a resource is found by: of strings at the paths, and of strings in arrays there. */
-function searchedWords(text: string, paths: readonly Path[]): string {
-  const resource: Record<string, unknown> = JSON.parse(text);
-  return paths
-    .flatMap((path) => valueAt(resource, path))
-    .filter((value) => typeof value === "string")
-    .flatMap(wordsOf)
-    .join(" ");
+function joinedWords(text: string, paths: readonly Path[]): string {
+  return searchedWords(text, paths).join(" ");
 }

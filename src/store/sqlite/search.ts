@@ -5,6 +5,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
 import { wordsVersion } from "../../query/words.ts";
+import { tellingWords } from "../searched-words.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { resourcesTable } from "./tables.ts";
 
@@ -52,10 +53,9 @@ export function searchSql(number: number, words: readonly string[]): SearchSql {
 
 /** Words are letters and digits, so that quotes are all it takes for them to be nothing but words. */
 function patternOf(words: readonly string[]): string {
-  const asked = [...new Set(words)];
-  // Who has a word that begins with "abc" has one that begins with "ab".
-  const telling = asked.filter((word) => !asked.some((other) => other !== word && other.startsWith(word)));
-  return telling.map((word) => `"${word}"*`).join(" ");
+  return tellingWords(words)
+    .map((word) => `"${word}"*`)
+    .join(" ");
 }
 
 /** Tells whether a collection's words are all in its table, on one connection. */

@@ -1,13 +1,13 @@
 /** From a list that is asked for to the statements that give it. */
 import type { SQLInputValue } from "node:sqlite";
 import { formatPath } from "../../collection/paths.ts";
+import { remainderOf, type Serving, servingOf } from "../serving.ts";
 import type { ListQuery } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { indexName, quoteName } from "./columns.ts";
 import { filterSql } from "./conditions.ts";
 import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
 import { type SearchSql, searchSql } from "./search.ts";
-import { remainderOf, type Serving, servingOf } from "./serving.ts";
 import { resourcesTable } from "./tables.ts";
 
 /** A list of a collection that is known. */

@@ -1,6 +1,8 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
+import { requireSense } from "../calls.ts";
+import { isQuick } from "../serving.ts";
 import type {
   CollectionRecord,
   Commit,
@@ -19,7 +21,6 @@ import type {
 } from "../store.ts";
 import { Asks } from "./asks.ts";
 import { Background } from "./background.ts";
-import { requireSense } from "./calls.ts";
 import { isAsIn, type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { Commits } from "./commits.ts";
 import { followersOf } from "./followers.ts";
@@ -35,7 +36,6 @@ import { QueryThreads } from "./query-threads.ts";
 import { Reader } from "./reader.ts";
 import { Reads } from "./reads.ts";
 import { Scans } from "./scan.ts";
-import { isQuick } from "./serving.ts";
 import type { WriterClient } from "./writer-client.ts";
 
 /** What the store is put together from. */

@@ -1,7 +1,7 @@
 /** What would make a list quick that is not. */
-import type { Index } from "../../collection/indexes.ts";
-import { formatPath, type Path } from "../../collection/paths.ts";
-import type { Filter } from "../../query/filter.ts";
+import type { Index } from "../collection/indexes.ts";
+import { formatPath, type Path } from "../collection/paths.ts";
+import type { Filter } from "../query/filter.ts";
 import { conjunctsOf, isEquality, isRange, isServed, neededKeys, repeatedIn } from "./conjuncts.ts";
 import { isByIdsAlone, type Quick, servingOf } from "./serving.ts";
 

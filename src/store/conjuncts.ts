@@ -1,8 +1,8 @@
 /** The conditions of a filter, by what an index can do for them. */
-import type { SortKey } from "../../collection/indexes.ts";
-import { formatPath, isIdPath, type Path } from "../../collection/paths.ts";
-import type { Condition, Filter } from "../../query/filter.ts";
-import { sortedCodePoints } from "../../query/sort.ts";
+import type { SortKey } from "../collection/indexes.ts";
+import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
+import type { Condition, Filter } from "../query/filter.ts";
+import { sortedCodePoints } from "../query/sort.ts";
 
 /** The conditions that must all hold. */
 export function conjunctsOf(filter: Filter | undefined): readonly Filter[] {

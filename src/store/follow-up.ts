@@ -1,0 +1,36 @@
+/** What becomes of one that refers to something deleted, and how it is said that nothing may. */
+import type { IdKind } from "../collection/ids.ts";
+import { clearReference, type Reference } from "../collection/refers.ts";
+import { resourceText } from "../collection/resource.ts";
+import { clientAttributes, withTimes } from "../collection/timestamps.ts";
+
+/** So many changes hold the other writers up for a second or less. */
+export const maxFollowed = 10_000;
+
+/** Who refers: a resource as it is, its collection, and by what. */
+export interface Referring {
+  resource: { id: string; text: string; updatedAt: number };
+  from: { idKind: IdKind; timestamps?: boolean };
+  reference: Reference;
+}
+
+/** The text without the reference to the resource of this id; `undefined` where the one that refers goes too. */
+export function textWithout(
+  { resource, from: { idKind, timestamps = false }, reference }: Referring,
+  { id, at }: { id: string; at: number },
+): string | undefined {
+  if (reference.onDelete === "cascade") return undefined;
+  const attributes = clientAttributes({ timestamps }, JSON.parse(resource.text));
+  clearReference(attributes, reference, id);
+  return resourceText(idKind, resource.id, timestamps ? withTimes(attributes, at, resource) : attributes);
+}
+
+/** Says that a resource is referred to. */
+export function referencedDetail(id: string): string {
+  return `Other resources refer to ${JSON.stringify(id)}.`;
+}
+
+/** Says that more would follow than may. */
+export function tooManyDetail(id: string): string {
+  return `More than ${maxFollowed} resources would change with ${JSON.stringify(id)}: delete or change some of them first.`;
+}

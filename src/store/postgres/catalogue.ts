@@ -1,0 +1,95 @@
+/** What the database knows about its collections, as one instance last read it. */
+import type { IdKind } from "../../collection/ids.ts";
+import type { Reference } from "../../collection/refers.ts";
+import type { Unique } from "../../collection/unique.ts";
+import type { CollectionRecord } from "../store.ts";
+import type { Row } from "./connections.ts";
+
+/** A collection with the number that its tables are named by. */
+export interface NumberedCollection extends CollectionRecord {
+  number: number;
+  unique: readonly Unique[];
+  references: readonly Reference[];
+  timestamps: boolean;
+  /** Raised with every declaration that others must know of before they write. */
+  declared: number;
+}
+
+/** A reference of a collection, as those see it that it leads to. */
+export interface Referrer {
+  from: NumberedCollection;
+  reference: Reference;
+}
+
+/** The statement whose rows `Catalogue.take` takes. */
+export const catalogueSql = `
+  select number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, declared
+  from holdfast_collections join holdfast_heads using (number) order by number`;
+
+/** Reads one row of the catalogue. */
+export function toCollection(row: Row): NumberedCollection {
+  const [number, name, idKind, schema, indexes, search, uniques, refers, timestamps, declared] = row;
+  return {
+    number: Number(number),
+    name: String(name),
+    idKind: idKind as IdKind,
+    schema: schema ?? undefined,
+    indexes: JSON.parse(String(indexes)),
+    search: JSON.parse(String(search)),
+    unique: JSON.parse(String(uniques)),
+    references: JSON.parse(String(refers)),
+    timestamps: timestamps === "t",
+    declared: Number(declared),
+  };
+}
+
+/** The collections, and who refers to whom. */
+export class Catalogue {
+  readonly byName: ReadonlyMap<string, NumberedCollection>;
+  readonly byNumber: ReadonlyMap<number, NumberedCollection>;
+  readonly #referrers = new Map<string, Referrer[]>();
+  readonly #related = new Map<number, readonly number[]>();
+
+  constructor(collections: Iterable<NumberedCollection>) {
+    const all = [...collections];
+    this.byName = new Map(all.map((each) => [each.name, each]));
+    this.byNumber = new Map(all.map((each) => [each.number, each]));
+    for (const from of all) {
+      for (const reference of from.references)
+        this.#referrers.set(reference.collection, [
+          ...this.referrersTo(reference.collection),
+          { from, reference },
+        ]);
+    }
+  }
+
+  /** Who may refer to resources of a collection. */
+  referrersTo(name: string): readonly Referrer[] {
+    return this.#referrers.get(name) ?? [];
+  }
+
+  /**
+   * The numbers of all collections that a write to this one may look at or change because of what is declared: nobody
+   * else may write to them meanwhile. Empty where nothing is declared.
+   */
+  relatedTo(collection: NumberedCollection): readonly number[] {
+    const known = this.#related.get(collection.number);
+    if (known !== undefined) return known;
+    const found = this.#findRelated(collection);
+    this.#related.set(collection.number, found);
+    return found;
+  }
+
+  #findRelated(collection: NumberedCollection): readonly number[] {
+    const seen = new Set([collection]);
+    for (const each of seen) {
+      for (const { from } of this.referrersTo(each.name)) seen.add(from);
+      for (const { collection: name } of each.references) {
+        const target = this.byName.get(name);
+        if (target !== undefined) seen.add(target);
+      }
+    }
+    const isFree = seen.size === 1 && collection.unique.length === 0 && collection.references.length === 0;
+    return isFree ? [] : [...seen].map(({ number }) => number);
+  }
+}

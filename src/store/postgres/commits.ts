@@ -1,0 +1,169 @@
+/** Carries out commits: a group in one transaction, and each keeps its own fate. */
+import { setTimeout as pass } from "node:timers/promises";
+import { Problem } from "../../errors.ts";
+import type { Outcome } from "../batch.ts";
+import { textLength } from "../calls.ts";
+import type { Commit, Committed } from "../store.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Connections } from "./connections.ts";
+import { answerTo, failureOf } from "./failures.ts";
+import { type Flushed, flush, Overtaken } from "./flush.ts";
+import type { GroupNumbers } from "./group-numbers.ts";
+import type { IdNumbers } from "./id-numbers.ts";
+import { type Fate, judge } from "./judge.ts";
+import { Ledger } from "./ledger.ts";
+import { Sight } from "./sight.ts";
+import { lockHeads } from "./statements.ts";
+import { smallWrite, type Transaction, transact } from "./transaction.ts";
+
+/** What commits are carried out with. */
+export interface CommitsParts {
+  connections: Connections;
+  /** The catalogue as it was read last. */
+  catalogue(): Catalogue;
+  /** Reads the catalogue again. */
+  reload(): Promise<void>;
+  groups: GroupNumbers;
+  ids: IdNumbers;
+  isLogged: boolean;
+}
+
+/** How often a group that others overtook is tried anew. */
+const maxTries = 8;
+
+/** Waits so long before a further try, in milliseconds, on average; and longer each time. */
+const pauseMs = 3;
+
+/** Carries out groups of commits, one group at a time. */
+export class Commits {
+  readonly #parts: CommitsParts;
+
+  constructor(parts: CommitsParts) {
+    this.#parts = parts;
+  }
+
+  /** The outcomes in the order of the commits. */
+  async perform(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
+    let hadLoss = false;
+    let error: unknown;
+    for (let tries = 0; tries < maxTries; tries++) {
+      try {
+        return await this.#attempt(commits);
+      } catch (caught) {
+        error = caught;
+        if (!(await this.#mayTryAgain(caught, { tries, hadLoss }))) break;
+        hadLoss ||= failureOf(caught) === "lost" || failureOf(caught) === "readOnly";
+      }
+    }
+    // The fault of one commit must not cost the others theirs.
+    if (commits.length > 1 && isFaultOfOne(error)) return this.#oneByOne(commits);
+    const answer = error instanceof Overtaken ? tooFast() : answerTo(error);
+    return commits.map(() => ({ error: answer }));
+  }
+
+  async #mayTryAgain(
+    error: unknown,
+    { tries, hadLoss }: { tries: number; hadLoss: boolean },
+  ): Promise<boolean> {
+    if (error instanceof Overtaken) {
+      if (error.isDeclaration) await this.#parts.reload();
+      return true;
+    }
+    if (error instanceof Problem) return false;
+    const failure = failureOf(error);
+    if (failure === "conflict") await pass(Math.random() * 2 * pauseMs * 2 ** tries);
+    return failure === "conflict" || (!hadLoss && (failure === "lost" || failure === "readOnly"));
+  }
+
+  async #oneByOne(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
+    const outcomes: Outcome<Committed>[] = [];
+    for (const commit of commits) outcomes.push(...(await this.perform([commit])));
+    return outcomes;
+  }
+
+  /** Tries once. Nothing was written where it throws. */
+  async #attempt(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
+    const { connections, groups, ids, isLogged } = this.#parts;
+    const catalogue = this.#parts.catalogue();
+    await groups.ensure(commits.filter((commit) => mayGroup(commit, catalogue)).length);
+    return transact(connections, { answerMs: answerMsFor(commits) }, async (transaction) => {
+      const ledger = new Ledger();
+      const sight = new Sight(transaction, catalogue, ledger);
+      await Promise.all([lockRelated(transaction, catalogue, commits), sight.prepare(commits)]);
+      const fates: Fate[] = [];
+      for (const commit of commits) fates.push(await judge({ catalogue, ledger, sight, groups }, commit));
+      if (fates.every((fate) => "refusal" in fate)) {
+        await transaction.rollBack();
+        return fates.map((fate) => outcomeOf(fate, undefined));
+      }
+      const flushed = await flush(ledger, { transaction, ids, isLogged });
+      const unknown = await transaction.commit(flushed.last).catch(onlyUnknown);
+      return fates.map((fate) =>
+        unknown && "changes" in fate ? { error: unknown } : outcomeOf(fate, flushed),
+      );
+    });
+  }
+}
+
+/** So much text is written in a millisecond at least. */
+const charactersPerMs = 1_000;
+
+function answerMsFor(commits: readonly Commit[]): number {
+  const length = commits.reduce((sum, commit) => sum + textLength(commit), 0);
+  return smallWrite.answerMs + Math.ceil(length / charactersPerMs);
+}
+
+/** Where declarations ask for it, nobody else may write to what they relate: the heads are locked before anything is read. */
+export async function lockRelated(
+  transaction: Transaction,
+  catalogue: Catalogue,
+  commits: readonly Commit[],
+): Promise<void> {
+  const names = new Set(commits.flatMap(({ changes }) => changes.map(({ key }) => key.collection)));
+  const numbers = new Set<number>();
+  for (const name of names) {
+    const collection = catalogue.byName.get(name);
+    if (collection === undefined) continue;
+    for (const number of catalogue.relatedTo(collection)) numbers.add(number);
+  }
+  if (numbers.size === 0) return;
+  const { rows } = await transaction.run(lockHeads([...numbers]));
+  for (const [number, , declared] of rows) {
+    if (Number(declared) !== catalogue.byNumber.get(Number(number))?.declared) throw new Overtaken(true);
+  }
+}
+
+/** Whether the changes that a commit makes may be several. */
+function mayGroup({ changes }: Commit, catalogue: Catalogue): boolean {
+  return (
+    changes.length > 1 ||
+    changes.some(({ key, next }) => next === undefined && catalogue.referrersTo(key.collection).length > 0)
+  );
+}
+
+function outcomeOf(fate: Fate, flushed: Flushed | undefined): Outcome<Committed> {
+  if ("refusal" in fate) return { error: fate.refusal };
+  return {
+    answer: fate.changes.map(({ collection, version, sequence }) => ({
+      version,
+      sequence: (flushed?.bases.get(collection) ?? 0) + sequence,
+    })),
+  };
+}
+
+function onlyUnknown(error: unknown): Problem {
+  if (error instanceof Problem && error.code === "OUTCOME_UNKNOWN") return error;
+  throw error;
+}
+
+/** Whether a group may have failed because of one of its commits. */
+function isFaultOfOne(error: unknown): boolean {
+  if (error instanceof Overtaken) return true;
+  if (error instanceof Problem) return false;
+  const failure = failureOf(error);
+  return failure === "other" || failure === "conflict";
+}
+
+function tooFast(): Problem {
+  return new Problem("UNAVAILABLE", "Others were faster every time. Try again.");
+}

@@ -1,0 +1,143 @@
+/** Connections to the database: single statements and transactions on whichever is free. */
+import { connect } from "node:net";
+import pg from "pg";
+import { describeError, failureOf } from "./failures.ts";
+
+/** A row: texts as the database writes them, or null. */
+export type Row = readonly (string | null)[];
+
+/** A statement and its values. */
+export interface Statement {
+  sql: string;
+  values?: readonly unknown[];
+}
+
+/** What a statement gave. */
+export interface Outcome {
+  rows: readonly Row[];
+  /** How many rows it changed or gave. */
+  count: number;
+  /** What was done, such as `COMMIT`. */
+  command: string;
+}
+
+/** Runs statements on one connection. They may be sent without waiting for those before. */
+export interface Connection {
+  /** `answerMs`: how long the answer is waited for. @default as for all */
+  run(statement: Statement, answerMs?: number): Promise<Outcome>;
+  /** Runs several statements without values. */
+  runAll(sql: string): Promise<void>;
+  /** Asks the server to end what is under way, and gives the connection up. */
+  cancel(): void;
+}
+
+/** How connections are kept. */
+export interface ConnectionsOptions {
+  url: string;
+  /** How many there may be at once. */
+  max: number;
+  /** How long a free or new one is waited for, in milliseconds. */
+  waitMs: number;
+  /** How long an answer is waited for, in milliseconds; afterwards the connection is given up. */
+  answerMs?: number;
+  /** Told of what goes wrong with a connection that nobody uses. */
+  onIdleError(reason: string): void;
+}
+
+const cancelWaitMs = 2_000;
+
+const asText = { getTypeParser: () => (value: string) => value };
+
+/** A few connections, opened when they are needed. */
+export class Connections {
+  readonly #pool: pg.Pool;
+
+  constructor({ url, max, waitMs, answerMs, onIdleError }: ConnectionsOptions) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      application_name: "holdfast",
+      max,
+      connectionTimeoutMillis: waitMs,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      pipeline: true,
+      types: asText as unknown as pg.CustomTypesConfig,
+      ...(answerMs === undefined ? {} : { query_timeout: answerMs }),
+    });
+    this.#pool.on("error", (error) => onIdleError(describeError(error)));
+  }
+
+  /** Runs one statement. */
+  run(statement: Statement): Promise<Outcome> {
+    return this.use((connection) => connection.run(statement));
+  }
+
+  /** Lends a connection. After an error it is only used again where it is known to be in order. */
+  async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    client.on("error", ignore); // whoever waits for an answer learns of it
+    let isSound = false;
+    try {
+      const result = await work(connectionOf(client));
+      isSound = true;
+      return result;
+    } catch (error) {
+      isSound = client.getTransactionStatus() === "I" && !isOfConnection(error);
+      throw error;
+    } finally {
+      client.off("error", ignore);
+      client.release(!isSound);
+    }
+  }
+
+  /** Lets go of all connections once they are free. */
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+function ignore(): void {}
+
+/** Whether the error is one of the connection itself, or of a server that is not the right one any more. */
+function isOfConnection(error: unknown): boolean {
+  return ["lost", "readOnly"].includes(failureOf(error));
+}
+
+function connectionOf(client: pg.PoolClient): Connection {
+  return {
+    async run({ sql, values = [] }, answerMs) {
+      const query = { text: sql, values: [...values], rowMode: "array" } as const;
+      const timed = answerMs === undefined ? query : { ...query, query_timeout: answerMs };
+      const { rows, rowCount, command } = await client.query<string[]>(timed);
+      return { rows, count: rowCount ?? 0, command };
+    },
+    async runAll(sql) {
+      await client.query(sql);
+    },
+    cancel: () => cancel(client as pg.PoolClient & Cancellable),
+  };
+}
+
+/** What a client of the driver has beside what its types tell of. */
+interface Cancellable {
+  host: string;
+  port: number;
+  processID: number | null;
+  secretKey: number | null;
+  connection: { stream: { destroy(): void } };
+}
+
+/** https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS */
+const cancelCode = 80_877_102;
+
+/** The request goes over a connection of its own, to which nobody answers. */
+function cancel({ host, port, processID, secretKey, connection }: Cancellable): void {
+  connection.stream.destroy();
+  if (processID === null || secretKey === null) return;
+  const message = Buffer.alloc(16);
+  for (const [n, part] of [16, cancelCode, processID, secretKey].entries()) message.writeInt32BE(part, n * 4);
+  const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.on("error", ignore); // then the deadline ends the statement
+  socket.setTimeout(cancelWaitMs, () => socket.destroy());
+  socket.end(message);
+}

@@ -1,0 +1,68 @@
+/** The catalogue as this instance knows it: others may change it at any time. */
+import { setTimeout as pass } from "node:timers/promises";
+import type { CollectionRecord } from "../store.ts";
+import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
+import type { Connections } from "./connections.ts";
+import { failureOf } from "./failures.ts";
+import { isDeclared, migrateAll } from "./migrate.ts";
+import { selectCollection } from "./statements.ts";
+import { beginnings, transact } from "./transaction.ts";
+
+/** How often a migration that another instance was in the way of is tried anew. */
+const maxTries = 10;
+
+/** What is declared in one database. */
+export class Declarations {
+  readonly #connections: Connections;
+  readonly #long: Connections;
+  #catalogue = new Catalogue([]);
+  #reloading: Promise<void> | undefined;
+
+  /** `long` is for what may take its time. */
+  constructor(connections: Connections, long: Connections) {
+    this.#connections = connections;
+    this.#long = long;
+  }
+
+  /** The catalogue as it was read last. */
+  get catalogue(): Catalogue {
+    return this.#catalogue;
+  }
+
+  /** Reads the catalogue again. Several calls at once are one. */
+  reload(): Promise<void> {
+    this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = undefined;
+    });
+    return this.#reloading;
+  }
+
+  /** The collection of this name; one that is not known may have been made by another instance. */
+  async find(name: string): Promise<NumberedCollection | undefined> {
+    const known = this.#catalogue.byName.get(name);
+    if (known !== undefined || name.includes("\0")) return known;
+    const { rows } = await this.#connections.run(selectCollection(name));
+    if (rows.length > 0) await this.reload();
+    return this.#catalogue.byName.get(name);
+  }
+
+  /** Makes collections be as they are declared. Throws StartError. */
+  async migrate(plan: readonly CollectionRecord[]): Promise<void> {
+    if (plan.every((record) => isDeclared(this.#catalogue.byName.get(record.name), record))) return;
+    for (let tries = 1; ; tries++) {
+      try {
+        await transact(this.#long, beginnings.longWrite, (transaction) => migrateAll(transaction, plan));
+        break;
+      } catch (error) {
+        if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
+        await pass(Math.random() * 20 * tries);
+      }
+    }
+    await this.#reload();
+  }
+
+  async #reload(): Promise<void> {
+    const { rows } = await this.#connections.run({ sql: catalogueSql });
+    this.#catalogue = new Catalogue(rows.map(toCollection));
+  }
+}

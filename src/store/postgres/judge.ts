@@ -1,0 +1,158 @@
+/** Judges commits one after the other and writes those that are accepted into the ledger. */
+import { targetsOf } from "../../collection/refers.ts";
+import { type Unique, uniqueValue } from "../../collection/unique.ts";
+import { Problem } from "../../errors.ts";
+import { toFragment } from "../../json/pointer.ts";
+import type { Change, Commit, Followed } from "../store.ts";
+import type { Catalogue, NumberedCollection } from "./catalogue.ts";
+import { follow } from "./follow.ts";
+import type { GroupNumbers } from "./group-numbers.ts";
+import type { Ledger, PendingChange } from "./ledger.ts";
+import type { Sight } from "./sight.ts";
+
+/** What became of a commit: its changes and what followed from them, or why it was refused. */
+export type Fate =
+  | { changes: readonly PendingChange[]; followed: readonly Followed[] }
+  | { refusal: Problem };
+
+/** What judging needs. */
+export interface Court {
+  catalogue: Catalogue;
+  ledger: Ledger;
+  sight: Sight;
+  groups: GroupNumbers;
+}
+
+/** Judges one commit; what is refused leaves nothing in the ledger. */
+export async function judge(court: Court, commit: Commit): Promise<Fate> {
+  const { ledger } = court;
+  const refusal = receiptTaken(court, commit) ?? stale(court, commit);
+  if (refusal !== undefined) return { refusal };
+  const mark = ledger.mark();
+  const changes = write(court, commit);
+  const broken = (await collision(court, commit)) ?? (await lostReference(court, commit));
+  const followed = broken ?? (await follow(court, commit, changes));
+  if (!(followed instanceof Problem)) return { changes, followed };
+  ledger.takeBack(mark);
+  return { refusal: followed };
+}
+
+function receiptTaken({ sight }: Court, { receipt, at }: Commit): Problem | undefined {
+  if (receipt === undefined || !sight.hasReceipt(receipt.key, at)) return undefined;
+  return new Problem("IDEMPOTENCY_KEY_REUSED", "The Idempotency-Key was used before.");
+}
+
+/** A version that is not the expected one. */
+function stale(court: Court, { changes }: Commit): Problem | undefined {
+  for (const change of changes) {
+    const { key, expect, after } = change;
+    const collection = collectionOf(court, key.collection);
+    const version = court.ledger.find(collection, key.id)?.now?.version;
+    if ((version ?? "absent") !== expect) return staleVersion(change, version);
+    if (after !== undefined && court.sight.lastVersion(collection, key.id) !== after)
+      return staleVersion(change, version);
+  }
+  return undefined;
+}
+
+function write(court: Court, commit: Commit): readonly PendingChange[] {
+  const { changes, at, principal = null, receipt } = commit;
+  const group = changes.length > 1 ? court.groups.next() : null;
+  if (receipt !== undefined) court.ledger.keep({ ...receipt, at });
+  return changes.map(({ key, next, after }) => {
+    const change = { id: key.id, next, ...(after === undefined ? {} : { after }) };
+    return court.ledger.write(collectionOf(court, key.collection), change, { at, principal, group });
+  });
+}
+
+/** What the commit made to be there twice. */
+async function collision(court: Court, { changes }: Commit): Promise<Problem | undefined> {
+  for (const [change, { key, next }] of changes.entries()) {
+    if (next === undefined) continue;
+    const pointer = await takenPointer(court, collectionOf(court, key.collection), key.id, next);
+    if (pointer === undefined) continue;
+    const detail = "is that of another resource";
+    return new Problem("UNIQUE_VIOLATION", `Another resource has the value of ${pointer} already.`, {
+      violations: [{ in: "body", pointer, code: "unique", detail }],
+      change,
+    });
+  }
+  return undefined;
+}
+
+/** The first unique attribute, as a pointer, in which another resource has the value that this one has. */
+export async function takenPointer(
+  court: Pick<Court, "ledger" | "sight">,
+  collection: NumberedCollection,
+  ...[id, text]: [id: string, text: string]
+): Promise<string | undefined> {
+  if (collection.unique.length === 0) return undefined;
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  for (const unique of collection.unique) {
+    const value = uniqueValue(resource, unique);
+    if (value !== undefined && (await isTaken(court, { collection, unique, id, value })))
+      return toFragment(unique.path);
+  }
+  return undefined;
+}
+
+async function isTaken(
+  { ledger, sight }: Pick<Court, "ledger" | "sight">,
+  {
+    collection,
+    unique,
+    id,
+    value,
+  }: { collection: NumberedCollection; unique: Unique; id: string; value: string },
+): Promise<boolean> {
+  const { entries } = ledger.of(collection);
+  const held = await sight.holders(collection, unique, value);
+  if (held.some((other) => other !== id && !entries.has(other))) return true;
+  for (const { id: other, now } of entries.values()) {
+    if (other !== id && now !== undefined && uniqueValue(JSON.parse(now.text), unique) === value) return true;
+  }
+  return false;
+}
+
+/** A reference of a changed resource that leads nowhere. */
+async function lostReference(court: Court, { changes }: Commit): Promise<Problem | undefined> {
+  for (const [change, { key, next }] of changes.entries()) {
+    if (next === undefined) continue;
+    const pointer = await danglingPointer(court, collectionOf(court, key.collection), next);
+    if (pointer === undefined) continue;
+    return new Problem("REFERENCE_NOT_FOUND", `There is no resource with the id at ${pointer}.`, {
+      violations: [{ in: "body", pointer, code: "reference", detail: "is not the id of a resource" }],
+      change,
+    });
+  }
+  return undefined;
+}
+
+/** The place of the first id in a resource that leads nowhere. `isLenient` leaves out those within its collection. */
+export async function danglingPointer(
+  { sight }: Pick<Court, "sight">,
+  { references, name }: NumberedCollection,
+  ...[text, isLenient = false]: [text: string, isLenient?: boolean]
+): Promise<string | undefined> {
+  if (references.length === 0) return undefined;
+  for (const { reference, id, at } of targetsOf(JSON.parse(text), references)) {
+    if (isLenient && reference.collection === name) continue;
+    if (!(await sight.has(reference.collection, id))) return toFragment(at);
+  }
+  return undefined;
+}
+
+function collectionOf({ catalogue }: Court, name: string): NumberedCollection {
+  const collection = catalogue.byName.get(name);
+  if (collection === undefined) throw new Error(`There is no collection ${JSON.stringify(name)}.`);
+  return collection;
+}
+
+function staleVersion({ key, expect }: Change, version: number | undefined): Problem {
+  const current = version === undefined ? "is not there" : `has version ${version}`;
+  const expected = expect === "absent" ? "none" : `version ${expect}`;
+  return new Problem(
+    "PRECONDITION_FAILED",
+    `The resource ${JSON.stringify(key.id)} ${current}; expected was ${expected}.`,
+  );
+}

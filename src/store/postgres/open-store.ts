@@ -1,0 +1,101 @@
+/** Opens what a PostgreSQL database holds: as a store, for reading alone, or its API keys. */
+import { StartError } from "../../errors.ts";
+import type { History } from "../history.ts";
+import type { OpenKeys } from "../keys.ts";
+import type { StoreReader } from "../reader.ts";
+import { Catalogue, catalogueSql, toCollection } from "./catalogue.ts";
+import { Connections } from "./connections.ts";
+import { describeError } from "./failures.ts";
+import { PostgresKeys } from "./keys-table.ts";
+import { prepareDatabase } from "./prepare.ts";
+import { Scans } from "./scans.ts";
+import { selectCounts } from "./statements.ts";
+import { PostgresStore } from "./store.ts";
+
+/** How the store is run. */
+export interface PostgresOptions {
+  answersPerTurn: () => number;
+  groupCommit: boolean;
+  queryMs: number;
+  history: History;
+  sweepMs: number;
+}
+
+/** How long a connection is waited for, and then an answer, in milliseconds. */
+const waitMs = 3_000;
+const answerMs = 5_000;
+
+/** How many connections there may be: for reads and commits, for slow lists, and for what stays open. */
+const most = { connections: 10, slow: 3, long: 6 };
+
+const quiet = () => {};
+
+/** Opens the store that the database at `url` holds, or makes one there. Throws StartError. */
+export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
+  const shared = { url, waitMs, onIdleError: quiet };
+  const connections = new Connections({ ...shared, max: most.connections, answerMs });
+  const slow = new Connections({ ...shared, max: most.slow, waitMs: options.queryMs });
+  const long = new Connections({ ...shared, max: most.long });
+  const store = new PostgresStore({ ...options, connections, slow, long });
+  try {
+    await inWords(prepareDatabase(connections));
+    await inWords(store.start());
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Opens the store that the database at `url` holds for reading, whether or not it is served. Throws StartError. */
+export async function openPostgresReader(url: string): Promise<StoreReader> {
+  const connections = new Connections({ url, waitMs, max: 3, onIdleError: quiet });
+  try {
+    await inWords(prepareDatabase(connections));
+    const { rows } = await inWords(connections.run({ sql: catalogueSql }));
+    const { byName } = new Catalogue(rows.map(toCollection));
+    const counted = await inWords(connections.run(selectCounts));
+    const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
+    const keys = await new PostgresKeys((statement) => connections.run(statement)).all();
+    const scans = new Scans(connections);
+    return {
+      collections: () => byName,
+      count: (name) => counts.get(byName.get(name)?.number ?? 0) ?? 0,
+      async *scan(name) {
+        const collection = byName.get(name);
+        if (collection !== undefined) yield* scans.scan(collection);
+      },
+      keys: () => keys,
+      async close() {
+        scans.close();
+        await connections.close();
+      },
+    };
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+}
+
+/** Opens the API keys that the database at `url` holds, and makes the tables where there are none. Throws StartError. */
+export async function openPostgresKeys(url: string): Promise<OpenKeys> {
+  const connections = new Connections({ url, waitMs, max: 1, answerMs, onIdleError: quiet });
+  const keys = new PostgresKeys((statement) => inWords(connections.run(statement)));
+  try {
+    await inWords(prepareDatabase(connections));
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+  return Object.assign(keys, { close: () => connections.close() });
+}
+
+/** Says in one line what is wrong with the database. */
+async function inWords<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The database cannot be used: ${describeError(error)}.`);
+  }
+}

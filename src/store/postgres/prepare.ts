@@ -1,0 +1,50 @@
+/** Makes sure that a database is one that the store can work on. */
+import { setTimeout as pass } from "node:timers/promises";
+import { StartError } from "../../errors.ts";
+import type { Connections } from "./connections.ts";
+import { failureOf } from "./failures.ts";
+import { lockCatalogue } from "./statements.ts";
+import { formatNumber, storeTables } from "./tables.ts";
+import { smallWrite, transact } from "./transaction.ts";
+
+const maxTries = 20;
+
+/** Makes the tables of a store where there are none. Throws StartError where the database is not fit for one. */
+export async function prepareDatabase(connections: Connections): Promise<void> {
+  const { rows } = await connections.run({ sql: "show server_encoding" });
+  if (rows[0]?.[0] !== "UTF8")
+    throw new StartError(
+      `The database must be encoded in UTF8, and is in ${rows[0]?.[0]}: create another one.`,
+    );
+  if (!(await hasTables(connections))) await makeTables(connections);
+  const { rows: found } = await connections.run({
+    sql: "select value from holdfast_meta where name = 'format'",
+  });
+  const format = Number(found[0]?.[0]);
+  if (format === formatNumber) return;
+  throw new StartError(
+    `The database was written by another version of Holdfast (format ${format}; this one reads ${formatNumber}).`,
+  );
+}
+
+/** Whoever may not create tables can still work on those that are there. */
+async function hasTables(connections: Connections): Promise<boolean> {
+  const { rows } = await connections.run({ sql: "select to_regclass('holdfast_receipts_by_expiry')" });
+  return rows[0]?.[0] != null;
+}
+
+/** Several instances may start at once: then one makes the tables, and the others find them made. */
+async function makeTables(connections: Connections): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await transact(connections, smallWrite, async (transaction) => {
+        for (const sql of storeTables) await transaction.run({ sql });
+        await transaction.run(lockCatalogue);
+      });
+      return;
+    } catch (error) {
+      if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
+      await pass(Math.random() * 20 * tries);
+    }
+  }
+}

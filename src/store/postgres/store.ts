@@ -1,0 +1,306 @@
+/** The store on PostgreSQL. Nothing that matters is kept here: other instances work on the same database. */
+import { Problem } from "../../errors.ts";
+import { type Batch, createBatch } from "../batch.ts";
+import { requireSense, textLength } from "../calls.ts";
+import type { History } from "../history.ts";
+import type { Keys } from "../keys.ts";
+import type {
+  CollectionRecord,
+  Commit,
+  Committed,
+  Erased,
+  KeptReceipt,
+  Key,
+  ListQuery,
+  Load,
+  LoggedChange,
+  Page,
+  ResourceChange,
+  Store,
+  Stored,
+  StoreHealth,
+} from "../store.ts";
+import { Background } from "./background.ts";
+import type { NumberedCollection } from "./catalogue.ts";
+import { Commits, type CommitsParts } from "./commits.ts";
+import type { Connections, Statement } from "./connections.ts";
+import { Declarations } from "./declarations.ts";
+import { erase } from "./erase.ts";
+import { gatherSome } from "./gather.ts";
+import { GroupNumbers } from "./group-numbers.ts";
+import { IdNumbers } from "./id-numbers.ts";
+import { PostgresKeys } from "./keys-table.ts";
+import { Lists } from "./lists.ts";
+import { PostgresLoad } from "./load.ts";
+import { Past, readChanges } from "./past.ts";
+import { Reachability } from "./reachability.ts";
+import { Reads } from "./reads.ts";
+import { Scans } from "./scans.ts";
+import { selectHead } from "./statements.ts";
+import { sweepSome } from "./sweep.ts";
+import { beginnings, transact } from "./transaction.ts";
+
+/** What the store is put together from. */
+export interface PostgresStoreParts {
+  /** For reads and commits. */
+  connections: Connections;
+  /** For lists that may take long. */
+  slow: Connections;
+  /** For what is open for as long as it takes: imports, scans, migrations. */
+  long: Connections;
+  answersPerTurn: () => number;
+  groupCommit: boolean;
+  queryMs: number;
+  sweepMs: number;
+  history: History;
+}
+
+/** Text of commits that may wait, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
+
+/** How often a list is read anew whose collection others declare anew at the same time. */
+const maxTries = 5;
+
+/** A store that is open. `openPostgresStore` makes one. */
+export class PostgresStore implements Store {
+  readonly #parts: PostgresStoreParts;
+  readonly #declarations: Declarations;
+  readonly #reads: Reads;
+  readonly #lists: Lists;
+  readonly #scans: Scans;
+  readonly #ids: IdNumbers;
+  readonly #groups: GroupNumbers;
+  readonly #writing: CommitsParts;
+  readonly #commits: Batch<Commit, Committed>;
+  readonly #reservations: Batch<{ number: number; n: number }, number>;
+  readonly #reachability = new Reachability();
+  readonly keys: Keys;
+  readonly #background = new Background();
+  #load: PostgresLoad | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: PostgresStoreParts) {
+    const { connections, slow, long, groupCommit, queryMs, history } = parts;
+    this.#parts = parts;
+    const maxTogether = groupCommit ? 1_000 : 1;
+    this.#declarations = new Declarations(connections, long);
+    const run = (statement: Statement) => connections.run(statement);
+    this.#reads = new Reads({ run, find: (name) => this.#declarations.find(name), maxTogether });
+    this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
+    this.#scans = new Scans(long);
+    this.keys = new PostgresKeys((statement) => this.#watch(() => connections.run(statement)));
+    this.#ids = new IdNumbers(connections);
+    this.#groups = new GroupNumbers(connections);
+    this.#writing = {
+      connections,
+      catalogue: () => this.#declarations.catalogue,
+      reload: () => this.#declarations.reload(),
+      groups: this.#groups,
+      ids: this.#ids,
+      isLogged: history !== "none",
+    };
+    const commits = new Commits(this.#writing);
+    this.#commits = createBatch({
+      perform: (group) => commits.perform(group),
+      maxTogether,
+      maxUnderWay: 1,
+      answersPerTurn: parts.answersPerTurn,
+      maxWeight: maxWaitingText,
+      weigh: textLength,
+    });
+    this.#reservations = createBatch({
+      perform: (calls) => this.#ids.reserveTogether(calls),
+      maxTogether,
+      maxUnderWay: 1,
+    });
+  }
+
+  /** Reads what is declared, and begins the work in the background. */
+  async start(): Promise<void> {
+    const { connections, history, sweepMs } = this.#parts;
+    await this.#declarations.reload();
+    const gather = () => gatherSome(connections, this.#declarations.catalogue);
+    this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
+    const sweep = () => sweepSome(connections, history, Date.now());
+    this.#background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs });
+  }
+
+  read(key: Key): Promise<Stored | undefined> {
+    return this.#watch(() => this.#reads.resource(key));
+  }
+
+  async list({ collection, signal, ...query }: ListQuery): Promise<Page> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const known = await this.#find(collection);
+      if (known === undefined) return emptyPage;
+      const read = await this.#watch(() => this.#lists.page(known, query, signal));
+      if (read === "notGathered") throw notGathered();
+      if (read !== "declaredAnew") return read.page;
+      await this.#watch(() => this.#declarations.reload());
+    }
+    throw new Problem("UNAVAILABLE", "The collection is being declared anew. Try again.");
+  }
+
+  async count(collection: string): Promise<number> {
+    const known = await this.#find(collection);
+    if (known === undefined) return 0;
+    const { rows } = await this.#watch(() => this.#parts.connections.run(selectHead(known.number)));
+    return Number(rows[0]?.[1]);
+  }
+
+  async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
+    const known = await this.#find(collection);
+    if (known === undefined) return [];
+    const run = (statement: Statement) => this.#parts.connections.run(statement);
+    return this.#watch(() => readChanges(run, known, { sequence, limit }));
+  }
+
+  async changesOf(
+    { collection, id }: Key,
+    page: { before: number; limit: number },
+  ): Promise<readonly ResourceChange[]> {
+    return (await this.#inPast(collection, (past, known) => past.changes(known, id, page))) ?? [];
+  }
+
+  version({ collection, id }: Key, version: number): Promise<Stored | undefined> {
+    return this.#inPast(collection, (past, known) => past.version(known, id, version));
+  }
+
+  versionAt({ collection, id }: Key, at: number): Promise<Stored | undefined> {
+    return this.#inPast(collection, (past, known) => past.at(known, id, at));
+  }
+
+  async erase({ collection, id }: Key): Promise<Erased> {
+    this.#requireWritable();
+    const known = await this.#require(collection);
+    const { connections, ...others } = this.#writing;
+    return this.#watch(() => erase({ ...others, connections: this.#parts.long }, known, id));
+  }
+
+  async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
+    const receipt = await this.#watch(() => this.#reads.receipt(key));
+    return receipt !== undefined && receipt.expiresAt > now ? receipt : undefined;
+  }
+
+  async commit(commit: Commit): Promise<Committed> {
+    this.#requireWritable();
+    for (const { key } of commit.changes) {
+      if (!this.#declarations.catalogue.byName.has(key.collection)) await this.#require(key.collection);
+    }
+    requireSense(commit);
+    return this.#watch(() => this.#commits.run(commit), { isWrite: true });
+  }
+
+  async reserveIds(collection: string, n: number): Promise<number> {
+    this.#requireOpen();
+    if (this.#load?.name === collection) return this.#load.reserve(n);
+    const { number } = await this.#require(collection);
+    return this.#watch(() => this.#reservations.run({ number, n }));
+  }
+
+  collections(): ReadonlyMap<string, CollectionRecord> {
+    return this.#declarations.catalogue.byName;
+  }
+
+  async migrate(plan: readonly CollectionRecord[]): Promise<void> {
+    this.#requireWritable();
+    await this.#watch(() => this.#declarations.migrate(plan));
+    this.#background.wake();
+  }
+
+  async load(collection: string | CollectionRecord): Promise<Load> {
+    this.#requireWritable();
+    const name = typeof collection === "object" ? collection.name : collection;
+    const load = new PostgresLoad(name, {
+      connections: this.#parts.long,
+      groups: this.#groups,
+      ids: this.#ids,
+      isLogged: this.#parts.history !== "none",
+      onEnd: async () => {
+        this.#load = undefined;
+        if (typeof collection === "object") await this.#declarations.reload();
+        this.#background.wake();
+      },
+    });
+    this.#load = load; // from here on nobody else writes by this instance
+    try {
+      if (typeof collection === "string") await this.#require(collection);
+      await this.#commits.drained();
+      await load.begin(collection);
+      return load;
+    } catch (error) {
+      this.#load = undefined;
+      throw error;
+    }
+  }
+
+  async *scan(collection: string): AsyncGenerator<Stored> {
+    const known = await this.#find(collection);
+    if (known !== undefined) yield* this.#scans.scan(known);
+  }
+
+  health(): StoreHealth {
+    return this.#reachability.health;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { connections, slow, long } = this.#parts;
+    await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#background.stop()]);
+    await this.#load?.cancel();
+    this.#scans.close();
+    await Promise.all([connections.close(), slow.close(), long.close()]);
+  }
+
+  #requireOpen(): void {
+    if (this.#closed !== undefined) throw new Problem("UNAVAILABLE", "The store is closed.");
+  }
+
+  #requireWritable(): void {
+    this.#requireOpen();
+    if (this.#load !== undefined) throw new Problem("UNAVAILABLE", "An import is under way. Try again.");
+  }
+
+  async #find(name: string): Promise<NumberedCollection | undefined> {
+    this.#requireOpen();
+    const known = this.#declarations.catalogue.byName.get(name);
+    return known ?? this.#watch(() => this.#declarations.find(name));
+  }
+
+  async #require(name: string): Promise<NumberedCollection> {
+    const known = await this.#find(name);
+    if (known === undefined) throw new Error(`The store has no collection ${JSON.stringify(name)}.`);
+    return known;
+  }
+
+  async #inPast<T>(
+    collection: string,
+    read: (past: Past, known: NumberedCollection) => Promise<T>,
+  ): Promise<T | undefined> {
+    const known = await this.#find(collection);
+    if (known === undefined) return undefined;
+    return this.#watch(() =>
+      transact(this.#parts.connections, beginnings.snapshot, (transaction) =>
+        read(new Past((statement) => transaction.run(statement)), known),
+      ),
+    );
+  }
+
+  async #watch<T>(work: () => Promise<T>, how?: { isWrite: boolean }): Promise<T> {
+    this.#requireOpen();
+    return this.#reachability.watch(work, how);
+  }
+}
+
+function notGathered(): Problem {
+  return new Problem(
+    "UNAVAILABLE",
+    "The words of the collection are still being gathered for search. Try again.",
+  );
+}

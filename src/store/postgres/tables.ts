@@ -1,0 +1,125 @@
+/**
+ * The tables of a store's database.
+ *
+ * A collection has three, named by its number: its resources, the log of their changes, and the ids that its resources
+ * refer to. Where a collection is searched, it has a fourth for the words. A change holds the text that it superseded, so
+ * that a create stores its text once. The head of a collection is the last row that a commit touches: whoever has it
+ * locked is the only one who can commit to the collection, so that sequences are in the order of commits.
+ */
+
+/** The format that this program reads and writes. Raise it with every change to the tables. */
+export const formatNumber = 1;
+
+/** The tables of a new store, one statement each. */
+export const storeTables: readonly string[] = [
+  "create table if not exists holdfast_meta (name text primary key, value bigint not null)",
+  `create table if not exists holdfast_collections (
+    number integer primary key,
+    name text collate "C" not null unique,
+    id_kind text not null,
+    schema text,
+    indexes text not null,
+    search text not null,
+    uniques text not null,
+    refers text not null,
+    timestamps boolean not null
+  )`,
+  `create table if not exists holdfast_heads (
+    number integer primary key,
+    sequence bigint not null default 0,
+    count bigint not null default 0,
+    words bigint not null default 0,
+    words_version text,
+    gathered_to text,
+    declared integer not null default 1
+  )`,
+  "create table if not exists holdfast_ids (number integer primary key, last_id bigint not null default 0)",
+  `create table if not exists holdfast_receipts (
+    key text collate "C" primary key,
+    fingerprint text not null,
+    answer text not null,
+    brief text not null,
+    expires_at bigint not null
+  )`,
+  "create index if not exists holdfast_receipts_by_expiry on holdfast_receipts (expires_at)",
+  `create table if not exists holdfast_keys (
+    prefix text collate "C" primary key,
+    hash text not null,
+    name text not null,
+    subject text not null,
+    roles text not null,
+    scopes text,
+    created_at bigint not null,
+    expires_at bigint,
+    revoked_at bigint,
+    last_used_at bigint
+  )`,
+  `insert into holdfast_meta values ('format', ${formatNumber}), ('groups', 0) on conflict do nothing`,
+];
+
+/** The tables of a new collection, one statement each. */
+export function collectionTables(number: number): readonly string[] {
+  const changes = changesTable(number);
+  const refers = refersTable(number);
+  return [
+    `create table ${resourcesTable(number)} (
+      key text collate "C" primary key,
+      version bigint not null,
+      updated_at bigint not null,
+      size integer not null,
+      doc json not null
+    )`,
+    `create table ${changes} (
+      sequence bigint primary key,
+      id text collate "C" not null,
+      version bigint not null,
+      kind text not null,
+      at bigint not null,
+      principal text,
+      "group" bigint,
+      superseded text
+    )`,
+    `create index ${changes}_by_resource on ${changes} (id, version)`,
+    `create table ${refers} (
+      attribute text collate "C" not null,
+      target text collate "C" not null,
+      key text collate "C" not null,
+      primary key (attribute, target, key)
+    )`,
+    `create index ${refers}_by_key on ${refers} (key)`,
+  ];
+}
+
+/** The table of a collection's words: how often each is in a resource, and under the empty word how many there are. */
+export function wordsTables(number: number): readonly string[] {
+  const words = wordsTable(number);
+  return [
+    `create table ${words} (
+      word text collate "C" not null,
+      key text collate "C" not null,
+      times integer not null,
+      primary key (word, key)
+    )`,
+    `create index ${words}_by_key on ${words} (key)`,
+  ];
+}
+
+/** The name of the table of a collection's resources. */
+export function resourcesTable(number: number): string {
+  return `holdfast_resources_${number}`;
+}
+
+/** The name of the table of the changes to a collection's resources. */
+export function changesTable(number: number): string {
+  return `holdfast_changes_${number}`;
+}
+
+/** The name of the table of what a collection's resources refer to. */
+export function refersTable(number: number): string {
+  return `holdfast_refers_${number}`;
+}
+
+/** The name of the table of a collection's words. */
+export function wordsTable(number: number): string {
+  return `holdfast_words_${number}`;
+}

@@ -1,0 +1,16 @@
+/** The part of the port that reads a store beside whoever serves it. */
+import type { ApiKey } from "./keys.ts";
+import type { CollectionRecord, Stored } from "./store.ts";
+
+/** What can be read of a store without owning it. */
+export interface StoreReader {
+  /** Collections in the store by name. */
+  collections(): ReadonlyMap<string, CollectionRecord>;
+  /** How many resources the collection has; 0 for an unknown one. */
+  count(collection: string): number;
+  /** Every resource of a collection in id order, all from one snapshot. */
+  scan(collection: string): AsyncIterable<Stored>;
+  /** All API keys, the oldest first. */
+  keys(): readonly ApiKey[];
+  close(): Promise<void>;
+}

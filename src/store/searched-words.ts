@@ -1,0 +1,19 @@
+/** The words that a resource is found by. */
+import type { Path } from "../collection/paths.ts";
+import { valueAt } from "../query/matches.ts";
+import { wordsOf } from "../query/words.ts";
+
+/** The words of strings at the paths, and of strings in arrays there, in their order. */
+export function searchedWords(text: string, paths: readonly Path[]): string[] {
+  const resource: Record<string, unknown> = JSON.parse(text);
+  return paths
+    .flatMap((path) => valueAt(resource, path))
+    .filter((value) => typeof value === "string")
+    .flatMap(wordsOf);
+}
+
+/** Those of the words looked for that decide: who has a word that begins with "abc" has one that begins with "ab". */
+export function tellingWords(words: readonly string[]): readonly string[] {
+  const asked = [...new Set(words)];
+  return asked.filter((word) => !asked.some((other) => other !== word && other.startsWith(word)));
+}

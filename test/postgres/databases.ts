@@ -1,0 +1,64 @@
+/** Empty databases for tests, used again and again: to make one takes longer than to empty it. */
+import { randomUUID } from "node:crypto";
+import { after } from "node:test";
+import pg from "pg";
+import { type PostgresServer, startPostgres } from "./server.ts";
+
+/** A database that nobody else uses. */
+export interface Database {
+  url: string;
+  /** Gives it to the next test. */
+  release(): void;
+}
+
+let started: Promise<PostgresServer> | undefined;
+
+/** The server of this run, started once at most for each test file: the address of a database on it. */
+async function serverUrl(): Promise<string> {
+  const given = process.env.HOLDFAST_STARTED_POSTGRES;
+  if (given !== undefined) return given;
+  started ??= startPostgres();
+  return (await started).url;
+}
+
+const free = new Map<string, string[]>();
+const made: { server: string; name: string }[] = [];
+
+after(async () => {
+  if (started === undefined)
+    for (const { server, name } of made) await query(server, `drop database ${name} with (force)`);
+  else await (await started).remove();
+});
+
+/** An empty database on the server that this run started, or on the given one. */
+export async function openDatabase(given?: string): Promise<Database> {
+  const server = given ?? (await serverUrl());
+  const waiting = free.get(server) ?? [];
+  free.set(server, waiting);
+  const url = waiting.pop() ?? (await makeDatabase(server));
+  await query(url, "drop schema public cascade; create schema public");
+  return { url, release: () => void waiting.push(url) };
+}
+
+async function makeDatabase(server: string): Promise<string> {
+  const name = `holdfast_test_${randomUUID().replaceAll("-", "")}`;
+  await query(
+    server,
+    `create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`,
+  );
+  made.push({ server, name });
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Runs statements on a connection of their own. */
+export async function query(url: string, sql: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

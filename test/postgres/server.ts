@@ -1,0 +1,99 @@
+/** A database server for tests: a PostgreSQL of its own, in a temporary folder, on a free port. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pass } from "node:timers/promises";
+import pg from "pg";
+import { type Binaries, findBinaries } from "./binaries.ts";
+
+/** A server that runs. */
+export interface PostgresServer {
+  port: number;
+  /** The address of its first database. */
+  url: string;
+  /** Ends it: orderly, or at once as a crash would. */
+  stop(how?: "fast" | "immediate"): Promise<void>;
+  /** Starts it again on the same port, with the same data. */
+  start(): Promise<void>;
+  /** Ends it and removes its data. */
+  remove(): Promise<void>;
+}
+
+const quick = ["fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB"];
+
+/** Makes a server and starts it. `settings` are added to those that make it quick. */
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+  chmodSync(folder, 0o755);
+  const binaries = await findBinaries(folder);
+  const data = join(mkdtempFor(binaries, folder), "data");
+  execFileSync(
+    binaries.initdb,
+    ["-D", data, "-U", "holdfast", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"],
+    { ...binaries.spawnOptions, stdio: "pipe" },
+  );
+  const port = await freePort();
+  const url = `postgres://holdfast@127.0.0.1:${port}/postgres`;
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    child = run(binaries, { data, port, settings: [...quick, ...settings] });
+    await untilReady(url, child);
+  };
+  const stop = async (how: "fast" | "immediate" = "fast") => {
+    if (child === undefined || child.exitCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
+    await ended;
+    child = undefined;
+  };
+  const remove = async () => {
+    await stop("immediate");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await start();
+  return { port, url, start, stop, remove };
+}
+
+/** A folder that the server may write to. */
+function mkdtempFor({ spawnOptions: { uid, gid } }: Binaries, folder: string): string {
+  const own = mkdtempSync(join(folder, "cluster-"));
+  if (uid !== undefined && gid !== undefined) chownSync(own, uid, gid);
+  return own;
+}
+
+function run(
+  { postgres, spawnOptions }: Binaries,
+  { data, port, settings }: { data: string; port: number; settings: readonly string[] },
+): ChildProcess {
+  const options = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings];
+  const flags = options.flatMap((option) => ["-c", option]);
+  return spawn(postgres, ["-D", data, "-p", String(port), ...flags], { ...spawnOptions, stdio: "ignore" });
+}
+
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 500 && child.exitCode === null; tries++) {
+    const client = new pg.Client({ connectionString: url });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await pass(20);
+    }
+  }
+  throw new Error("The database did not start.");
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}

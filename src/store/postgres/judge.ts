@@ -128,15 +128,15 @@ async function lostReference(court: Court, { changes }: Commit): Promise<Problem
   return undefined;
 }
 
-/** The place of the first id in a resource that leads nowhere. `isLenient` leaves out those within its collection. */
+/** The place of the first id in a resource that leads nowhere, but for those to the collections that are left for later. */
 export async function danglingPointer(
   { sight }: Pick<Court, "sight">,
-  { references, name }: NumberedCollection,
-  ...[text, isLenient = false]: [text: string, isLenient?: boolean]
+  { references }: NumberedCollection,
+  ...[text, later = []]: [text: string, later?: readonly string[]]
 ): Promise<string | undefined> {
   if (references.length === 0) return undefined;
   for (const { reference, id, at } of targetsOf(JSON.parse(text), references)) {
-    if (isLenient && reference.collection === name) continue;
+    if (later.includes(reference.collection)) continue;
     if (!(await sight.has(reference.collection, id))) return toFragment(at);
   }
   return undefined;

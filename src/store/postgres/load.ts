@@ -1,6 +1,9 @@
 /** An import: one transaction, open for as long as it takes. */
+
+import { formatPath } from "../../collection/paths.ts";
 import { targetsOf } from "../../collection/refers.ts";
 import { Problem } from "../../errors.ts";
+import { describeLost, type Lost, shownLost } from "../lost.ts";
 import type { Arrival, CollectionRecord, Load, Refused } from "../store.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
@@ -31,7 +34,9 @@ class Cancelled extends Error {}
 
 /** An import under way. Once a part of it has failed, nothing of it is left in the store. */
 export class PostgresLoad implements Load {
-  readonly name: string;
+  /** Of the collection that arrivals are for. */
+  name: string;
+  readonly #among: readonly string[];
   readonly #parts: LoadParts;
   readonly #ending = Promise.withResolvers<void>();
   /** What is under way: one thing after the other. */
@@ -41,8 +46,9 @@ export class PostgresLoad implements Load {
   #failure: unknown;
   #hasEnded = false;
 
-  constructor(name: string, parts: LoadParts) {
+  constructor(name: string, among: readonly string[], parts: LoadParts) {
     this.name = name;
+    this.#among = among;
     this.#parts = parts;
   }
 
@@ -53,7 +59,8 @@ export class PostgresLoad implements Load {
     const origin = { at: Date.now(), principal: null, group: groups.next() };
     const begun = Promise.withResolvers<void>();
     this.#whole = transact(connections, beginnings.longWrite, async (transaction) => {
-      this.#state = await prepare(transaction, into, origin);
+      const opened = { transaction, origin, targets: new Map() };
+      this.#state = await prepare(opened, into, this.#among);
       begun.resolve();
       await this.#ending.promise;
     });
@@ -63,6 +70,13 @@ export class PostgresLoad implements Load {
     } catch (error) {
       throw answerTo(error);
     }
+  }
+
+  next(collection: CollectionRecord): Promise<void> {
+    return this.#do(async (state) => {
+      this.#state = await prepare(state, collection, this.#among);
+      this.name = collection.name;
+    });
   }
 
   add(arrivals: readonly Arrival[]): Promise<readonly Refused[]> {
@@ -118,21 +132,28 @@ export class PostgresLoad implements Load {
   }
 }
 
-/** An import's transaction, and what it has come to. */
-interface Under {
+/** An import's transaction. */
+interface Opened {
   transaction: Transaction;
-  catalogue: Catalogue;
-  collection: NumberedCollection;
   origin: Origin;
+  /** Ids that are judged in the end: by the name of their collection, each with one that refers to it. */
+  targets: Map<string, Map<string, Lost>>;
+}
+
+/** An import on its way. */
+interface Under extends Opened {
+  catalogue: Catalogue;
+  /** What arrivals are for. */
+  collection: NumberedCollection;
   sequence: number;
-  /** Ids of the collection itself that resources refer to, each with one of them. */
-  targets: Map<string, string>;
+  /** The collections to which references are judged in the end. */
+  among: readonly string[];
 }
 
 async function prepare(
-  transaction: Transaction,
+  { transaction, origin, targets }: Opened,
   into: string | CollectionRecord,
-  origin: Origin,
+  among: readonly string[],
 ): Promise<Under> {
   if (typeof into === "object") await migrateAll(transaction, [into]);
   const { rows } = await transaction.run({ sql: catalogueSql });
@@ -143,7 +164,8 @@ async function prepare(
   const numbers = new Set([collection.number, ...catalogue.relatedTo(collection)]);
   const heads = await transaction.run(lockHeads([...numbers]));
   const own = heads.rows.find(([number]) => Number(number) === collection.number);
-  return { transaction, catalogue, collection, origin, sequence: Number(own?.[1]), targets: new Map() };
+  const sequence = Number(own?.[1]);
+  return { transaction, origin, targets, catalogue, collection, sequence, among: [...among, name] };
 }
 
 async function addAll(state: Under, arrivals: readonly Arrival[], parts: LoadParts): Promise<Refused[]> {
@@ -173,7 +195,7 @@ async function addAll(state: Under, arrivals: readonly Arrival[], parts: LoadPar
 
 /** Adds a resource with a version above every one that its id ever had. Gives why it did not. */
 async function addOne(
-  { collection, origin, sequence, targets }: Under,
+  { collection, origin, sequence, targets, among }: Under,
   { id, text }: Arrival,
   { ledger, sight }: { ledger: Ledger; sight: Sight },
 ): Promise<Omit<Refused, "position"> | undefined> {
@@ -181,37 +203,56 @@ async function addOne(
   const after = sequence + ledger.of(collection).changes.length;
   ledger.write(collection, { id, next: text, after }, origin);
   const pointer = await takenPointer({ ledger, sight }, collection, id, text);
-  const lost = await danglingPointer({ sight }, collection, text, true);
+  const lost = await danglingPointer({ sight }, collection, text, among);
   if (pointer === undefined && lost === undefined) {
-    const own = collection.references.filter((reference) => reference.collection === collection.name);
-    if (own.length > 0) for (const target of targetsOf(JSON.parse(text), own)) targets.set(target.id, id);
+    noteTargets(targets, collection, { id, text, among });
     return undefined;
   }
   ledger.takeBack(mark);
   return pointer === undefined ? { pointer: lost, isLost: true } : { pointer };
 }
 
+/** References among what is imported may lead to what arrives later. */
+function noteTargets(
+  targets: Opened["targets"],
+  { name, references }: NumberedCollection,
+  { id, text, among }: Arrival & { among: readonly string[] },
+): void {
+  const later = references.filter(({ collection }) => among.includes(collection));
+  if (later.length === 0) return;
+  for (const { reference, id: to } of targetsOf(JSON.parse(text), later)) {
+    const known = targets.get(reference.collection) ?? new Map<string, Lost>();
+    targets.set(reference.collection, known);
+    if (!known.has(to)) known.set(to, { from: name, id, attribute: formatPath(reference.path), to });
+  }
+}
+
 /** Ids that are asked for in one statement. */
 const slice = 1_000;
 
-/** References within the collection may lead to what arrives later, so they are judged at the end. */
-async function requireTargets({ transaction, collection, targets }: Under): Promise<void> {
-  const { number, idKind } = collection;
-  const ids = [...targets.keys()];
-  for (let from = 0; from < ids.length; from += slice) {
-    const some = ids.slice(from, from + slice);
-    const { rows } = await transaction.run(
-      selectKeys(
-        number,
-        some.map((id) => keyOf(idKind, id)),
-      ),
-    );
-    const there = new Set(rows.map(([key]) => key));
-    const lost = some.find((id) => !there.has(keyOf(idKind, id)));
-    if (lost === undefined) continue;
-    throw new Problem(
-      "REFERENCE_NOT_FOUND",
-      `The resource ${JSON.stringify(targets.get(lost))} refers to one of its collection that is not there.`,
-    );
+/** Throws REFERENCE_NOT_FOUND where something that is referred to has not arrived. */
+async function requireTargets(state: Under): Promise<void> {
+  const lost: Lost[] = [];
+  for (const [name, targets] of state.targets) {
+    const ids = [...targets.keys()];
+    for (let from = 0; from < ids.length && lost.length < shownLost; from += slice) {
+      const gone = await findGone(state, name, ids.slice(from, from + slice));
+      lost.push(...gone.map((id) => targets.get(id) as Lost));
+    }
   }
+  if (lost.length > 0) throw new Problem("REFERENCE_NOT_FOUND", describeLost(lost));
+}
+
+async function findGone(
+  { transaction, catalogue }: Under,
+  name: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const collection = catalogue.byName.get(name);
+  if (collection === undefined) return ids;
+  const { number, idKind } = collection;
+  const keys = ids.map((id) => keyOf(idKind, id));
+  const { rows } = await transaction.run(selectKeys(number, keys));
+  const there = new Set(rows.map(([key]) => key));
+  return ids.filter((_, n) => !there.has(keys[n] as string));
 }

@@ -210,17 +210,17 @@ export class PostgresStore implements Store {
     this.#background.wake();
   }
 
-  async load(collection: string | CollectionRecord): Promise<Load> {
+  async load(collection: string | CollectionRecord, among: readonly string[] = []): Promise<Load> {
     this.#requireWritable();
     const name = typeof collection === "object" ? collection.name : collection;
-    const load = new PostgresLoad(name, {
+    const load = new PostgresLoad(name, among, {
       connections: this.#parts.long,
       groups: this.#groups,
       ids: this.#ids,
       isLogged: this.#parts.history !== "none",
       onEnd: async () => {
         this.#load = undefined;
-        if (typeof collection === "object") await this.#declarations.reload();
+        await this.#declarations.reload();
         this.#background.wake();
       },
     });

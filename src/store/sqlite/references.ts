@@ -6,6 +6,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { formatPath } from "../../collection/paths.ts";
 import { type Reference, targetsOf } from "../../collection/refers.ts";
 import { toFragment } from "../../json/pointer.ts";
+import type { Lost } from "../lost.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { pathSql } from "./columns.ts";
 import { toSqliteId } from "./ids.ts";
@@ -71,14 +72,6 @@ export interface Referrers {
   from: NumberedCollection;
   reference: Reference;
   find(id: string, limit: number): Found[];
-}
-
-/** A reference that leads nowhere. */
-export interface Lost {
-  from: string;
-  id: string;
-  attribute: string;
-  to: string;
 }
 
 /** Knows which collections refer to which. */

@@ -1,5 +1,6 @@
 /** An import in the writer thread: one transaction over many requests. */
 import type { DatabaseSync } from "node:sqlite";
+import { describeLost, shownLost } from "../lost.ts";
 import type { Arrival, CollectionRecord, Refused } from "../store.ts";
 import { collectionOf, type NumberedCollection } from "./catalogue.ts";
 import type { Constraints } from "./constraints.ts";
@@ -10,7 +11,6 @@ import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { suspendIndexes } from "./migrate.ts";
 import type { Refusal } from "./protocol.ts";
-import type { Lost } from "./references.ts";
 import type { Origin, Resources } from "./resources.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -37,14 +37,6 @@ interface UnderWay {
   collection: NumberedCollection;
   among: readonly string[];
   origin: Origin;
-}
-
-const shownLost = 10;
-
-function describeLost(lost: readonly Lost[]): string {
-  const shown = lost.slice(0, shownLost);
-  const places = shown.map(({ from, id, attribute, to }) => `${from}/${id} (${attribute}: ${to})`).join(", ");
-  return `What is referred to is not there: ${places}${lost.length < shownLost ? "" : ", …"}.`;
 }
 
 /** Carries out imports, one at a time. It is cancelled by taking the transaction back. */

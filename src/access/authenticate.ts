@@ -44,3 +44,10 @@ export async function openAuthenticate({ settings, keys, now, warn }: AuthParts)
     return tokens.principalOf(token);
   };
 }
+
+/** Throws StartError where a source of credentials cannot be read that must be there when a service starts. */
+export async function requireSources({ jwt }: AuthSettings): Promise<void> {
+  if (jwt === undefined || jwt.jwks.kind === "url") return;
+  const { Tokens } = await import("./jwt/tokens.ts");
+  await Tokens.open({ settings: jwt, now: Date.now, elapsed: () => 0, warn: () => {} });
+}

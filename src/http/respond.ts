@@ -57,8 +57,6 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
   for (const [name, value] of safetyPairs) headers[name] = value;
   // What is for one caller is not for a cache that others share.
-  if (service.access !== undefined && headers["cache-control"] === revalidate)
-    headers["cache-control"] = `private, ${revalidate}`;
   headers.vary ??= service.settings.corsOrigins.includes("*")
     ? "Accept, Accept-Encoding"
     : "Accept, Accept-Encoding, Origin";

@@ -1,5 +1,6 @@
 /** Where keys come from, and what becomes of tokens when they do not come. */
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -156,8 +157,7 @@ test("an issuer that is down when the service starts is asked again, half a minu
 });
 
 const wrong: Record<string, KeyServer["answer"]> = {
-  "10 MB of keys": { status: 200, body: Buffer.alloc(10_000_000, " ") },
-  "a redirect": { status: 302, body: "", headers: { location: "/elsewhere" } },
+  "more than a mebibyte": { status: 200, body: `${keySetText([old, young])}${" ".repeat(1_048_576)}` },
   "what is not JSON": { status: 200, body: "<html>" },
   "what is no key set": { status: 200, body: "[]" },
   "a key set without keys": { status: 200, body: '{"keys":[]}' },
@@ -178,6 +178,16 @@ for (const [what, answer] of Object.entries(wrong)) {
   });
 }
 
+test("keys are not looked for where the issuer's address leads on to", async (t) => {
+  const [server, elsewhere] = [await serve(t), await serve(t, [old, young])];
+  const { subjectOf, wait, warnings } = await openUrl(server);
+  assert.equal(await subjectOf(old), "kim");
+  server.answer = { status: 302, body: "", headers: { location: elsewhere.url } };
+  wait(31_000);
+  await refuses("INVALID_TOKEN", () => subjectOf(young));
+  assert.deepEqual([elsewhere.asked(), warnings.length], [0, 1]);
+});
+
 test("an issuer that never answers is waited for five seconds", { timeout: 15_000 }, async (t) => {
   const server = await serve(t);
   server.answer.delayMs = 60_000;
@@ -190,12 +200,16 @@ const inline = (...keys: object[]): JwksPlace => ({ kind: "inline", jwks: { keys
 
 test("keys that are for something else are left out", async () => {
   const { d: _, ...publicOnly } = old.jwk;
-  const weak = { kty: "RSA", kid: "weak", n: "sXch_2DlU0Yl", e: "AQAB" };
   const off = { ...young.jwk, x: "A".repeat(43), kid: "off" };
-  const others = [{ ...young.jwk, use: "enc" }, { ...young.jwk, key_ops: ["encrypt"] }, weak, off, null, 7];
+  const others = [{ ...young.jwk, use: "enc" }, { ...young.jwk, key_ops: ["encrypt"] }, off, null, 7];
   const { subjectOf } = await open(inline(...(others as object[]), publicOnly));
   assert.equal(await subjectOf(old), "kim");
   await refuses("INVALID_TOKEN", () => subjectOf(young));
+});
+
+test("an RSA key of less than 2,048 bits is no key", async () => {
+  const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+  await assert.rejects(open(inline(publicKey.export({ format: "jwk" }))), /it has no public key/);
 });
 
 test("an RSA key that does not say what it is for is for RS256 alone", async () => {

@@ -217,3 +217,13 @@ test("each part of the command has its help, with configuration and store", asyn
     assert.match(stdout, /--store <address>/);
   }
 });
+
+test("a file of an issuer's keys that is not there keeps the service from starting, and check says so too", async (t) => {
+  const jwt = { issuer: "https://id.example.org/", audience: "articles", jwks: "jwks.json" };
+  const cwd = await folder(t, configuration({ articles: {} }, { auth: { jwt } }));
+  for (const command of [["check"], ["serve", "--port", "0"]]) {
+    const { exitCode, stderr } = await run(t, command, { cwd });
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^holdfast: auth\.jwt\.jwks: \/[^\n]+jwks\.json cannot be read \(ENOENT\)\.\n$/);
+  }
+});

@@ -105,6 +105,9 @@ describe("without a credential", () => {
   test("they are answered with a bad credential too", async () => {
     for (const path of ["/livez", "/readyz"])
       assert.equal((await service.send({ path, headers: as("hf_x") })).status, 200);
+    const options = { method: "OPTIONS", path: "/api/v1/topics", headers: as("hf_x") };
+    assert.equal((await service.send(options)).status, 204);
+    assert.equal((await service.send({ path: "/nothing", headers: as("hf_x") })).status, 404);
   });
 
   test("a path that is not there is 404, and a method that is not there 405", async () => {

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { requireSources } from "../../access/authenticate.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
@@ -18,6 +20,7 @@ const shownMisfits = 50;
 /** Checks configuration and store. Throws StartError when either is not as it should be. */
 export async function runCheck(flags: Record<string, unknown>, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
+  if (config.auth !== undefined) await requireSources(config.auth);
   print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
   if (!mayExist(config.store)) {
     print(`store: ${shownAddress(config.store)} is not there yet`);

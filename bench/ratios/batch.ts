@@ -1,25 +1,21 @@
 /** What a batch of a hundred creates costs beside one create, for a client that waits for each answer. */
-import {
-  type Figure,
-  inFolder,
-  load,
-  median,
-  requestText,
-  requireStatus,
-  sampleAttributes,
-  startServer,
-  stopServer,
-} from "./harness.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { startServer, stopServer } from "../harness/server.ts";
+import { load } from "../load/load.ts";
+import { requireStatus } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
+import { sampleAttributes } from "./sample.ts";
 
-const rounds = 3;
 const operations = 100;
 
 /** Measures batches. */
-export async function measureBatches(): Promise<Figure[]> {
+export async function measureBatches(effort: Effort): Promise<Figure[]> {
   const all = { single: [] as number[], batch: [] as number[] };
-  for (let round = 0; round < rounds; round++) {
-    all.single.push(await timeOf("201", singles()));
-    all.batch.push(await timeOf("200", batches()));
+  for (let round = 0; round < effort.rounds; round++) {
+    all.single.push(await timeOf(effort, "201", singles()));
+    all.batch.push(await timeOf(effort, "200", batches()));
   }
   const [single, batch] = [median(all.single), median(all.batch)];
   const value = `${batch.toFixed(2)} ms against ${single.toFixed(2)} ms`;
@@ -45,10 +41,10 @@ function batches(): string[] {
 }
 
 /** Milliseconds from sending one of the requests to its answer: the median. */
-function timeOf(status: string, requests: string[]): Promise<number> {
+function timeOf({ warmUpMs, durationMs }: Effort, status: string, requests: string[]): Promise<number> {
   return inFolder(async (folder) => {
     const server = await startServer("holdfast", { store: `${folder}/batch.db`, declared: true });
-    const plan = { port: server.port, connections: 1, warmUpMs: 1_500, durationMs: 3_000, requests };
+    const plan = { port: server.port, connections: 1, warmUpMs, durationMs, requests };
     const result = await load(plan);
     await stopServer(server);
     requireStatus(result, status);

@@ -1,7 +1,7 @@
 /** The yardstick for creates: node:http and the same store, with nothing checked on the way. */
 import { createServer } from "node:http";
-import { createUuidSource } from "../../src/collection/ids.ts";
-import { openStore } from "../../src/store/open.ts";
+import { createUuidSource } from "../../../src/collection/ids.ts";
+import { openStore } from "../../../src/store/open.ts";
 
 const { store: path } = JSON.parse(process.argv[2] as string) as { store: string };
 const store = await openStore({ kind: "sqlite", path });

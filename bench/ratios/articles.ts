@@ -1,10 +1,10 @@
 /** Articles whose lists are measured: as many of each author, so that what stands at a place of the list is known. */
-import { openCollection } from "../src/collection/collection.ts";
-import { readIndexes } from "../src/collection/indexes.ts";
-import { formatCursor, listName } from "../src/query/cursor.ts";
-import { parseList } from "../src/query/parse.ts";
-import { type Compare, compareBy, positionOf } from "../src/query/sort.ts";
-import { sampleAttributes, sampleSchema } from "./harness.ts";
+import { openCollection } from "../../src/collection/collection.ts";
+import { readIndexes } from "../../src/collection/indexes.ts";
+import { formatCursor, listName } from "../../src/query/cursor.ts";
+import { parseList } from "../../src/query/parse.ts";
+import { type Compare, compareBy, positionOf } from "../../src/query/sort.ts";
+import { sampleAttributes, sampleSchema } from "./sample.ts";
 
 /** How many authors there are. */
 export const authors = 200;

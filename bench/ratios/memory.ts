@@ -1,22 +1,20 @@
 /** The memory of the running service over 1,000,000 mixed requests. */
-import { readFileSync } from "node:fs";
-import { fillStore } from "./fill.ts";
-import {
-  type Figure,
-  inFolder,
-  load,
-  requestText,
-  type Server,
-  sampleAttributes,
-  startServer,
-  stopServer,
-} from "./harness.ts";
 
-const requests = 1_000_000;
+import type { Effort } from "../harness/effort.ts";
+import type { Figure } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { startServer, stopServer } from "../harness/server.ts";
+import { residentMb } from "../harness/usage.ts";
+import { load } from "../load/load.ts";
+import { requestText } from "../load/requests.ts";
+import { fillStore } from "./fill.ts";
+import { sampleAttributes } from "./sample.ts";
+
 const resources = 20_000;
 
 /** Measures resident memory after each tenth of the requests, in MB. */
-export function measureMemory(): Promise<Figure[]> {
+export function measureMemory({ share }: Effort): Promise<Figure[]> {
+  const requests = 1_000_000 * share;
   return inFolder(async (folder) => {
     const store = `${folder}/memory.db`;
     const ids = await fillStore(store, resources, sampleAttributes);
@@ -25,15 +23,15 @@ export function measureMemory(): Promise<Figure[]> {
     let sent = 0;
     const mixed = mixedRequests(ids);
     while (sent < requests) {
-      const durationMs = 4_000;
-      const { perSecond } = await load({
+      const durationMs = Math.ceil(4 * share) * 1_000;
+      const { answers } = await load({
         port: server.port,
         connections: 64,
         warmUpMs: 0,
         durationMs,
         requests: mixed,
       });
-      sent += (perSecond * durationMs) / 1000;
+      sent += answers;
       sizes.push(residentMb(server));
     }
     await stopServer(server);
@@ -41,7 +39,7 @@ export function measureMemory(): Promise<Figure[]> {
     const value = `${Math.round(sent)} requests; MB after each round: ${sizes.map(Math.round).join(" ")}`;
     return [
       {
-        what: "resident memory after 1,000,000 mixed requests, MB",
+        what: `resident memory after ${requests.toLocaleString("en")} mixed requests, MB`,
         ratio: largest,
         aim: { atMost: 250 },
         value,
@@ -66,9 +64,4 @@ function mixedRequests(ids: readonly string[]): string[] {
       ? [...all, requestText("POST", "/api/v1/articles", JSON.stringify(sampleAttributes(n)))]
       : all;
   });
-}
-
-function residentMb({ child }: Server): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }

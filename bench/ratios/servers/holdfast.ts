@@ -1,9 +1,9 @@
 /** The service itself. `declared` gives the collection `articles` a schema, and indexes; otherwise anything goes. */
-import { defineCollection } from "../../src/collection/schema.ts";
-import { loadConfig } from "../../src/config.ts";
-import { startServer } from "../../src/server.ts";
-import type { History } from "../../src/store/history.ts";
-import { sampleSchema } from "../harness.ts";
+import { defineCollection } from "../../../src/collection/schema.ts";
+import { loadConfig } from "../../../src/config.ts";
+import { startServer } from "../../../src/server.ts";
+import type { History } from "../../../src/store/history.ts";
+import { sampleSchema } from "../sample.ts";
 
 const options = JSON.parse(process.argv[2] as string) as {
   store: string;

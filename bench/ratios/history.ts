@@ -1,23 +1,19 @@
 /** What the change log costs: durable updates and creates with it, against the same service without. */
-import { defineCollection } from "../src/collection/schema.ts";
-import type { History } from "../src/store/history.ts";
-import { defaultHistory } from "../src/store/history.ts";
-import { openStore } from "../src/store/open.ts";
-import { recordOf } from "../src/store/record.ts";
-import {
-  type Figure,
-  inFolder,
-  load,
-  median,
-  requestText,
-  requireStatus,
-  sampleAttributes,
-  sampleSchema,
-  startServer,
-  stopServer,
-} from "./harness.ts";
 
-const rounds = 3;
+import { defineCollection } from "../../src/collection/schema.ts";
+import type { History } from "../../src/store/history.ts";
+import { defaultHistory } from "../../src/store/history.ts";
+import { openStore } from "../../src/store/open.ts";
+import { recordOf } from "../../src/store/record.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { startServer, stopServer } from "../harness/server.ts";
+import { load } from "../load/load.ts";
+import { requireStatus } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
+import { sampleAttributes, sampleSchema } from "./sample.ts";
+
 const resources = 50_000;
 /** So many of them are written to. */
 const updated = 20_000;
@@ -25,7 +21,7 @@ const updated = 20_000;
 type Write = "update" | "create";
 
 /** Measures updates of any of many resources, and creates, in turn with a change log and without. */
-export async function measureHistory(): Promise<Figure[]> {
+export async function measureHistory(effort: Effort): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [write, most] of [
     ["update", 1.6],
@@ -33,9 +29,9 @@ export async function measureHistory(): Promise<Figure[]> {
   ] as const) {
     const logged: number[] = [];
     const bare: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      logged.push(await rateOf(write, defaultHistory));
-      bare.push(await rateOf(write, "none"));
+    for (let round = 0; round < effort.rounds; round++) {
+      logged.push(await rateOf(effort, write, defaultHistory));
+      bare.push(await rateOf(effort, write, "none"));
     }
     figures.push({
       what: `a durable ${write} with the change log against history "none"`,
@@ -48,7 +44,7 @@ export async function measureHistory(): Promise<Figure[]> {
 }
 
 /** Requests per second. */
-function rateOf(write: Write, history: History): Promise<number> {
+function rateOf({ warmUpMs, durationMs }: Effort, write: Write, history: History): Promise<number> {
   return inFolder(async (folder) => {
     const store = `${folder}/history.db`;
     await fill(store, history);
@@ -56,8 +52,8 @@ function rateOf(write: Write, history: History): Promise<number> {
     const result = await load({
       port: server.port,
       connections: 64,
-      warmUpMs: 1_500,
-      durationMs: 3_000,
+      warmUpMs,
+      durationMs,
       requests: requestsOf(write),
     });
     await stopServer(server);

@@ -1,23 +1,19 @@
 /** GET by id through the whole path, against Fastify answering the same bytes as a constant. */
 
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { startServer, stopServer } from "../harness/server.ts";
+import { load } from "../load/load.ts";
+import type { LoadPlan } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
 import { fillStore } from "./fill.ts";
-import {
-  type Figure,
-  inFolder,
-  load,
-  median,
-  requestText,
-  sampleAttributes,
-  startServer,
-  stopServer,
-} from "./harness.ts";
-import type { LoadPlan } from "./load.ts";
+import { sampleAttributes } from "./sample.ts";
 
 const resources = 100_000;
-const rounds = 3;
 
 /** Measures reads. */
-export function measureReads(): Promise<Figure[]> {
+export function measureReads({ rounds, warmUpMs, durationMs }: Effort): Promise<Figure[]> {
   return inFolder(async (folder) => {
     const store = `${folder}/read.db`;
     const ids = await fillStore(store, resources, sampleAttributes);
@@ -35,8 +31,8 @@ export function measureReads(): Promise<Figure[]> {
     const plan = (port: number): LoadPlan => ({
       port,
       connections: 64,
-      warmUpMs: 2_000,
-      durationMs: 4_000,
+      warmUpMs,
+      durationMs,
       requests: paths.map((path) => requestText("GET", path)),
     });
     const ours: number[] = [];

@@ -1,28 +1,24 @@
 /** What a precondition costs: durable updates with If-Match, against the same updates without. */
-import {
-  type Figure,
-  inFolder,
-  load,
-  median,
-  requestText,
-  requireStatus,
-  sampleAttributes,
-  startServer,
-  stopServer,
-} from "./harness.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { startServer, stopServer } from "../harness/server.ts";
+import { load } from "../load/load.ts";
+import { requireStatus } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
+import { sampleAttributes } from "./sample.ts";
 
-const rounds = 3;
 const connections = 64;
 /** More than a connection can do in the time; if one got to the end, the next one's tags would be stale. */
 const updatesEach = 1_500;
 
 /** Measures replacements, a resource for each connection, in turn with If-Match and without. */
-export async function measureUpdates(): Promise<Figure[]> {
+export async function measureUpdates(effort: Effort): Promise<Figure[]> {
   const guarded: number[] = [];
   const free: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    guarded.push(await rateOf(true));
-    free.push(await rateOf(false));
+  for (let round = 0; round < effort.rounds; round++) {
+    guarded.push(await rateOf(effort, true));
+    free.push(await rateOf(effort, false));
   }
   return [
     {
@@ -35,7 +31,7 @@ export async function measureUpdates(): Promise<Figure[]> {
 }
 
 /** Updates per second. */
-function rateOf(isGuarded: boolean): Promise<number> {
+function rateOf({ warmUpMs, durationMs }: Effort, isGuarded: boolean): Promise<number> {
   return inFolder(async (folder) => {
     const server = await startServer("holdfast", { store: `${folder}/update.db`, declared: true });
     const url = `http://127.0.0.1:${server.port}/api/v1/articles`;
@@ -43,8 +39,9 @@ function rateOf(isGuarded: boolean): Promise<number> {
     const result = await load({
       port: server.port,
       connections,
-      warmUpMs: 1_500,
-      durationMs: 3_000,
+      warmUpMs,
+      durationMs,
+      inOrder: true,
       requests: ids.flatMap((id) => updatesOf(id, isGuarded)),
     });
     await stopServer(server);

@@ -1,30 +1,25 @@
 /** Durable POST through the whole path, against the same service without group commit and a server that checks nothing. */
-import {
-  type Figure,
-  has,
-  inFolder,
-  load,
-  median,
-  requestText,
-  requireStatus,
-  type ServerOptions,
-  sampleAttributes,
-  startServer,
-  stopServer,
-} from "./harness.ts";
 
-const rounds = 3;
+import { has, type RunOptions } from "../harness/commands.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { startServer, stopServer } from "../harness/server.ts";
+import { load } from "../load/load.ts";
+import { requireStatus } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
+import { sampleAttributes } from "./sample.ts";
 
 /** Measures creates on the disk as it is, and with 2 ms added to each flush. */
-export async function measureCreates(): Promise<Figure[]> {
-  const bareDisk = await rates({});
+export async function measureCreates(effort: Effort): Promise<Figure[]> {
+  const bareDisk = await rates(effort, {});
   const figures: Figure[] = [
     compare("durable POST with group commit against without", bareDisk.grouped, bareDisk.single, 3),
     compare("durable POST against a bare server with the same writer", bareDisk.grouped, bareDisk.bare, 0.5),
   ];
   if (!has("strace"))
     return [...figures, { what: "with 2 ms added to each flush", value: "skipped, needs strace" }];
-  const slowDisk = await rates({ flushDelayUs: 2_000 }, ["grouped", "single"]);
+  const slowDisk = await rates(effort, { flushDelayUs: 2_000 }, ["grouped", "single"]);
   figures.push(compare("the same with 2 ms added to each flush", slowDisk.grouped, slowDisk.single, 10));
   return figures;
 }
@@ -39,17 +34,18 @@ const servers: Record<Kind, (store: string) => [string, unknown]> = {
 
 /** Requests per second of each kind, taken in turn. */
 async function rates(
-  options: ServerOptions,
+  effort: Effort,
+  options: RunOptions,
   kinds: Kind[] = ["grouped", "single", "bare"],
 ): Promise<Record<Kind, number>> {
   const all: Record<Kind, number[]> = { grouped: [], single: [], bare: [] };
-  for (let round = 0; round < rounds; round++) {
-    for (const kind of kinds) all[kind].push(await rateOf(kind, options));
+  for (let round = 0; round < effort.rounds; round++) {
+    for (const kind of kinds) all[kind].push(await rateOf(effort, kind, options));
   }
   return { grouped: median(all.grouped), single: median(all.single), bare: median(all.bare) };
 }
 
-function rateOf(kind: Kind, options: ServerOptions): Promise<number> {
+function rateOf({ warmUpMs, durationMs }: Effort, kind: Kind, options: RunOptions): Promise<number> {
   return inFolder(async (folder) => {
     const [name, argument] = servers[kind](`${folder}/create.db`);
     const server = await startServer(name, argument, options);
@@ -57,8 +53,8 @@ function rateOf(kind: Kind, options: ServerOptions): Promise<number> {
     const result = await load({
       port: server.port,
       connections: 64,
-      warmUpMs: 1_500,
-      durationMs: 3_000,
+      warmUpMs,
+      durationMs,
       requests: bodies.map((body) => requestText("POST", "/api/v1/articles", body)),
     });
     await stopServer(server);

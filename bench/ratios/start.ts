@@ -1,15 +1,17 @@
 /** From launch to the first answer, against the launch of Node itself. */
+
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { type Figure, inFolder, median } from "./harness.ts";
-
-const rounds = 11;
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
 
 /** Measures the whole start, npm not counted. */
-export async function measureStart(): Promise<Figure[]> {
+export async function measureStart(effort: Effort): Promise<Figure[]> {
   const ours: number[] = [];
   const theirs: number[] = [];
+  const rounds = 3 * effort.rounds + 2;
   for (let round = 0; round < rounds; round++) {
     theirs.push(nodeMs());
     ours.push(await inFolder((folder) => firstAnswerMs(`${folder}/start.db`)));

@@ -1,79 +1,80 @@
 /**
  * A closed-loop load generator over raw sockets: each connection sends its next request when the answer to the last
- * one is there. The well-known generators that run on Node take more time for a request than the service does, and so
- * would measure themselves.
+ * one is there. It does what the well-known generators cannot: a sequence of requests for each connection (each update
+ * names the version that the one before it made), and requests that are sent once (what is deleted is gone).
  *
  * As a program it reads a `LoadPlan` as JSON from the file in its argument and prints a `LoadResult`.
  */
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-
-/** What is to be sent, and for how long. */
-export interface LoadPlan {
-  port: number;
-  connections: number;
-  /** Not counted, to warm up. */
-  warmUpMs: number;
-  durationMs: number;
-  /** Requests to choose from, as text; each connection starts at another one and goes round. */
-  requests: readonly string[];
-}
-
-/** What came back while it was counted. */
-export interface LoadResult {
-  perSecond: number;
-  /** Milliseconds from sending to the whole answer. */
-  p50: number;
-  p99: number;
-  /** How many answers had each status. */
-  statuses: Record<string, number>;
-}
+import { type LoadPlan, type LoadResult, serial } from "./plan.ts";
 
 /** Runs a plan in this process. */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
-  const requests = plan.requests.map((text) => Buffer.from(text));
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
   const startAt = performance.now() + plan.warmUpMs;
   const endAt = startAt + plan.durationMs;
+  let lastAt = startAt;
   const onAnswer = (status: string, sentAt: number) => {
     const now = performance.now();
     if (now < startAt) return true;
     if (now >= endAt) return false;
+    lastAt = now;
     latencies.push(now - sentAt);
     statuses[status] = (statuses[status] ?? 0) + 1;
     return true;
   };
-  const step = Math.max(1, Math.floor(requests.length / plan.connections));
+  const sequences = sequencesOf(plan);
   await Promise.all(
-    Array.from({ length: plan.connections }, (_, index) =>
-      runConnection(connect({ port: plan.port, host: "127.0.0.1", noDelay: true }), {
-        requests,
-        first: index * step,
-        onAnswer,
-      }),
+    sequences.map((next) =>
+      runConnection(connect({ port: plan.port, host: "127.0.0.1", noDelay: true }), next, onAnswer),
     ),
   );
   latencies.sort((a, b) => a - b);
   const at = (share: number) =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN;
-  return { perSecond: latencies.length / (plan.durationMs / 1000), p50: at(0.5), p99: at(0.99), statuses };
+  const seconds = (plan.once === true ? lastAt - startAt : plan.durationMs) / 1000;
+  return {
+    perSecond: latencies.length / seconds,
+    answers: latencies.length,
+    p50: at(0.5),
+    p99: at(0.99),
+    statuses,
+  };
 }
 
-interface Connection {
-  requests: readonly Buffer[];
-  first: number;
-  onAnswer: (status: string, sentAt: number) => boolean;
+/** Gives the next request of a connection, while there is one. */
+type Next = () => Buffer | undefined;
+
+/** All share one list where each is sent once; else each connection goes round from another place of it. */
+function sequencesOf({ requests, connections, once }: LoadPlan): Next[] {
+  let number = Math.floor(Math.random() * 90_000_000);
+  const all = requests.map((text) => (text.includes(serial) ? text : Buffer.from(text)));
+  const numbered = (text: Buffer | string | undefined) =>
+    typeof text === "string" ? Buffer.from(text.replace(serial, String(++number).padStart(8, "0"))) : text;
+  if (once === true) {
+    let shared = 0;
+    return Array.from({ length: connections }, () => () => numbered(all[shared++]));
+  }
+  const step = Math.max(1, Math.floor(all.length / connections));
+  return Array.from({ length: connections }, (_, index) => {
+    let own = index * step;
+    return () => numbered(all[own++ % all.length]);
+  });
 }
 
-function runConnection(socket: Socket, { requests, first, onAnswer }: Connection): Promise<void> {
+type OnAnswer = (status: string, sentAt: number) => boolean;
+
+function runConnection(socket: Socket, next: Next, onAnswer: OnAnswer): Promise<void> {
   return new Promise((resolve, reject) => {
-    let next = first;
     let sentAt = 0;
     let pending = "";
     const send = () => {
+      const request = next();
+      if (request === undefined) return socket.destroy();
       sentAt = performance.now();
-      socket.write(requests[next++ % requests.length] as Buffer);
+      return socket.write(request);
     };
     socket.on("data", (chunk: Buffer) => {
       pending = pending === "" ? chunk.toString("latin1") : pending + chunk.toString("latin1");

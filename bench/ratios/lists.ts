@@ -2,40 +2,36 @@
  * Lists: what a hundred times as many resources cost, a page against Fastify answering the same bytes as a constant,
  * what reads feel of a full scan, and json-server on the same resources.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+
+import { writeFileSync } from "node:fs";
+import type { RunOptions } from "../harness/commands.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { originOf, type Server, startServer, stopServer } from "../harness/server.ts";
+import { untilIdle } from "../harness/usage.ts";
+import { load } from "../load/load.ts";
+import { type LoadPlan, type LoadResult, requireStatus } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
 import { articleAttributes, articles, authorOf, authors, indexes, pathAfter } from "./articles.ts";
 import { fillStore } from "./fill.ts";
-import {
-  type Figure,
-  inFolder,
-  load,
-  median,
-  requestText,
-  requireStatus,
-  type Server,
-  type ServerOptions,
-  startServer,
-  stopServer,
-} from "./harness.ts";
-import type { LoadPlan, LoadResult } from "./load.ts";
 
 const sizes = { small: 10_000, large: 1_000_000 };
-const rounds = 3;
 const limit = 20;
 
 /** The service on so many resources. */
 interface Subject {
+  effort: Effort;
   store: string;
   ids: readonly string[];
   server: Server;
 }
 
 /** Measures lists. */
-export function measureLists(): Promise<Figure[]> {
+export function measureLists(effort: Effort): Promise<Figure[]> {
   return inFolder(async (folder) => {
-    const large = await startFilled(`${folder}/large.db`, sizes.large);
-    const small = await startFilled(`${folder}/small.db`, sizes.small);
+    const large = await startFilled(`${folder}/large.db`, sizes.large * effort.share, effort);
+    const small = await startFilled(`${folder}/small.db`, sizes.small, effort);
     await requireCursorOfWalk(small);
     for (const { server } of [small, large]) await untilIdle(server);
     const figures = [
@@ -48,12 +44,12 @@ export function measureLists(): Promise<Figure[]> {
   });
 }
 
-async function startFilled(store: string, count: number): Promise<Subject> {
+async function startFilled(store: string, count: number, effort: Effort): Promise<Subject> {
   const ids = await fillStore(store, count, articleAttributes, { collection: articles });
-  return { store, ids, server: await startService(store, { cpu: 0 }) };
+  return { effort, store, ids, server: await startService(store, { cpu: 0 }) };
 }
 
-function startService(store: string, options: ServerOptions): Promise<Server> {
+function startService(store: string, options: RunOptions): Promise<Server> {
   // So much time that a scan of everything comes to its end on any machine.
   return startServer("holdfast", { store, declared: true, indexes, queryMs: 60_000 }, options);
 }
@@ -81,10 +77,14 @@ async function compareSizes(small: Subject, large: Subject): Promise<Figure[]> {
   ];
   const figures: Figure[] = [];
   for (const [what, ask] of asks) {
-    const plans = [small, large].map((subject) => sequentially(subject.server, ask(subject)));
-    const [own = Number.NaN, hundredfold = Number.NaN] = await alternate(plans, ({ p50 }) => p50);
+    const plans = [small, large].map((subject) => sequentially(subject, ask(subject)));
+    const [own = Number.NaN, hundredfold = Number.NaN] = await alternate(
+      small.effort,
+      plans,
+      ({ p50 }) => p50,
+    );
     figures.push({
-      what: `${what}, 1,000,000 resources against 10,000, p50 on one connection`,
+      what: `${what}, ${countOf(large)} resources against ${countOf(small)}, p50 on one connection`,
       ratio: hundredfold / own,
       aim: { atMost: 1.5 },
       value: `${hundredfold.toFixed(3)} ms against ${own.toFixed(3)} ms`,
@@ -93,16 +93,21 @@ async function compareSizes(small: Subject, large: Subject): Promise<Figure[]> {
   return figures;
 }
 
-async function compareConstant({ server }: Subject): Promise<Figure> {
-  const paths = byAuthor({ ids: [], store: "", server });
-  const answer = await fetch(`http://127.0.0.1:${server.port}${paths[0]}`);
+async function compareConstant(subject: Subject): Promise<Figure> {
+  const { server } = subject;
+  const paths = byAuthor(subject);
+  const answer = await fetch(`${originOf(server)}${paths[0]}`);
   const body = await answer.text();
   const headers = Object.fromEntries(
     [...answer.headers].filter(([name]) => !/^(date|connection|keep-alive)$/.test(name)),
   );
   const constant = await startServer("constant", { headers, body }, { cpu: 0 });
-  const plans = [server, constant].map((each) => crowded(each, paths));
-  const [own = Number.NaN, theirs = Number.NaN] = await alternate(plans, ({ perSecond }) => perSecond);
+  const plans = [server, constant].map((each) => crowded({ ...subject, server: each }, paths));
+  const [own = Number.NaN, theirs = Number.NaN] = await alternate(
+    subject.effort,
+    plans,
+    ({ perSecond }) => perSecond,
+  );
   await stopServer(constant);
   return {
     what: `a page of ${limit} by an indexed filter against a Fastify constant, one core`,
@@ -113,7 +118,8 @@ async function compareConstant({ server }: Subject): Promise<Figure> {
 }
 
 /** Asked in the words of json-server, which the service knows too, so that both do the same: filter, sort, count, cut. */
-async function compareJsonServer({ ids, server }: Subject, file: string): Promise<Figure> {
+async function compareJsonServer(subject: Subject, file: string): Promise<Figure> {
+  const { ids, server } = subject;
   writeFileSync(file, JSON.stringify({ articles: ids.map((id, n) => ({ id, ...articleAttributes(n) })) }));
   const other = await startServer("json-server", { file }, { cpu: 0 });
   const query = `_sort=publishedOn&_order=desc&_start=0&_end=${limit}`;
@@ -121,15 +127,19 @@ async function compareJsonServer({ ids, server }: Subject, file: string): Promis
   await requireSameArticles(`${originOf(server)}/api/v1/${paths[0]}`, `${originOf(other)}/${paths[0]}`);
   const plans = [
     crowded(
-      server,
+      subject,
       paths.map((path) => `/api/v1/${path}`),
     ),
     crowded(
-      other,
+      { ...subject, server: other },
       paths.map((path) => `/${path}`),
     ),
   ];
-  const [own = Number.NaN, theirs = Number.NaN] = await alternate(plans, ({ perSecond }) => perSecond);
+  const [own = Number.NaN, theirs = Number.NaN] = await alternate(
+    subject.effort,
+    plans,
+    ({ perSecond }) => perSecond,
+  );
   await stopServer(other);
   return {
     what: `a page of ${limit} of 10,000 against json-server, one core`,
@@ -140,31 +150,42 @@ async function compareJsonServer({ ids, server }: Subject, file: string): Promis
 }
 
 /** Two connections ask for what is nowhere, again and again, as many as there are threads for such lists. */
-async function measureScan({ store, ids }: Subject): Promise<Figure> {
-  const server = await startService(store, {});
-  const reads = { ...crowded(server, byId({ ids, store, server })), connections: 16, durationMs: 6_000 };
+async function measureScan(subject: Subject): Promise<Figure> {
+  const server = await startService(subject.store, {});
+  const scanned = { ...subject, server };
+  const reads = {
+    ...crowded(scanned, byId(scanned)),
+    connections: 16,
+    durationMs: 2 * subject.effort.durationMs,
+  };
   const scans = {
-    ...crowded(server, ["/api/v1/articles?title=nowhere"]),
+    ...crowded(scanned, ["/api/v1/articles?title=nowhere"]),
     connections: 2,
+    warmUpMs: 0,
+    inOrder: true, // few answers come, and each is to be counted
     durationMs: reads.warmUpMs + reads.durationMs,
   };
   await untilIdle(server);
   const idle = await load(reads);
-  const [scanned, busy] = await Promise.all([load(scans), load(reads)]);
+  const [result, busy] = await Promise.all([load(scans), load(reads)]);
   await stopServer(server);
   requireStatus(idle, "200");
   requireStatus(busy, "200");
-  requireStatus(scanned, "200");
+  requireStatus(result, "200");
   return {
-    what: "GET p99 while 1,000,000 resources are scanned, against idle",
+    what: `GET p99 while ${countOf(subject)} resources are scanned, against idle`,
     ratio: busy.p99 / idle.p99,
     aim: { atMost: 3 },
-    value: `${busy.p99.toFixed(2)} ms against ${idle.p99.toFixed(2)} ms, ${scanned.p50.toFixed(0)} ms for a scan`,
+    value: `${busy.p99.toFixed(2)} ms against ${idle.p99.toFixed(2)} ms, ${result.p50.toFixed(0)} ms for a scan`,
   };
 }
 
 /** Runs the plans in turn, and gives the median of each one's rounds. */
-async function alternate(plans: readonly LoadPlan[], of: (result: LoadResult) => number): Promise<number[]> {
+async function alternate(
+  { rounds }: Effort,
+  plans: readonly LoadPlan[],
+  of: (result: LoadResult) => number,
+): Promise<number[]> {
   const results: number[][] = plans.map(() => []);
   for (let round = 0; round < rounds; round++) {
     for (const [n, plan] of plans.entries()) {
@@ -176,13 +197,14 @@ async function alternate(plans: readonly LoadPlan[], of: (result: LoadResult) =>
   return results.map(median);
 }
 
-function sequentially(server: Server, paths: readonly string[]): LoadPlan {
-  return { ...crowded(server, paths), connections: 1, durationMs: 1_500 };
+function sequentially(subject: Subject, paths: readonly string[]): LoadPlan {
+  return { ...crowded(subject, paths), connections: 1 };
 }
 
-function crowded({ port }: Server, paths: readonly string[]): LoadPlan {
+function crowded({ effort, server }: Subject, paths: readonly string[]): LoadPlan {
+  const { warmUpMs, durationMs } = effort;
   const requests = paths.map((path) => requestText("GET", path));
-  return { port, connections: 64, warmUpMs: 1_000, durationMs: 2_500, requests };
+  return { port: server.port, connections: 64, warmUpMs, durationMs, requests };
 }
 
 /** A cursor that is made must be the one that a client comes to. */
@@ -204,24 +226,6 @@ async function requireSameArticles(...urls: readonly string[]): Promise<void> {
     throw new Error("the two services give different lists");
 }
 
-/** A service looks for damage in its file when it starts, which takes a while where that is large. */
-async function untilIdle({ child }: Server): Promise<void> {
-  let before: number;
-  let now = ticksOf(child.pid ?? 0);
-  do {
-    before = now;
-    await sleep(500);
-    now = ticksOf(child.pid ?? 0);
-  } while (now - before > 2);
-}
-
-/** The time on processors that a process has taken; 0 where the system does not tell. */
-function ticksOf(process: number): number {
-  const file = `/proc/${process}/stat`;
-  const [, , , ...fields] = existsSync(file) ? readFileSync(file, "utf8").split(" ") : [];
-  return Number(fields[10] ?? 0) + Number(fields[11] ?? 0); // utime and stime, proc_pid_stat(5)
-}
-
-function originOf({ port }: Server): string {
-  return `http://127.0.0.1:${port}`;
+function countOf({ ids }: Subject): string {
+  return ids.length.toLocaleString("en");
 }

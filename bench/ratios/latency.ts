@@ -1,30 +1,35 @@
 /** What reads feel of writes that saturate the writer, also on a disk whose every flush takes 10 ms. */
+
+import { has, type RunOptions } from "../harness/commands.ts";
+import type { Effort } from "../harness/effort.ts";
+import type { Figure } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { startServer, stopServer } from "../harness/server.ts";
+import { load } from "../load/load.ts";
+import { requestText } from "../load/requests.ts";
 import { fillStore } from "./fill.ts";
-import {
-  type Figure,
-  has,
-  inFolder,
-  load,
-  requestText,
-  type ServerOptions,
-  sampleAttributes,
-  startServer,
-  stopServer,
-} from "./harness.ts";
+import { sampleAttributes } from "./sample.ts";
 
 const readers = 16;
 const writers = 64;
-const durationMs = 6_000;
 
 /** Measures the p99 of GET by id, idle and under writes. */
-export async function measureReadLatency(): Promise<Figure[]> {
-  const figures = [await measure("GET p99 under writes against idle", {})];
+export async function measureReadLatency(effort: Effort): Promise<Figure[]> {
+  const figures = [await measure(effort, "GET p99 under writes against idle", {})];
   if (!has("strace"))
     return [...figures, { what: "the same with 10 ms flushes", value: "skipped, needs strace" }];
-  return [...figures, await measure("the same with 10 ms added to each flush", { flushDelayUs: 10_000 })];
+  return [
+    ...figures,
+    await measure(effort, "the same with 10 ms added to each flush", { flushDelayUs: 10_000 }),
+  ];
 }
 
-function measure(what: string, options: ServerOptions): Promise<Figure> {
+function measure(
+  { warmUpMs, durationMs: roundMs }: Effort,
+  what: string,
+  options: RunOptions,
+): Promise<Figure> {
+  const durationMs = 2 * roundMs; // so many that there is a hundredth
   return inFolder(async (folder) => {
     const store = `${folder}/latency.db`;
     const ids = await fillStore(store, 100_000, sampleAttributes);
@@ -32,7 +37,7 @@ function measure(what: string, options: ServerOptions): Promise<Figure> {
     const reads = {
       port: server.port,
       connections: readers,
-      warmUpMs: 1_500,
+      warmUpMs,
       durationMs,
       requests: Array.from({ length: 5_000 }, (_, n) =>
         requestText("GET", `/api/v1/articles/${ids[(n * 7919) % ids.length]}`),
@@ -43,7 +48,7 @@ function measure(what: string, options: ServerOptions): Promise<Figure> {
       port: server.port,
       connections: writers,
       warmUpMs: 500,
-      durationMs: durationMs + 2_500,
+      durationMs: warmUpMs + durationMs,
       requests: bodies.map((body) => requestText("POST", "/api/v1/articles", body)),
     };
     const idle = await load(reads);

@@ -1,0 +1,19 @@
+/** How long a run may take: the same measurements, with more or fewer rounds. */
+export interface Effort {
+  name: "quick" | "usual" | "thorough";
+  /** How often each side of a comparison is measured, in turn. */
+  rounds: number;
+  /** Not counted, before each round. */
+  warmUpMs: number;
+  /** What a round counts. */
+  durationMs: number;
+  /** The share of the resources, or requests, of those measurements that take many. */
+  share: number;
+}
+
+/** The efforts that can be asked for. */
+export const efforts = {
+  quick: { name: "quick", rounds: 1, warmUpMs: 1_000, durationMs: 1_000, share: 0.1 },
+  usual: { name: "usual", rounds: 3, warmUpMs: 1_000, durationMs: 1_000, share: 1 },
+  thorough: { name: "thorough", rounds: 5, warmUpMs: 2_000, durationMs: 3_000, share: 1 },
+} as const satisfies Record<Effort["name"], Effort>;

@@ -1,0 +1,34 @@
+/** The middle one. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** What a ratio is to be. */
+export type Aim = { atLeast: number } | { atMost: number };
+
+/** A measured figure beside what was aimed at. */
+export interface Figure {
+  what: string;
+  value: string;
+  /** The ratio and the aim, where there is one. */
+  ratio?: number;
+  aim?: Aim;
+}
+
+/** Whether the aim is reached, or missed by no more than the margin: 0.2 lets a fifth pass as noise. */
+export function isReached({ ratio, aim }: Figure, margin = 0): boolean {
+  if (ratio === undefined || aim === undefined) return true;
+  return "atLeast" in aim ? ratio >= aim.atLeast * (1 - margin) : ratio <= aim.atMost * (1 + margin);
+}
+
+/** A line for a figure. */
+export function formatFigure(figure: Figure): string {
+  const { what, value, ratio, aim } = figure;
+  if (ratio === undefined || aim === undefined) return `${what}: ${value}`;
+  return `${isReached(figure) ? "reached" : "MISSED "} ${what}: ${ratio.toFixed(2)} (${formatAim(aim)}); ${value}`;
+}
+
+/** An aim in words. */
+export function formatAim(aim: Aim): string {
+  return "atLeast" in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`;
+}

@@ -1,0 +1,42 @@
+/**
+ * Makes load with a program of its own: `wrk` where it is installed, else `autocannon`. Two things neither can do, and
+ * `sockets.ts` does: requests that each connection sends in an order of its own, and requests that are sent once.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { has, node, type RunOptions, wrapperOf } from "../harness/commands.ts";
+import { inFolder } from "../harness/folder.ts";
+import type { LoadPlan, LoadResult } from "./plan.ts";
+import { runWrk } from "./wrk.ts";
+
+/** The program that makes the load, but for what it cannot. */
+export const loadProgram: "wrk" | "autocannon" = has("wrk") ? "wrk" : "autocannon";
+
+/** Runs a plan. */
+export function load(plan: LoadPlan, options: RunOptions = {}): Promise<LoadResult> {
+  if (plan.inOrder === true || plan.once === true) return runProgram("sockets", plan, options);
+  return loadProgram === "wrk"
+    ? runWrk(plan, (command) => outputOf(command, options))
+    : runProgram("autocannon", plan, options);
+}
+
+function runProgram(name: string, plan: LoadPlan, options: RunOptions): Promise<LoadResult> {
+  return inFolder(async (folder) => {
+    const file = `${folder}/plan.json`;
+    writeFileSync(file, JSON.stringify(plan));
+    const text = await outputOf([...node, `bench/load/${name}.ts`, file], options);
+    return JSON.parse(text) as LoadResult;
+  });
+}
+
+async function outputOf(program: readonly string[], options: RunOptions): Promise<string> {
+  const [command = "", ...args] = [...wrapperOf(options), ...program];
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  let text = "";
+  for await (const chunk of child.stdout) text += chunk;
+  const [status] = await ended;
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${text}`);
+  return text;
+}

@@ -1,0 +1,58 @@
+/** The load made by wrk, which takes less of a processor for a request than any server here. */
+import { writeFileSync } from "node:fs";
+import { inFolder } from "../harness/folder.ts";
+import type { LoadPlan, LoadResult } from "./plan.ts";
+
+/** What `wrk.lua` says at its end. */
+interface Said {
+  answers: number;
+  seconds: number;
+  p50: number;
+  p99: number;
+  failed: number;
+  statuses: Record<string, number>;
+}
+
+/** Runs a plan: the warm-up by itself, counting what is answered, then what is measured, which has no time to count. */
+export function runWrk(
+  plan: LoadPlan,
+  run: (command: readonly string[]) => Promise<string>,
+): Promise<LoadResult> {
+  return inFolder(async (folder) => {
+    const file = `${folder}/requests`;
+    writeFileSync(file, plan.requests.map((text) => `${Buffer.byteLength(text)}\n${text}\n`).join(""));
+    const warmUp = plan.warmUpMs === 0 ? undefined : read(await run(commandOf(plan, file, plan.warmUpMs)));
+    const said = read(await run([...commandOf(plan, file, plan.durationMs), "measured"]));
+    const failed = said.failed === 0 ? {} : { failed: said.failed };
+    return {
+      perSecond: said.answers / said.seconds,
+      answers: said.answers,
+      p50: said.p50,
+      p99: said.p99,
+      statuses: { ...warmUp?.statuses, ...failed },
+    };
+  });
+}
+
+/** wrk knows whole seconds only. */
+function commandOf({ port, connections }: LoadPlan, file: string, ms: number): string[] {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  const first = Math.floor(Math.random() * 90_000_000); // serial numbers that no other run has
+  const url = `http://127.0.0.1:${port}`;
+  const options = [
+    "-t1",
+    `-c${connections}`,
+    `-d${seconds}s`,
+    "--timeout",
+    "30s",
+    "-s",
+    "bench/load/wrk.lua",
+  ];
+  return ["wrk", ...options, url, "--", file, String(first)];
+}
+
+function read(output: string): Said {
+  const line = /^said (.*)$/m.exec(output)?.[1];
+  if (line === undefined) throw new Error(`wrk said nothing of what it did: ${output}`);
+  return JSON.parse(line) as Said;
+}

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { requireSources } from "../../access/authenticate.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Config } from "../../config.ts";

@@ -139,3 +139,60 @@ test("what was imported under another schema is checked when the old one comes b
   assert.equal(exitCode, 1);
   assert.match(stderr, /1 of its 4 resources/);
 });
+
+/** The warnings of a check, which must go well. */
+async function warnings(t: Parameters<typeof folder>[0], config: object, keys: string[][] = []) {
+  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(config) });
+  for (const key of keys) assert.equal((await run(t, ["keys", "create", ...key], { cwd })).exitCode, 0);
+  const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  return stdout.split("\n").flatMap((line) => (line.startsWith("warning: ") ? [line.slice(9)] : []));
+}
+
+const auth = { keys: true };
+
+test("a collection that anybody may write to is a warning; one that they may read is none", async (t) => {
+  const collections = {
+    safe: {},
+    read: { access: { read: "public", write: "authenticated" } },
+    posts: {
+      access: {
+        read: "public",
+        create: "public",
+        update: { role: "editor" },
+        delete: ["authenticated", "public"],
+      },
+    },
+    drafts: { access: { write: { where: { open: true } } } },
+  };
+  assert.deepEqual(await warnings(t, { auth, collections }), [
+    "posts: anybody may create, delete without a credential",
+    "drafts: anybody may create, update, delete without a credential",
+  ]);
+});
+
+test("a listener beyond this machine that nobody encrypts for is a warning", async (t) => {
+  const said = [
+    "host: what is sent to 0.0.0.0 can be read on its way, since neither tls nor trustProxy is configured",
+  ];
+  assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0" }), said);
+  assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", tls: { cert: "a", key: "b" } }), []);
+  assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", trustProxy: ["10.0.0.1"] }), []);
+  assert.deepEqual(await warnings(t, { auth }), []);
+});
+
+test("pages of every origin are a warning where nobody is asked who they are", async (t) => {
+  const cors = { origins: ["*"] };
+  assert.match(
+    String(await warnings(t, { cors })),
+    /^cors\.origins: with "\*" and without auth every web page/,
+  );
+  assert.deepEqual(await warnings(t, { cors, auth }), []);
+});
+
+test("a key that never expires is a warning", async (t) => {
+  const forever = ["--name", "ci"];
+  const said = await warnings(t, { auth }, [["--name", "short", "--expires", "90d"], forever]);
+  assert.equal(said.length, 1);
+  assert.match(String(said), /^1 API key never expires: "ci" \(\w+\)$/);
+});

@@ -13,6 +13,7 @@ import { shownAddress } from "../../store/address.ts";
 import { mayExist, openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, excerpt } from "../words.ts";
+import { keyWarningsOf, warningsOf } from "./warnings.ts";
 
 const shownMisfits = 50;
 
@@ -21,12 +22,14 @@ export async function runCheck(flags: Record<string, unknown>, env: Environment)
   const config = await configOf(flags, env);
   if (config.auth !== undefined) await requireSources(config.auth);
   print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
+  printWarnings(warningsOf(config));
   if (!mayExist(config.store)) {
     print(`store: ${shownAddress(config.store)} is not there yet`);
     return;
   }
   const reader = await openReader(config.store);
   try {
+    printWarnings(await keyWarningsOf(config, Date.now())); // the store is there, and need not be made for them
     const misfits = await checkStore(reader, config);
     if (misfits > 0)
       throw new StartError(
@@ -92,6 +95,10 @@ function nameUndeclared(reader: StoreReader, { collections }: Config): void {
       `${name}: not declared; its ${counted(reader.count(name), "resource")} stay in the store, out of reach`,
     );
   }
+}
+
+function printWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings) print(`warning: ${warning}`);
 }
 
 function print(text: string): void {

@@ -254,6 +254,19 @@ describe("somebody who is known", () => {
     );
   });
 
+  test("is named in the changes of a batch", async () => {
+    const operations = [{ method: "POST", path: "/topics", body: { n: 1 } }];
+    const batch = { method: "POST", path: "/api/v1/_batch", headers: as(token({ sub: "max" })) };
+    const answer = await service.send({ ...batch, content: { operations } });
+    assert.equal(answer.status, 200, answer.text);
+    const [made] = (answer.json as { results: { headers: { Location: string } }[] }).results;
+    const { json } = await service.send({ path: `${made?.headers.Location}/_changes`, headers: as(key) });
+    assert.deepEqual(
+      (json as { principal: string }[]).map(({ principal }) => principal),
+      ["max"],
+    );
+  });
+
   test("has Idempotency-Keys of their own", async () => {
     const keyed = (credential: string, a = 1) => ({
       ...create({ ...as(credential), "idempotency-key": '"same"' }),

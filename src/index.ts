@@ -110,7 +110,18 @@ export interface HoldfastConfig {
   stopTimeoutMs?: number;
 }
 
-/** Gives the configuration back; it is there for the types. */
-export function defineConfig(config: HoldfastConfig): HoldfastConfig {
-  return config;
+/** Gives the configuration back, with its type: the client knows by it what the collections hold. */
+export function defineConfig<const C extends Collections = Collections>(
+  config: Omit<HoldfastConfig, "collections"> & { readonly collections?: C & Known<C> },
+): Omit<HoldfastConfig, "collections"> & { readonly collections: C } {
+  return config as typeof config & { readonly collections: C };
 }
+
+type Collections = NonNullable<HoldfastConfig["collections"]>;
+
+/** A declaration's members are those that there are; by itself, a type that is inferred would take any. */
+type Known<C> = {
+  readonly [Name in keyof C]: {
+    readonly [Member in Exclude<keyof C[Name], keyof GuardedDeclaration>]: never;
+  };
+};

@@ -16,7 +16,7 @@ export interface CollectionDeclaration {
   /** How new ids are made. @default "uuid" */
   readonly id?: IdKind;
   /** A JSON Schema (2020-12) that the attributes must fit. @default anything fits */
-  readonly schema?: Readonly<Record<string, unknown>>;
+  readonly schema?: object;
   /** What lists are made quick by: attributes, or lists of them; `-` is descending. @default none */
   readonly indexes?: readonly (string | readonly string[])[];
   /** The attributes that `q` searches. @default none */
@@ -91,7 +91,7 @@ function readTruth(value: unknown, at: string): boolean {
 async function defaultsOf(
   declared: unknown,
   at: string,
-  schema: CollectionDeclaration["schema"] = {},
+  schema: { readonly required?: unknown } = {},
 ): Promise<readonly Default[]> {
   if (declared === undefined) return [];
   const { required: _, ...others } = schema;

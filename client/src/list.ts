@@ -1,0 +1,114 @@
+/** Lists: the pages of one, one after the other. */
+import type { ListQuery } from "./list-types.ts";
+import type { Answer, CallOptions, Send } from "./transport.ts";
+
+/** One page. */
+export interface Page<T> {
+  readonly items: T[];
+  /** The number of resources on all pages, where the service tells it. */
+  readonly total: number | undefined;
+}
+
+/** What a list is asked with, whatever its resources are. */
+export type AnyQuery = ListQuery<Record<string, unknown>, string>;
+
+/** A list that nobody has asked for yet: each walk through it asks anew. */
+export class ResourceList<T> implements AsyncIterable<T> {
+  readonly #send: Send;
+  readonly #path: string;
+  readonly #query: AnyQuery & CallOptions;
+
+  constructor(send: Send, path: string, query: AnyQuery & CallOptions) {
+    this.#send = send;
+    this.#path = path;
+    this.#query = query;
+  }
+
+  /** Every resource, each page fetched when it is come to. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for await (const { items } of this.pages()) yield* items;
+  }
+
+  /** Every page. */
+  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
+    for (let place: Place | undefined = {}; place !== undefined; ) {
+      const answer = await this.#ask(place);
+      yield toPage<T>(answer);
+      place = nextPlace(answer.headers.get("link"));
+    }
+  }
+
+  /** The first page. */
+  async page(): Promise<Page<T>> {
+    return toPage<T>(await this.#ask({}));
+  }
+
+  /** Every resource, in one array. */
+  async all(): Promise<T[]> {
+    const all: T[] = [];
+    for await (const { items } of this.pages()) all.push(...items);
+    return all;
+  }
+
+  #ask(place: Place): Promise<Answer> {
+    const { signal, timeoutMs, offset, ...asked } = this.#query;
+    const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
+    const query = { ...asked, ...(isStart(place) ? offset !== undefined && { offset } : place) };
+    const target = `${this.#path}${toQueryString(query)}`;
+    if (target.length <= maxTarget)
+      return this.#send({ ...options, method: "GET", path: target, isRepeatable: true });
+    return this.#send({
+      ...options,
+      method: "QUERY",
+      path: this.#path,
+      content: toContent(query),
+      isRepeatable: true,
+    });
+  }
+}
+
+/** What is longer is asked by content. The service puts no longer URLs into its links either. */
+const maxTarget = 3_500;
+
+/** Where a page begins; nothing is the beginning of the list. */
+interface Place {
+  cursor?: string;
+  offset?: number;
+}
+
+function isStart({ cursor, offset }: Place): boolean {
+  return cursor === undefined && offset === undefined;
+}
+
+/** Of the link to the next page (RFC 8288), what differs from the request for this one. */
+function nextPlace(links: string | null): Place | undefined {
+  const [, target] = /<([^>]*)>\s*;\s*rel="next"/.exec(links ?? "") ?? [];
+  if (target === undefined) return undefined;
+  const parameters = new URLSearchParams(target.slice(target.indexOf("?") + 1));
+  const cursor = parameters.get("cursor");
+  return cursor === null ? { offset: Number(parameters.get("offset")) } : { cursor };
+}
+
+function toPage<T>({ headers, body }: Answer): Page<T> {
+  const total = headers.get("x-total-count");
+  return { items: body as T[], total: total === null ? undefined : Number(total) };
+}
+
+function toQueryString(query: AnyQuery & Place): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    parameters.set(
+      name,
+      Array.isArray(value) ? value.join(",") : name === "filter" ? JSON.stringify(value) : String(value),
+    );
+  }
+  return parameters.size === 0 ? "" : `?${parameters}`;
+}
+
+function toContent({ sort, ...query }: AnyQuery & Place): unknown {
+  return {
+    ...query,
+    ...(sort === undefined ? {} : { sort: typeof sort === "string" ? sort.split(",") : sort }),
+  };
+}

@@ -1,0 +1,209 @@
+/** What the typed client does when answers are lost, late, or say that it should come back. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, beforeEach, describe, type TestContext, test } from "node:test";
+import {
+  type Client,
+  ConflictError,
+  createClient,
+  etagOf,
+  NetworkError,
+  ProblemError,
+  TimeoutError,
+} from "../../client/src/index.ts";
+import { waitMs } from "../../client/src/retry.ts";
+import { type Service, startService } from "../http/service.ts";
+import { config } from "./config.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+
+describe("when the answer is lost after the commit, the client", () => {
+  let service: Service;
+  let proxy: FaultProxy;
+  let client: Client<typeof config>;
+  before(async () => {
+    service = await startService({ collections: config.collections });
+    proxy = await startFaultProxy(service.port);
+    client = createClient<typeof config>({ baseUrl: `${proxy.origin}/api/v1`, retry: { baseMs: 5 } });
+  });
+  beforeEach(() => proxy.loseAnswers(0));
+  after(async () => {
+    await proxy.stop();
+    await service.stop();
+  });
+
+  test("creates once", async () => {
+    const sent = proxy.requests;
+    proxy.loseAnswers(2);
+    const { id } = await client.articles.create({ title: "Created once" });
+    assert.equal(proxy.requests - sent, 3);
+    const found = await client.articles.list({ filter: { title: "Created once" } }).all();
+    assert.deepEqual(
+      found.map((article) => article.id),
+      [id],
+    );
+  });
+
+  test("patches once", async () => {
+    const { id } = await client.articles.create({ title: "Patched", tags: [] });
+    proxy.loseAnswers(1);
+    const patched = await client.articles.patch(id, [{ op: "add", path: "/tags/-", value: "a" }]);
+    assert.deepEqual([patched.tags, etagOf(patched)], [["a"], '"2"']);
+  });
+
+  test("finds that its replacement has been made", async () => {
+    const article = await client.articles.create({ title: "One", author: { name: "Ann" } });
+    proxy.loseAnswers(1);
+    const replaced = await client.articles.replace({ ...article, title: "Two", views: undefined as never });
+    assert.deepEqual([replaced.title, etagOf(replaced)], ["Two", '"2"']);
+    const book = await client.books.create({ title: "Emma" });
+    proxy.loseAnswers(1);
+    assert.equal((await client.books.replace({ ...book, year: 1815 })).year, 1815);
+  });
+
+  test("takes nobody else's replacement for its own", async () => {
+    const article = await client.articles.create({ title: "One" });
+    const direct = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
+    proxy.loseAnswers(1);
+    const replacing = client.articles.replace({ ...article, title: "Two" });
+    await direct.articles.update(article.id, (current) => ({ ...current, views: 9 }), { attempts: 20 });
+    const outcome = await replacing.catch((error: unknown) => error);
+    if (outcome instanceof ConflictError) assert.equal((outcome.current as typeof article).views, 9);
+    else assert.equal((outcome as typeof article).title, "Two", "the other one was later");
+  });
+
+  test("deletes once, what it has read", async () => {
+    const article = await client.articles.create({ title: "One" });
+    proxy.loseAnswers(1);
+    await client.articles.delete(article);
+  });
+
+  test("carries out a batch once", async () => {
+    proxy.loseAnswers(1);
+    await client.$batch(({ articles }) => [
+      articles.create({ title: "Batch" }),
+      articles.create({ title: "Batch" }),
+    ]);
+    assert.equal((await client.articles.list({ filter: { title: "Batch" } }).all()).length, 2);
+  });
+
+  test("does not repeat what could undo the writes of others", async () => {
+    const article = await client.articles.create({ title: "One" });
+    for (const write of [
+      () => client.articles.replace({ ...article, title: "Two" }, { ifMatch: "*" }),
+      () => client.articles.delete(article.id),
+    ]) {
+      const sent = proxy.requests;
+      proxy.loseAnswers(1);
+      await assert.rejects(write(), NetworkError);
+      assert.equal(proxy.requests - sent, 1);
+    }
+  });
+
+  test("gives up in the end", async () => {
+    const sent = proxy.requests;
+    proxy.loseAnswers(100);
+    await assert.rejects(client.articles.list().page(), NetworkError);
+    assert.equal(proxy.requests - sent, 5);
+  });
+});
+
+test("the client comes back when the rate limit lets it", async (t) => {
+  const service = await startService({ rate: { requests: 1, perSeconds: 1 } });
+  t.after(() => service.stop());
+  const client = createClient({ baseUrl: `${service.origin}/api/v1`, retry: { baseMs: 5 } });
+  await client.notes?.create({ n: 1 });
+  await client.notes?.create({ n: 2 });
+  const hasty = createClient({ baseUrl: `${service.origin}/api/v1`, retry: { attempts: 1 } });
+  const refused = hasty.notes?.create({ n: 3 });
+  await assert.rejects(
+    async () => refused,
+    (error) => error instanceof ProblemError && error.code === "QUOTA_EXCEEDED",
+  );
+});
+
+/** Something on the way to the service that answers by itself. */
+async function startStandIn(t: TestContext, answers: readonly (number | "nothing")[]) {
+  const seen: { method: string; key: string | undefined; token: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    const answer = answers[seen.length] ?? 200;
+    const { "idempotency-key": key, authorization: token } = request.headers;
+    seen.push({ method: request.method ?? "", key: key as string | undefined, token });
+    if (answer === "nothing") return;
+    response
+      .writeHead(answer, { "content-type": "application/json" })
+      .end(answer === 200 ? '{"id":"1"}' : "<html>");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { seen, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test("a proxy's 502 and 503 are tried again with the same key and a new token", async (t) => {
+  const { seen, baseUrl } = await startStandIn(t, [503, 502]);
+  let asked = 0;
+  const client = createClient({ baseUrl, token: async () => `t${++asked}`, retry: { baseMs: 1 } });
+  await client.notes?.create({});
+  assert.deepEqual(
+    seen.map(({ token }) => token),
+    ["Bearer t1", "Bearer t2", "Bearer t3"],
+  );
+  assert.equal(new Set(seen.map(({ key }) => key)).size, 1);
+  assert.match(seen[0]?.key ?? "", /^[0-9a-f]{32}$/);
+});
+
+test("a proxy's 503 to what must not be repeated is an error", async (t) => {
+  const { seen, baseUrl } = await startStandIn(t, [503, 503]);
+  const client = createClient({ baseUrl, token: "fixed", retry: { baseMs: 1 } });
+  await assert.rejects(
+    async () => client.notes?.delete("1"),
+    (error) => error instanceof ProblemError && error.code === undefined,
+  );
+  assert.deepEqual(seen, [{ method: "DELETE", key: undefined, token: "Bearer fixed" }]);
+});
+
+test("what is not answered in time is tried again, and is an error in the end", async (t) => {
+  const { seen, baseUrl } = await startStandIn(t, ["nothing", 200, "nothing", "nothing"]);
+  const client = createClient({ baseUrl, timeoutMs: 50, retry: { baseMs: 1, attempts: 2 } });
+  await client.notes?.get("1");
+  assert.equal(seen.length, 2);
+  await assert.rejects(async () => client.notes?.get("1"), TimeoutError);
+  assert.equal(seen.length, 4);
+});
+
+test("who calls can call it off, during a request and between two", async (t) => {
+  const { seen, baseUrl } = await startStandIn(t, ["nothing", 503, 503]);
+  const reason = new Error("enough");
+  const client = createClient({ baseUrl, retry: { baseMs: 19_000 } });
+  for (const count of [1, 2]) {
+    const controller = new AbortController();
+    const reading = client.notes?.get("1", { signal: controller.signal });
+    while (seen.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    setTimeout(() => controller.abort(reason), 20);
+    await assert.rejects(async () => reading, reason);
+  }
+  assert.equal(seen.length, 2);
+});
+
+test("waits grow, vary, heed Retry-After and have an end", () => {
+  const options = { attempts: 5, baseMs: 100, maxMs: 1_000 };
+  for (const [failures, most] of [
+    [1, 100],
+    [3, 400],
+    [9, 1_000],
+  ] as const) {
+    const waits = Array.from({ length: 50 }, () => waitMs(failures, null, options) ?? 0);
+    assert.ok(waits.every((ms) => ms >= most / 2 && ms <= most));
+    assert.ok(new Set(waits).size > 10);
+  }
+  assert.ok((waitMs(1, "0", options) ?? 0) <= 100);
+  assert.ok((waitMs(1, "1", { ...options, maxMs: 5_000 }) ?? 0) >= 1_000);
+  const soon = new Date(Date.now() + 3_000).toUTCString();
+  assert.ok((waitMs(1, soon, { ...options, maxMs: 5_000 }) ?? 0) >= 1_900);
+  assert.equal(waitMs(1, "2", options), undefined);
+});

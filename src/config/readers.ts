@@ -56,11 +56,16 @@ export const bytes = (value: unknown): number => {
 
 /** Origins as browsers send them, and the words for all and for those of this machine. */
 export const origins = (value: unknown): readonly string[] => {
+  // Another spelling, such as a port that is the scheme's own, would be no page's.
   const isOrigin = (item: string) =>
-    item === "*" || item === "loopback" || /^https?:\/\/[^/?#\s]+$/.test(item);
+    item === "*" ||
+    item === "loopback" ||
+    (/^https?:\/\/[^*]+$/.test(item) && URL.canParse(item) && new URL(item).origin === item);
   const list = texts(value);
   if (list.every(isOrigin)) return list;
-  throw new Error('must be a list of origins such as "https://app.example.org" (no path), "*" or "loopback"');
+  throw new Error(
+    'must be a list of origins such as "https://app.example.org" (as browsers send it: in lower case, no path), "*" or "loopback"',
+  );
 };
 
 /** Addresses and networks of proxies. A network of all addresses would let anybody pose as anybody. */

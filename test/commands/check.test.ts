@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { makeCertificate, removeCertificate } from "../http/certificates.ts";
 import { configuration, folder, run, serve, stop } from "./cli.ts";
 
 const withTitle = (title: object) => ({
@@ -176,9 +177,18 @@ test("a listener beyond this machine that nobody encrypts for is a warning", asy
     "host: what is sent to 0.0.0.0 can be read on its way, since neither tls nor trustProxy is configured",
   ];
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0" }), said);
-  assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", tls: { cert: "a", key: "b" } }), []);
+  const certificate = await makeCertificate();
+  t.after(() => removeCertificate(certificate));
+  assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", tls: certificate.files }), []);
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0", trustProxy: ["10.0.0.1"] }), []);
   assert.deepEqual(await warnings(t, { auth }), []);
+});
+
+test("a certificate that the service would not start with is what is wrong", async (t) => {
+  const cwd = await folder(t, { "holdfast.config.json": '{"tls":{"cert":"a.pem","key":"a.key"}}' });
+  const { exitCode, stderr } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /^holdfast: tls\.cert: \S+a\.pem cannot be read \(ENOENT\)\.\n$/);
 });
 
 test("pages of every origin are a warning where nobody is asked who they are", async (t) => {

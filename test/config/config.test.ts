@@ -519,6 +519,32 @@ describe("the program does not start with", () => {
     });
   }
 
+  for (const origin of [
+    ...[
+      "null",
+      "",
+      "a.example",
+      "//a.example",
+      "ftp://a.example",
+      "https://A.example",
+      "https://a.example:443",
+    ],
+    ...[
+      "http://a.example:80",
+      "https://u@a.example",
+      "https://*.a.example",
+      "https://a.example?",
+      "https://a.example:x",
+    ],
+  ]) {
+    test(`the origin ${JSON.stringify(origin)}, which no browser sends`, async () => {
+      await assert.rejects(
+        fromFile({ cors: { origins: ["loopback", origin] } }),
+        /cors\.origins must be a list of/,
+      );
+    });
+  }
+
   for (const trustProxy of [
     ...[true, 1, "10.0.0.1", "loopback", {}],
     ...[["loopback"], [1], [""], ["proxy.example.org"], ["10.0.0.1:80"], ["10.0.0"], ["10.0.0.1/33"]],

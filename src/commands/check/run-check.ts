@@ -9,6 +9,7 @@ import {
   findMisfits,
   type Misfits,
 } from "../../fit/misfits.ts";
+import { readKeyPair } from "../../http/tls.ts";
 import { shownAddress } from "../../store/address.ts";
 import { mayExist, openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";
@@ -21,6 +22,7 @@ const shownMisfits = 50;
 export async function runCheck(flags: Record<string, unknown>, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
   if (config.auth !== undefined) await requireSources(config.auth);
+  if (config.http.tls !== undefined) await readKeyPair(config.http.tls, Date.now());
   print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
   printWarnings(warningsOf(config));
   if (!mayExist(config.store)) {

@@ -60,7 +60,7 @@ function pathsOf(ids: readonly string[]): string[] {
 }
 
 /** Requests per second. */
-async function rateOf(
+export async function rateOf(
   { warmUpMs, durationMs }: Effort,
   server: Server,
   paths: readonly string[],
@@ -98,8 +98,9 @@ async function issuerIn(folder: string): Promise<{ config: string; token: string
   return { config, token };
 }
 
-async function makeKey(path: string): Promise<string> {
-  const wish = { name: "bench", subject: "bench", roles: [], scopes: undefined, expiresAt: undefined };
+/** An API key of somebody, in a store that nobody serves yet. */
+export async function makeKey(path: string, subject = "bench"): Promise<string> {
+  const wish = { name: "bench", subject, roles: [], scopes: undefined, expiresAt: undefined };
   const { text, key } = createKey(wish, Date.now());
   const keys = await openKeys({ kind: "sqlite", path });
   await keys.add(key);

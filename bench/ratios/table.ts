@@ -10,6 +10,7 @@ import { measureReadLatency } from "./latency.ts";
 import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
 import { measureReads } from "./read.ts";
+import { measureRules } from "./rules.ts";
 import { measureStart } from "./start.ts";
 import { measureUpdates } from "./update.ts";
 
@@ -18,6 +19,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   start: measureStart,
   read: measureReads,
   auth: measureAuth,
+  rules: measureRules,
   create: measureCreates,
   update: measureUpdates,
   batch: measureBatches,

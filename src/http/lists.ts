@@ -101,9 +101,17 @@ function tagOf({ type, contentHash, collection: { sight } }: Listing): string {
   return format + content + (hidesAny(sight) ? `-${hashOf([...sight.hidden]).slice(0, 8)}` : "");
 }
 
+/** Of pages that the store keeps in memory. */
+const statesLately = new WeakMap<Page, string>();
+
 /** The collection's own state would tell of changes to resources that are not there for the caller. */
-function stateOf({ items, more, total }: Page): string {
-  return hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
+function stateOf(page: Page): string {
+  const { items, more, total } = page;
+  const state =
+    statesLately.get(page) ??
+    hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
+  statesLately.set(page, state);
+  return state;
 }
 
 function hashOf(value: unknown): string {

@@ -1,0 +1,56 @@
+/** What a rule costs a list: one that is narrowed by the caller's name, against one whose caller asks for the same. */
+import { writeFileSync } from "node:fs";
+import { defineCollection } from "../../src/collection/schema.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { type Server, startServer, stopServer } from "../harness/server.ts";
+import { makeKey, rateOf } from "./auth.ts";
+import { fillStore } from "./fill.ts";
+import { sampleAttributes } from "./sample.ts";
+
+const resources = 20_000;
+const author = "author-7";
+const pages = Array.from({ length: 20 }, (_, n) => n + 1);
+
+/** Measures lists, a round of each kind in turn. */
+export function measureRules(effort: Effort): Promise<Figure[]> {
+  return inFolder(async (folder) => {
+    const asking = await serve(`${folder}/asking`, undefined);
+    const ruled = await serve(`${folder}/ruled`, { read: { where: { author: "$subject" } } });
+    const rates: Record<"asking" | "ruled", number[]> = { asking: [], ruled: [] };
+    const kinds = [
+      async () =>
+        rates.asking.push(await rateOf(effort, asking.server, pathsWith(`&author=${author}`), asking.key)),
+      async () => rates.ruled.push(await rateOf(effort, ruled.server, pathsWith(""), ruled.key)),
+    ];
+    // In turns, since the first of two that are measured has had the longer rest.
+    for (let round = 0; round < effort.rounds; round++)
+      for (const measure of round % 2 === 0 ? kinds : kinds.toReversed()) await measure();
+    await stopServer(asking.server);
+    await stopServer(ruled.server);
+    return [
+      {
+        what: "list of a filter against the same list by a rule, one core",
+        ratio: median(rates.asking) / median(rates.ruled),
+        aim: { atMost: 1.05 },
+        value: `${Math.round(median(rates.asking))}/s against ${Math.round(median(rates.ruled))}/s`,
+      },
+    ];
+  });
+}
+
+const pathsWith = (filter: string) => pages.map((limit) => `/api/v1/articles?limit=${limit}${filter}`);
+
+async function serve(path: string, access: object | undefined): Promise<{ server: Server; key: string }> {
+  const store = `${path}.db`;
+  const config = `${path}.json`;
+  const declared = { indexes: ["author"] };
+  await fillStore(store, resources, sampleAttributes, {
+    collection: await defineCollection("articles", declared),
+  });
+  const articles = access === undefined ? declared : { ...declared, access };
+  writeFileSync(config, JSON.stringify({ auth: { keys: true }, collections: { articles } }));
+  const key = await makeKey(store, author);
+  return { server: await startServer("holdfast", { store, config }, { cpu: 0 }), key };
+}

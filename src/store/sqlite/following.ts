@@ -3,7 +3,7 @@ import { maxFollowed, referencedDetail, textWithout, tooManyDetail } from "../fo
 import { collectionOf, type NumberedCollection } from "./catalogue.ts";
 import type { Groups } from "./groups.ts";
 import type { Refusal, WireChange, WireCommit, WireKey } from "./protocol.ts";
-import type { Found, References, Referrers } from "./references.ts";
+import type { FoundWhole, References, Referrers } from "./references.ts";
 import type { Resources } from "./resources.ts";
 
 /** What is deleted, and the change of the commit that makes it so: its own, or that which it follows. */
@@ -87,9 +87,10 @@ export class Following {
       deletes.restricted.push({ by: referrers, deleted });
       return undefined;
     }
-    for (const resource of referrers.find(deleted.id, maxFollowed + 1)) {
-      if (deletes.own.has(nameOf(referrers.from.number, resource.id))) return referenced(deleted);
+    for (const found of referrers.find(deleted.id, maxFollowed + 1)) {
+      if (deletes.own.has(nameOf(referrers.from.number, found.id))) return referenced(deleted);
       if (deletes.left-- === 0) return tooManyFollow(deleted);
+      const resource = referrers.read(found);
       const referring = { resource, from: referrers.from, reference: referrers.reference };
       const next = textWithout(referring, { id: deleted.id, at: deletes.commit.at }) ?? null;
       this.#change(resource, { from: referrers.from, next }, deletes);
@@ -100,7 +101,7 @@ export class Following {
   }
 
   #change(
-    resource: Found,
+    resource: FoundWhole,
     { from, next }: { from: NumberedCollection; next: string | null },
     { commit, sequence }: Deletes,
   ): void {

@@ -62,6 +62,10 @@ function fillSql(
 export interface Found {
   key: number;
   id: string;
+}
+
+/** That resource as it is. */
+export interface FoundWhole extends Found {
   version: number;
   text: string;
   updatedAt: number;
@@ -72,6 +76,8 @@ export interface Referrers {
   from: NumberedCollection;
   reference: Reference;
   find(id: string, limit: number): Found[];
+  /** One of those that were found. Their texts together may be larger than the memory. */
+  read(found: Found): FoundWhole;
 }
 
 /** Knows which collections refer to which. */
@@ -160,23 +166,25 @@ export class References {
 
   #referrers(from: NumberedCollection, reference: Reference): Referrers {
     let find: StatementSync | undefined;
+    let read: StatementSync | undefined;
     const attribute = formatPath(reference.path);
+    const resources = resourcesTable(from.number);
     return {
       from,
       reference,
       find: (id, limit) => {
         find ??= this.#database.prepare(
-          `select resource.key, resource.id, resource.version, resource.updated_at as updatedAt, resource.doc
-           from ${refersTable(from.number)} as refers cross join ${resourcesTable(from.number)} as resource using (key)
+          `select resource.key, resource.id
+           from ${refersTable(from.number)} as refers cross join ${resources} as resource using (key)
            where refers.attribute = ? and refers.target = ? limit ?`,
         );
-        return find.all(attribute, id, limit).map((row) => ({
-          key: Number(row.key),
-          id: String(row.id),
-          version: Number(row.version),
-          text: String(row.doc),
-          updatedAt: Number(row.updatedAt),
-        }));
+        const rows = find.all(attribute, id, limit);
+        return rows.map((row) => ({ key: Number(row.key), id: String(row.id) }));
+      },
+      read: (found) => {
+        read ??= this.#database.prepare(`select version, updated_at, doc from ${resources} where key = ?`);
+        const { version, updated_at: updatedAt, doc } = read.get(found.key) ?? {};
+        return { ...found, version: Number(version), updatedAt: Number(updatedAt), text: String(doc) };
       },
     };
   }

@@ -9,6 +9,7 @@ export type {
   Where,
 } from "./access/declaration.ts";
 export { owner } from "./access/declaration.ts";
+export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
 
 /** Whose JSON Web Tokens are taken, and what is read of them. */
 export interface JwtOptions {

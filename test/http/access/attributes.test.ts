@@ -142,6 +142,14 @@ describe("an attribute that is for a role", () => {
         );
       }
     }
+    for (const content of [
+      { filter: { salary: 777_777 } },
+      { filter: { or: [{ name: "x" }, { not: { "salary:gte": 1 } }] } },
+      { sort: ["-salary"] },
+      { fields: ["salary"] },
+      { filter: { pin: { startsWith: "p" } } },
+    ])
+      assert.equal(outcome(await as("ada", { method: "QUERY", path, content })), "400 INVALID_PARAMETER");
     const helped = await as("ada", { path: `${path}?salry=1` });
     assert.doesNotMatch(helped.text, /salary|pin\b/);
     assert.match((await as("hans", { path: `${path}?salry=1` })).text, /salary/);
@@ -151,7 +159,8 @@ describe("an attribute that is for a role", () => {
 
   test("cannot be set by others, by any method, as if the schema did not know it", async () => {
     const target = await hire();
-    const { id, name } = await read("ada", target);
+    const seen = await read("ada", target);
+    const { id, name } = seen;
     for (const request of [
       { method: "POST", path, content: { name: "x", salary: 1 } },
       { method: "PUT", path: target, content: { id, name, salary: 777_777 } },
@@ -163,6 +172,17 @@ describe("an attribute that is for a role", () => {
         headers: { "Content-Type": "application/json-patch+json" },
       },
       { method: "POST", path: "/api/v1/loose", content: { salary: 1 } },
+      {
+        method: "PATCH",
+        path: target,
+        body: JSON.stringify([{ op: "replace", path: "", value: { ...seen, salary: 777_777 } }]),
+        headers: { "Content-Type": "application/json-patch+json" },
+      },
+      {
+        method: "POST",
+        path: "/api/v1/_batch",
+        content: { operations: [{ method: "PATCH", path: `/people/${id}`, body: { salary: 1 } }] },
+      },
     ]) {
       const answer = await as("ada", request);
       assert.equal(outcome(answer), "400 VALIDATION_FAILED", `${request.method} ${answer.text}`);

@@ -36,7 +36,7 @@ async function replaceUnseen(service: Service, request: HttpRequest, written: Wr
     // What the caller does not see, the caller has not set.
     if (concealed?.has(String(target.at[0])) === true || known.some((each) => isSame(each, target))) continue;
     if (!(await isUnseen(service, request, target))) continue;
-    replaceAt(attributes, target.at, service.newUuid());
+    replaceAt(attributes, target.at, await idOfNobody(service, target.reference.collection));
     isWhole = false;
   }
   return isWhole ? next : JSON.stringify(attributes);
@@ -57,7 +57,18 @@ async function isUnseen(
   return stored !== undefined && !guard.sees(stored.text);
 }
 
-function replaceAt(attributes: Record<string, unknown>, at: Target["at"], id: string): void {
+/** Integer ids count up from one; others can only come with an import. */
+async function idOfNobody(
+  { collections, store, newUuid }: Service,
+  collection: string,
+): Promise<string | number> {
+  if (collections.get(collection)?.idKind !== "integer") return newUuid();
+  let id = Number.MIN_SAFE_INTEGER;
+  while ((await store.read({ collection, id: String(id) })) !== undefined) id++;
+  return id;
+}
+
+function replaceAt(attributes: Record<string, unknown>, at: Target["at"], id: string | number): void {
   let holder: unknown = attributes;
   for (const step of at.slice(0, -1)) holder = (holder as Record<string, unknown>)[step];
   (holder as Record<string, unknown>)[at.at(-1) as string] = id;

@@ -30,6 +30,11 @@ before(async () => {
         },
       },
       topics: { access: { read: owner("authorId"), write: "authenticated" } },
+      counted: { id: "integer", access: { read: owner("authorId"), write: "authenticated" } },
+      uses: {
+        schema: { properties: { countedId: { type: "integer" } } },
+        references: { countedId: "counted" },
+      },
       drafts: { access: { read: "authenticated", write: owner("authorId") } },
       forms: { access: { create: "public", read: { role: "editor" } } },
     },
@@ -185,6 +190,17 @@ describe("a resource that somebody may not read", () => {
     });
     assert.equal(outcome(batch), "400 REFERENCE_NOT_FOUND");
     assert.equal((batch.json as { operation: number }).operation, 0);
+  });
+
+  test("cannot be referred to by a number either", async () => {
+    const hidden = await createAs(service, "ada", "counted", { authorId: "ada" });
+    const own = await createAs(service, "bob", "counted", { authorId: "bob" });
+    const refer = (id: number) =>
+      sendAs(service, "bob", { method: "POST", path: "/api/v1/uses", content: { countedId: id } });
+    assert.equal((await refer(Number(own.id))).status, 201);
+    const [there, nowhere] = [await refer(Number(hidden.id)), await refer(1_000_000)];
+    const text = ({ text }: { text: string }) => text.replace(/urn:uuid:[0-9a-f-]+/, "");
+    assert.deepEqual([there.status, text(there)], [nowhere.status, text(nowhere)]);
   });
 
   test("may stay referred to by what somebody may change otherwise", async () => {

@@ -22,7 +22,7 @@ export class WriterClient {
   /** Starts the thread. Throws StartError when it cannot open the file. */
   static async start(settings: WriterSettings, onFailure: (reason: string) => void): Promise<WriterClient> {
     // The file is .ts in a clone and .js when published.
-    const file = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
+    const file = new URL(`./writer/thread${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(file, { workerData: settings, name: "holdfast-writer" });
     await new Promise<void>((resolve, reject) => {
       worker.once("error", reject);

@@ -1,7 +1,7 @@
 /** Keeps the change log as long as it is wanted, on the connection that writes. Whoever calls holds a transaction open to write. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { History } from "../history.ts";
-import { changesIndex, changesTable } from "./tables.ts";
+import type { History } from "../../history.ts";
+import { changesIndex, changesTable } from "../tables.ts";
 
 /** What one call of `trim` removes at most: nobody else writes meanwhile. */
 const slice = { changes: 100, textLength: 256 * 1024 };

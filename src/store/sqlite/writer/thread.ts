@@ -1,9 +1,9 @@
 /** The writer: a thread of its own, so that a slow disk holds up writes and nothing else. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { describeError } from "./failures.ts";
-import { giveWay } from "./give-way.ts";
+import { describeError } from "../failures.ts";
+import { giveWay } from "../give-way.ts";
+import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "../protocol.ts";
 import { openWriter } from "./open-writer.ts";
-import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "./protocol.ts";
 import type { Writer } from "./writer.ts";
 
 /** Commits of one transaction. More would make the first ones wait for long. */

@@ -1,11 +1,11 @@
 /** Judges commits and carries them out, inside a transaction that the caller holds open. */
 import type { DatabaseSync } from "node:sqlite";
+import type { Fate, Refusal, WireChange, WireCommit } from "../protocol.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Constraints } from "./constraints.ts";
 import type { Following } from "./following.ts";
 import type { Groups } from "./groups.ts";
 import type { Heads } from "./heads.ts";
-import type { Fate, Refusal, WireChange, WireCommit } from "./protocol.ts";
 import type { Receipts } from "./receipts.ts";
 import type { Before, Resources } from "./resources.ts";
 

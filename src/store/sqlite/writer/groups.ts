@@ -1,8 +1,8 @@
 /** Groups: the numbers that tell in the change log which changes were made together. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { WireChange } from "../protocol.ts";
+import { changesTable } from "../tables.ts";
 import type { ChangeLog } from "./change-log.ts";
-import type { WireChange } from "./protocol.ts";
-import { changesTable } from "./tables.ts";
 
 /** Gives groups their numbers, inside a transaction that the caller holds open to write. */
 export class Groups {

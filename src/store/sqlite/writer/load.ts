@@ -1,16 +1,16 @@
 /** An import in the writer thread: one transaction over many requests. */
 import type { DatabaseSync } from "node:sqlite";
-import { describeLost, shownLost } from "../lost.ts";
-import type { Arrival, CollectionRecord, Refused } from "../store.ts";
-import { collectionOf, type NumberedCollection } from "./catalogue.ts";
+import { describeLost, shownLost } from "../../lost.ts";
+import type { Arrival, CollectionRecord, Refused } from "../../store.ts";
+import { collectionOf, type NumberedCollection } from "../catalogue.ts";
+import { Mistake } from "../failures.ts";
+import type { Refusal } from "../protocol.ts";
 import type { Constraints } from "./constraints.ts";
 import type { Declarations } from "./declarations.ts";
-import { Mistake } from "./failures.ts";
 import type { Groups } from "./groups.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { suspendIndexes } from "./migrate.ts";
-import type { Refusal } from "./protocol.ts";
 import type { Origin, Resources } from "./resources.ts";
 import type { Transactions } from "./transactions.ts";
 

@@ -1,10 +1,10 @@
 /** Removes resources for good. */
 import type { DatabaseSync } from "node:sqlite";
-import { collectionOf, type NumberedCollection } from "./catalogue.ts";
+import { collectionOf, type NumberedCollection } from "../catalogue.ts";
+import type { Refusal, WriterAnswer } from "../protocol.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Following } from "./following.ts";
 import type { Groups } from "./groups.ts";
-import type { Refusal, WriterAnswer } from "./protocol.ts";
 import type { Receipts } from "./receipts.ts";
 import type { References } from "./references.ts";
 import type { Before, Resources } from "./resources.ts";

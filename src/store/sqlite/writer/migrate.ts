@@ -1,14 +1,14 @@
 /** Makes a collection in the file be as it is declared, inside a transaction that the caller holds open. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Index } from "../../collection/indexes.ts";
-import type { Unique } from "../../collection/unique.ts";
-import type { CollectionRecord } from "../store.ts";
-import type { NumberedCollection } from "./catalogue.ts";
-import { columnDdl, indexDdl, indexName, quoteName } from "./columns.ts";
-import { Mistake } from "./failures.ts";
+import type { Index } from "../../../collection/indexes.ts";
+import type { Unique } from "../../../collection/unique.ts";
+import type { CollectionRecord } from "../../store.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { columnDdl, indexDdl, indexName, quoteName } from "../columns.ts";
+import { Mistake } from "../failures.ts";
+import { collectionTables, resourcesTable } from "../tables.ts";
 import type { Heads } from "./heads.ts";
 import { fitReferences } from "./references.ts";
-import { collectionTables, resourcesTable } from "./tables.ts";
 import { uniqueColumn, uniqueColumnDdl, uniqueIndexDdl, uniqueIndexName } from "./unique.ts";
 
 /** Makes or changes one collection. Nothing that resources hold is ever dropped. Throws Mistake. */

@@ -1,8 +1,8 @@
 /** The transactions of the connection that writes: one at a time, short ones and that of an import. */
 import type { DatabaseSync } from "node:sqlite";
-import { describeError, FileGone, failureOf, Mistake } from "./failures.ts";
+import { describeError, FileGone, failureOf, Mistake } from "../failures.ts";
+import type { Refusal } from "../protocol.ts";
 import type { Heads } from "./heads.ts";
-import type { Refusal } from "./protocol.ts";
 import type { SearchTables } from "./search-tables.ts";
 
 /** What transactions work on. */

@@ -1,11 +1,11 @@
 /** Keeps the tables of words as the resources are, in the transactions that change them. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Path } from "../../collection/paths.ts";
-import { wordsVersion } from "../../query/words.ts";
-import { searchedWords } from "../searched-words.ts";
-import type { NumberedCollection } from "./catalogue.ts";
-import { searchDdl, searchTable } from "./search.ts";
-import { resourcesTable } from "./tables.ts";
+import type { Path } from "../../../collection/paths.ts";
+import { wordsVersion } from "../../../query/words.ts";
+import { searchedWords } from "../../searched-words.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { searchDdl, searchTable } from "../search.ts";
+import { resourcesTable } from "../tables.ts";
 
 /** What one call of `gather` takes at most: nobody else writes meanwhile. */
 const slice = { resources: 500, textLength: 256 * 1024 };

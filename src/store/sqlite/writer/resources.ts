@@ -3,16 +3,16 @@
  * ids, words and the change log. Whoever calls holds a transaction open to write.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { integerOf } from "../integer-ids.ts";
-import type { Arrival } from "../store.ts";
-import { collectionOf, type NumberedCollection } from "./catalogue.ts";
+import { integerOf } from "../../integer-ids.ts";
+import type { Arrival } from "../../store.ts";
+import { collectionOf, type NumberedCollection } from "../catalogue.ts";
+import { toSqliteId } from "../ids.ts";
+import type { WireChange } from "../protocol.ts";
+import { changesTable, resourcesTable } from "../tables.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
-import { toSqliteId } from "./ids.ts";
-import type { WireChange } from "./protocol.ts";
 import type { SearchTables } from "./search-tables.ts";
-import { changesTable, resourcesTable } from "./tables.ts";
 
 /** A resource as it was before a change. */
 export interface Before {

@@ -1,8 +1,8 @@
 /** What the writer does beside writes: it gathers words, removes what is no longer kept, and leaves the file tidy. */
 import type { DatabaseSync } from "node:sqlite";
-import type { NumberedCollection } from "./catalogue.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { Mistake } from "../failures.ts";
 import type { ChangeLog } from "./change-log.ts";
-import { Mistake } from "./failures.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import type { Receipts } from "./receipts.ts";

@@ -1,8 +1,8 @@
 /** What is declared of resources, unique values and references, judged on what changes made of the store. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Arrival, Refused } from "../store.ts";
-import { collectionOf, type NumberedCollection } from "./catalogue.ts";
-import type { Refusal, WireCommit } from "./protocol.ts";
+import type { Arrival, Refused } from "../../store.ts";
+import { collectionOf, type NumberedCollection } from "../catalogue.ts";
+import type { Refusal, WireCommit } from "../protocol.ts";
 import { References } from "./references.ts";
 import { Uniques } from "./unique.ts";
 

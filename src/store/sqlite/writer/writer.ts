@@ -1,13 +1,7 @@
 /** What the writer thread does: groups of commits, imports, ids and the catalogue, each in one transaction. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Checkpoints } from "./checkpoints.ts";
-import type { Declarations } from "./declarations.ts";
-import type { Erasing } from "./erasing.ts";
-import { failureOf, Mistake } from "./failures.ts";
-import type { Following } from "./following.ts";
-import type { Heads } from "./heads.ts";
-import type { IdBlocks } from "./id-blocks.ts";
-import type { KeyTable } from "./key-table.ts";
+import { failureOf, Mistake } from "../failures.ts";
+import type { KeyTable } from "../key-table.ts";
 import {
   type Cell,
   decodeCommits,
@@ -17,11 +11,17 @@ import {
   type WireCommit,
   type WriterAnswer,
   type WriterRequest,
-} from "./protocol.ts";
+} from "../protocol.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+import type { Declarations } from "./declarations.ts";
+import type { Erasing } from "./erasing.ts";
+import type { Following } from "./following.ts";
+import type { Heads } from "./heads.ts";
+import type { IdBlocks } from "./id-blocks.ts";
+import type { WriterLoad } from "./load.ts";
 import type { Swap } from "./swap.ts";
 import type { Transactions } from "./transactions.ts";
 import type { Upkeep } from "./upkeep.ts";
-import type { WriterLoad } from "./writer-load.ts";
 
 /** What a writer is put together from. */
 export interface WriterParts {

@@ -4,13 +4,13 @@
  * declared may stay until they are written to.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { formatPath } from "../../collection/paths.ts";
-import type { Unique } from "../../collection/unique.ts";
-import { toFragment } from "../../json/pointer.ts";
-import type { NumberedCollection } from "./catalogue.ts";
-import { extractSql, quoteName, textSql, typeSql } from "./columns.ts";
-import { toSqliteId } from "./ids.ts";
-import { resourcesTable } from "./tables.ts";
+import { formatPath } from "../../../collection/paths.ts";
+import type { Unique } from "../../../collection/unique.ts";
+import { toFragment } from "../../../json/pointer.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { extractSql, quoteName, textSql, typeSql } from "../columns.ts";
+import { toSqliteId } from "../ids.ts";
+import { resourcesTable } from "../tables.ts";
 
 const constraints = [
   ["uniques", "text not null default '[]'"],

@@ -1,7 +1,7 @@
 /** The collections as they are declared now, on the connection that writes. */
 import type { DatabaseSync } from "node:sqlite";
-import type { CollectionRecord } from "../store.ts";
-import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
+import type { CollectionRecord } from "../../store.ts";
+import { type NumberedCollection, readCatalogue } from "../catalogue.ts";
 import type { Heads } from "./heads.ts";
 import { migrateCollection } from "./migrate.ts";
 import type { References } from "./references.ts";

@@ -1,6 +1,9 @@
 /** Opens the connection that writes and puts its parts together. */
 import { DatabaseSync } from "node:sqlite";
-import type { NumberedCollection } from "./catalogue.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { addKeysTable, KeyTable } from "../key-table.ts";
+import type { WriterSettings } from "../protocol.ts";
+import { createGoneCheck } from "../watch.ts";
 import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Constraints } from "./constraints.ts";
@@ -10,8 +13,7 @@ import { Following } from "./following.ts";
 import { Groups } from "./groups.ts";
 import { Heads } from "./heads.ts";
 import { IdBlocks } from "./id-blocks.ts";
-import { addKeysTable, KeyTable } from "./key-table.ts";
-import type { WriterSettings } from "./protocol.ts";
+import { WriterLoad } from "./load.ts";
 import { addReceiptTotals, Receipts } from "./receipts.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
@@ -19,9 +21,7 @@ import { Swap } from "./swap.ts";
 import { Transactions } from "./transactions.ts";
 import { addConstraints } from "./unique.ts";
 import { Upkeep } from "./upkeep.ts";
-import { createGoneCheck } from "./watch.ts";
 import { Writer } from "./writer.ts";
-import { WriterLoad } from "./writer-load.ts";
 
 /** How long another process's short write transaction is waited for. */
 const busyTimeoutMs = 5_000;

@@ -3,14 +3,14 @@
  * in step: whatever writes a resource, and whatever takes that back, does so to the table too.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { formatPath } from "../../collection/paths.ts";
-import { type Reference, targetsOf } from "../../collection/refers.ts";
-import { toFragment } from "../../json/pointer.ts";
-import type { Lost } from "../lost.ts";
-import type { NumberedCollection } from "./catalogue.ts";
-import { pathSql } from "./columns.ts";
-import { toSqliteId } from "./ids.ts";
-import { resourcesTable } from "./tables.ts";
+import { formatPath } from "../../../collection/paths.ts";
+import { type Reference, targetsOf } from "../../../collection/refers.ts";
+import { toFragment } from "../../../json/pointer.ts";
+import type { Lost } from "../../lost.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import { pathSql } from "../columns.ts";
+import { toSqliteId } from "../ids.ts";
+import { resourcesTable } from "../tables.ts";
 
 function refersTable(number: number): string {
   return `refers_${number}`;

@@ -1,8 +1,8 @@
 /** What becomes of those that refer to something deleted: they keep it, or go with it, or lose their reference. */
-import { maxFollowed, referencedDetail, textWithout, tooManyDetail } from "../follow-up.ts";
-import { collectionOf, type NumberedCollection } from "./catalogue.ts";
+import { maxFollowed, referencedDetail, textWithout, tooManyDetail } from "../../follow-up.ts";
+import { collectionOf, type NumberedCollection } from "../catalogue.ts";
+import type { Refusal, WireChange, WireCommit, WireKey } from "../protocol.ts";
 import type { Groups } from "./groups.ts";
-import type { Refusal, WireChange, WireCommit, WireKey } from "./protocol.ts";
 import type { FoundWhole, References, Referrers } from "./references.ts";
 import type { Resources } from "./resources.ts";
 

@@ -75,6 +75,14 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     named: named === undefined ? undefined : String(named),
     deadlineMs: sources.fileDeadlineMs ?? 10_000,
   });
+  return compileConfig(content, { flags, env, cwd, file });
+}
+
+/** Checks what a file says, and fills in the rest. Throws StartError, in one line, for anything that is wrong with it. */
+export async function compileConfig(
+  content: FileContent,
+  { flags, env, cwd, file }: Omit<ConfigSources, "fileDeadlineMs"> & { file: string | undefined },
+): Promise<Config> {
   requireKnownOptions(content, file);
   const get = createLookup({ flags, env, content, file });
   const prefix = get("prefix");

@@ -1,6 +1,7 @@
-/** The public interface: what a configuration file may use. */
+/** The public interface: what a configuration file may use, and the service as a part of another program. */
 import type { GuardedDeclaration } from "./access/declaration.ts";
 import type { Algorithm } from "./access/jwt/algorithms.ts";
+import type { App } from "./http/app.ts";
 
 export type {
   AccessDeclaration,
@@ -126,3 +127,32 @@ type Known<C> = {
     readonly [Member in Exclude<keyof C[Name], keyof GuardedDeclaration>]: never;
   };
 };
+
+/** A configuration without what is the application's own affair. */
+export interface EmbeddedConfig
+  extends Omit<
+    HoldfastConfig,
+    | "host"
+    | "port"
+    | "log"
+    | "tls"
+    | "requireTls"
+    | "trustProxy"
+    | "drainDelayMs"
+    | "stopTimeoutMs"
+    | "limits"
+  > {
+  limits?: Omit<
+    NonNullable<HoldfastConfig["limits"]>,
+    "headers" | "headersTimeoutMs" | "requestTimeoutMs" | "keepAliveTimeoutMs"
+  >;
+}
+
+/**
+ * A plugin for Fastify: `app.register(holdfast, config)` serves the collections below the prefix, as a part of the
+ * application, whose hooks come first. The store is opened before the application is ready, and closed with it.
+ */
+export async function holdfast(app: App, config: EmbeddedConfig): Promise<void> {
+  const { embed } = await import("./server/embed.ts"); // a configuration file needs none of it
+  await embed(app, { ...config });
+}

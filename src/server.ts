@@ -1,24 +1,13 @@
 /** The composition root: opens the store, builds the service, listens, drains, closes. */
-import { createHash } from "node:crypto";
 import type { AddressInfo, Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
-import { type Logger, pino } from "pino";
-import type { Authenticate, AuthParts } from "./access/authenticate.ts";
-import type { Collection } from "./collection/collection.ts";
-import { createUuidSource } from "./collection/ids.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
-import { planStart } from "./fit.ts";
 import type { createApp, WireBounds } from "./http/app.ts";
-import { createAnyHostCheck, createHostCheck } from "./http/hosts.ts";
-import { createQuotas } from "./http/quota.ts";
 import type { Service } from "./http/service.ts";
-import type { HttpSettings } from "./http/settings.ts";
 import { readKeyPair, type TlsFiles } from "./http/tls.ts";
-import { createKeyedQueue } from "./store/keyed-queue.ts";
-import { onStoreOf, openStore, type StoreOptions } from "./store/open.ts";
-import { createPace, type Pace } from "./store/pace.ts";
+import { openService, type ServiceOptions } from "./server/open-service.ts";
 
 /** A service that answers. */
 export interface RunningServer {
@@ -31,58 +20,19 @@ export interface RunningServer {
 }
 
 /** What the caller may bring along. */
-export interface StartOptions {
-  /** @default a log that says nothing */
-  log?: Logger;
-  /** Called once when the store has failed for good; the program should stop then. */
-  onFailure?: (reason: string) => void;
-  /** Settings of the store that no configuration offers: for tests and measurements. */
-  storeOptions?: StoreOptions;
+export interface StartOptions extends ServiceOptions {
   /** Bounds of the wire that no configuration offers: for tests and measurements. */
   wireBounds?: Partial<WireBounds>;
-  /** Unix time in milliseconds: for tests. @default Date.now */
-  now?: () => number;
-  /** How much is done in a turn: for tests. @default as `createPace` has it */
-  pace?: Pace;
 }
 
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
-  const log = options.log ?? pino({ level: "silent" });
-  const pace = options.pace ?? createPace();
-  const opening = openStore(config.store, {
-    answersPerTurn: pace.perTurn,
-    queryMs: config.http.limits.queryMs,
-    history: config.history,
-    ...options.storeOptions,
-    onFailure: options.onFailure ?? (() => {}),
-  });
   // The store's thread starts while this one loads what speaks HTTP.
-  const [store, { createApp }] = await Promise.all([opening, import("./http/app.ts")]);
+  const [{ service, drain, close }, { createApp }] = await Promise.all([
+    openService(config, options),
+    import("./http/app.ts"),
+  ]);
   try {
-    await onStoreOf(config.store, store.migrate(await planStart(store, config)));
-    const now = options.now ?? Date.now;
-    const parts = { keys: store.keys, now, warn: (text: string) => log.warn(text) };
-    const authenticate = await authenticateOf(config, parts);
-    let isDraining = false;
-    const service: Service = {
-      store,
-      collections: config.collections,
-      openCollections: config.openCollections,
-      settings: config.http,
-      authenticate,
-      access: config.access,
-      writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
-      keysUnderWay: new Set(),
-      pace,
-      newUuid: createUuidSource(),
-      now,
-      log,
-      isDraining: () => isDraining,
-      isOwnHost: config.auth === undefined ? createHostCheck(ownHosts(config)) : createAnyHostCheck(),
-      ...(config.http.rate === undefined ? {} : { quotas: createQuotas(config.http.rate) }),
-      configurationHash: hashConfiguration(config.http, config.collections),
-    };
     const { tls } = config.http;
     const app = createApp(service, {
       logRequests: config.logRequests,
@@ -91,45 +41,20 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     });
     await listen(app, config);
     const stop = async () => {
-      isDraining = true; // readiness is off, and every answer closes its connection
+      drain();
       await sleep(config.drainDelayMs);
       await acceptWaiting(app.server);
       await app.close();
-      await store.close();
+      await close();
     };
     const reloadTls = async () => {
       if (tls !== undefined) await reload(app.server, tls, service);
     };
     return { origin: originOf(app.server.address() as AddressInfo, tls !== undefined), reloadTls, stop };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
-}
-
-/** What it brings along is loaded only where somebody is asked who they are. */
-async function authenticateOf(
-  { auth }: Config,
-  parts: Omit<AuthParts, "settings">,
-): Promise<Authenticate | undefined> {
-  if (auth === undefined) return undefined;
-  const { openAuthenticate } = await import("./access/authenticate.ts");
-  return openAuthenticate({ settings: auth, ...parts });
-}
-
-/** The address that the service was told to listen on is a name of it, unless it stands for every address. */
-function ownHosts({ host, http }: Config): readonly string[] {
-  return host === "0.0.0.0" || host === "::" ? http.hosts : [...http.hosts, host];
-}
-
-/** What changes the lists that a client may hold, beside their resources. */
-function hashConfiguration(
-  { prefix, limits }: HttpSettings,
-  collections: ReadonlyMap<string, Collection>,
-): string {
-  const schemas = [...collections.values()].map(({ name, schema, search }) => [name, schema, search]);
-  const text = JSON.stringify([prefix, limits.page, schemas]);
-  return createHash("sha256").update(text).digest("base64url").slice(0, 8);
 }
 
 async function listen(app: ReturnType<typeof createApp>, { host, port }: Config): Promise<void> {

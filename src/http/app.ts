@@ -21,6 +21,9 @@ import type { KeyPair } from "./tls.ts";
 import { createTurns } from "./turns.ts";
 import { canHandOver, closesBehind, serveUpgrades } from "./upgrade.ts";
 
+/** An application of Fastify, also somebody else's. */
+export type App = FastifyInstance;
+
 /** What the wire needs beside the service. */
 export interface AppOptions {
   /** Whether each request is logged. */
@@ -58,6 +61,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     service,
     logRequests: options.logRequests,
     budget: createBudget(bounds.maxHeldBytes, bounds.maxRequests),
+    idOf: ({ id }) => id,
   });
   const app = fastify({
     logger: false,
@@ -74,10 +78,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     frameworkErrors: (_error, request, reply) => serve(request, reply),
   });
   app.server.maxConnections = bounds.maxConnections;
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _content, done) => done(null));
-  app.all("/*", serve);
-  app.setNotFoundHandler(serve); // OPTIONS *, TRACE, //path, QUERY …
+  takeAll(app, serve);
   app.setErrorHandler((_error, request, reply) => serve(request, reply)); // a Content-Type that is no media type
   takeExpectations(app.server, app.routing);
   serveUpgrades(app.server, (request, response) => {
@@ -85,6 +86,24 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     app.routing(request, response);
   });
   return app;
+}
+
+/** Whatever comes, its content unread. */
+function takeAll(app: FastifyInstance, serve: Serve): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _content, done) => done(null));
+  app.all("/*", serve);
+  app.setNotFoundHandler(serve); // OPTIONS *, TRACE, //path, QUERY …
+}
+
+/**
+ * Serves a service in somebody else's application, below the prefix of the instance that is given, whose parsers of content
+ * it replaces. There is no error handler: what a hook of the application refuses must never be served after all.
+ */
+export function mountService(app: FastifyInstance, service: Service): void {
+  const nextId = createRequestIds(); // the application's may be anything, and ours are told in problems
+  const budget = createBudget(defaultBounds.maxHeldBytes, defaultBounds.maxRequests);
+  takeAll(app, serveWith({ service, logRequests: false, budget, idOf: nextId }));
 }
 
 /** A service that stops waits for the handshakes under way, and not for long. */
@@ -118,6 +137,8 @@ interface Wire {
   service: Service;
   logRequests: boolean;
   budget: Budget;
+  /** What tells a request apart, in answers and in the log. */
+  idOf: (request: FastifyRequest) => string;
 }
 
 function serveWith(wire: Wire): Serve {
@@ -146,7 +167,7 @@ function begins({ budget }: Wire, { raw }: FastifyRequest): boolean {
 
 async function refuse(wire: Wire, incoming: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const begin = wire.logRequests ? performance.now() : 0;
-  const request = toHttpRequest(incoming, wire.budget);
+  const request = toHttpRequest(incoming, wire);
   return send(wire, { request, response: refusalOf(wire, request, noRoomForRequest()), begin }, reply);
 }
 
@@ -158,7 +179,7 @@ function isRead({ method }: IncomingMessage): boolean {
 async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const begin = wire.logRequests ? performance.now() : 0;
   const { budget } = wire;
-  const request = toHttpRequest(incoming, budget);
+  const request = toHttpRequest(incoming, wire);
   try {
     const response = withinRoom(wire, request, await handle(wire.service, request));
     budget.held -= request.heldBytes;
@@ -222,15 +243,15 @@ function logRequest(
   service.log.info({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, "request");
 }
 
-function toHttpRequest(incoming: FastifyRequest, budget: Budget): HttpRequest {
-  const { raw, id } = incoming;
+function toHttpRequest(incoming: FastifyRequest, { budget, idOf }: Wire): HttpRequest {
+  const { raw } = incoming;
   const request: HttpRequest = {
     version: raw.httpVersion,
     method: raw.method ?? "",
     target: raw.url ?? "",
     headers: raw.headers,
     rawHeaders: raw.rawHeaders,
-    id,
+    id: idOf(incoming),
     client: incoming,
     principal: undefined,
     content: raw,

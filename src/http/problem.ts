@@ -5,11 +5,11 @@
  * as a flat map. What is not a `Problem` is a fault of ours: logged once, and answered without details.
  */
 import { STATUS_CODES } from "node:http";
-import type { Logger } from "pino";
 import { Problem, type ProblemCode, type Violation } from "../errors.ts";
 import { parsePointer } from "../json/pointer.ts";
 import { acceptsProblemJson } from "./media-types.ts";
 import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
+import type { Log } from "./service.ts";
 
 /** At most so many violations are told at once. */
 const maxViolations = 50;
@@ -20,7 +20,7 @@ export function problemSlug(code: ProblemCode): string {
 }
 
 /** The answer to a request that threw. */
-export function problemResponse(request: HttpRequest, error: unknown, log: Logger): HttpResponse {
+export function problemResponse(request: HttpRequest, error: unknown, log: Log): HttpResponse {
   const problem = error instanceof Problem ? error : internalProblem;
   if (problem.status >= 500) {
     const cause = error instanceof Problem ? error.cause : error;

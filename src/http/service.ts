@@ -9,6 +9,9 @@ import type { Store } from "../store/store.ts";
 import type { Quotas } from "./quota.ts";
 import type { HttpSettings } from "./settings.ts";
 
+/** What is written to the log. */
+export type Log = Pick<Logger, "info" | "warn" | "error">;
+
 /** Everything that `handle` depends on. */
 export interface Service {
   store: Store;
@@ -32,7 +35,7 @@ export interface Service {
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
-  log: Logger;
+  log: Log;
   /** Whether the service has begun to stop; readiness is off then. */
   isDraining: () => boolean;
   /** Whether a Host field's value names this service. */

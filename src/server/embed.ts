@@ -1,0 +1,39 @@
+/** A service as a part of somebody else's Fastify application. */
+
+import { requirePlainObject } from "../config/values.ts";
+import { compileConfig } from "../config.ts";
+import { StartError } from "../errors.ts";
+import { type App, mountService } from "../http/app.ts";
+import { openService } from "./open-service.ts";
+
+/** What is the application's own affair: an option that was ignored would be a trap. */
+const options = ["host", "port", "log", "tls", "requireTls", "trustProxy", "drainDelayMs", "stopTimeoutMs"];
+const limits = ["headers", "headersTimeoutMs", "requestTimeoutMs", "keepAliveTimeoutMs"];
+
+/**
+ * Opens the service and serves it below the prefix. It is there when the application is ready, and its store is closed
+ * with the application. Throws StartError for what is wrong with the configuration.
+ */
+export async function embed(app: App, config: Record<string, unknown>): Promise<void> {
+  requireOwnOptions(config);
+  // A prefix that it was given, Fastify has put before the paths of this instance already.
+  const below = config.prefix === undefined ? "/api/v1" : "";
+  const content = { ...config, prefix: `${app.prefix}${below}` };
+  const sources = { flags: {}, env: {}, cwd: process.cwd(), file: undefined };
+  const { log } = app;
+  const { service, drain, close } = await openService(await compileConfig(content, sources), {
+    log,
+    onFailure: (reason) => log.error(reason),
+  });
+  app.addHook("preClose", async () => drain());
+  app.addHook("onClose", close);
+  await app.register(async (inner) => mountService(inner, service), { prefix: below });
+}
+
+function requireOwnOptions(config: Record<string, unknown>): void {
+  const given = (all: unknown, names: readonly string[]) =>
+    names.find((name) => Object.hasOwn(requirePlainObject(all ?? {}, "limits"), name));
+  const foreign = given(config, options) ?? given(config.limits, limits)?.replace(/^/, "limits.");
+  if (foreign !== undefined)
+    throw new StartError(`${foreign}: this is the application's to say, which the service is a part of.`);
+}

@@ -1,0 +1,153 @@
+/** The service as a part of somebody else's Fastify application. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { type FastifyInstance, fastify } from "fastify";
+import { type EmbeddedConfig, holdfast } from "../../src/index.ts";
+
+interface Embedded {
+  app: FastifyInstance;
+  origin: string;
+}
+
+type Prepare = (app: FastifyInstance) => void;
+
+async function start(t: TestContext, config: EmbeddedConfig, prepare: Prepare = () => {}): Promise<Embedded> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+  const app = fastify();
+  t.after(async () => {
+    await app.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  prepare(app);
+  app.register(holdfast, { store: join(folder, "store.db"), ...config });
+  return { app, origin: await app.listen({ host: "127.0.0.1", port: 0 }) };
+}
+
+const json = { "content-type": "application/json" };
+const post = (url: string, content: unknown, headers: Record<string, string> = json) =>
+  fetch(url, { method: "POST", headers, body: JSON.stringify(content) });
+
+test("an application has the collections below a prefix, and its own routes, parsers and errors beside it", async (t) => {
+  const { origin } = await start(t, { collections: { topics: {} } }, (app) => {
+    app.setNotFoundHandler((_request, reply) => reply.code(404).send("the application's"));
+    app.setErrorHandler((error: Error, _request, reply) => reply.code(418).send(error.message));
+    app.post("/echo", (request) => request.body);
+    app.get("/fails", () => {
+      throw new Error("mine");
+    });
+  });
+  const created = await post(`${origin}/api/v1/topics`, { title: "One" });
+  assert.equal(created.status, 201);
+  const location = created.headers.get("location") ?? "";
+  assert.match(location, /^\/api\/v1\/topics\/[0-9a-f-]{36}$/);
+  assert.equal((await fetch(`${origin}${location}`)).headers.get("etag"), '"1"');
+  assert.equal((await fetch(`${origin}${location}/`, { method: "DELETE" })).status, 205);
+  const wrong = await post(`${origin}/api/v1/topics`, [1]);
+  const { code, instance } = (await wrong.json()) as Record<string, string>;
+  assert.equal(code, "BODY_NOT_OBJECT");
+  assert.match(instance ?? "", /^urn:uuid:[0-9a-f-]{36}$/);
+  assert.equal(await (await fetch(`${origin}/api/v1/others`)).text(), "");
+
+  assert.deepEqual(await (await post(`${origin}/echo`, { a: 1 })).json(), { a: 1 });
+  assert.equal(await (await fetch(`${origin}/nothing`)).text(), "the application's");
+  assert.equal(await (await fetch(`${origin}/livez`)).text(), "the application's");
+  assert.equal((await fetch(`${origin}/fails`)).status, 418);
+});
+
+for (const [prefix, outer, expected] of [
+  ["/data", "", "/data"],
+  ["/data", "/outer", "/outer/data"],
+  [undefined, "/outer", "/outer/api/v1"],
+  ["/", "", ""],
+] as const)
+  test(`an application that says prefix ${prefix} within "${outer}" has them at "${expected}"`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+    const app = fastify();
+    t.after(async () => {
+      await app.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+    const config = { store: join(folder, "store.db"), ...(prefix && { prefix }) };
+    if (outer === "") app.register(holdfast, config);
+    else app.register(async (inner) => inner.register(holdfast, config), { prefix: outer });
+    const origin = await app.listen({ host: "127.0.0.1", port: 0 });
+    const created = await post(`${origin}${expected}/topics`, {});
+    assert.equal(created.status, 201);
+    assert.match(created.headers.get("location") ?? "", new RegExp(`^${expected}/topics/`));
+    const queried = await fetch(`${origin}${expected}/topics`, {
+      method: "QUERY",
+      headers: json,
+      body: "{}",
+    });
+    assert.equal(((await queried.json()) as unknown[]).length, 1);
+  });
+
+test("what a hook of the application refuses is never served, however it is asked for", async (t) => {
+  const refuse = async () => {
+    throw Object.assign(new Error("no"), { statusCode: 403 });
+  };
+  for (const hook of ["onRequest", "preHandler"] as const) {
+    const { origin } = await start(t, {}, (app) => app.addHook(hook, refuse));
+    const url = `${origin}/api/v1/topics`;
+    const answers = [
+      await post(url, {}),
+      await post(url, {}, { "content-type": "no media type" }),
+      await fetch(url),
+      await fetch(url, { method: "QUERY", headers: json, body: "{}" }),
+      await fetch(`${url}/1`, { method: "DELETE" }),
+      await fetch(`${origin}/api/v1`),
+    ];
+    for (const { status } of answers) assert.ok(status === 403 || status === 415, `${hook}: ${status}`);
+  }
+});
+
+test("content is read as it arrives, and judged as by the program itself", async (t) => {
+  const { origin } = await start(t, {});
+  const outgoing = request(`${origin}/api/v1/topics/missing`, {
+    method: "PUT",
+    headers: { ...json, "content-length": 1_000 },
+  });
+  outgoing.on("error", () => {});
+  outgoing.flushHeaders();
+  const status = await new Promise((resolve) =>
+    outgoing.on("response", (answer) => resolve(answer.statusCode)),
+  );
+  outgoing.destroy();
+  assert.equal(status, 404, "nothing of the content was waited for");
+  const tooLarge = await post(`${origin}/api/v1/topics`, { text: "x".repeat(1_100_000) });
+  assert.equal(tooLarge.status, 413);
+  const large = await post(`${origin}/api/v1/topics`, { text: "x".repeat(1_000_000) });
+  assert.equal(large.status, 201);
+});
+
+test("the store is closed with the application, and opened again by the next", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-embed-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  for (const count of [1, 2]) {
+    const app = fastify();
+    app.register(holdfast, { store: join(folder, "store.db") });
+    const origin = await app.listen({ host: "127.0.0.1", port: 0 });
+    await post(`${origin}/api/v1/topics`, {});
+    const list = (await (await fetch(`${origin}/api/v1/topics`)).json()) as unknown[];
+    assert.equal(list.length, count);
+    await app.close();
+  }
+});
+
+test("what is the application's to say, and what is wrong, keeps it from becoming ready", async () => {
+  const wrong: [object, RegExp][] = [
+    [{ port: 3000 }, /StartError: port: /],
+    [{ limits: { headersTimeoutMs: 1 } }, /StartError: limits\.headersTimeoutMs: /],
+    [{ colections: {} }, /colections/],
+  ];
+  for (const [config, message] of wrong) {
+    const app = fastify();
+    app.register(holdfast, config as EmbeddedConfig);
+    await assert.rejects(async () => app.ready(), message);
+    await app.close();
+  }
+});

@@ -268,6 +268,8 @@ describe("a batch with an operation that fails", () => {
       assert.deepEqual([taken.status, problem.code, problem.operation], [409, "UNIQUE_VIOLATION", 3]);
       assert.equal(problem.violations?.[0]?.pointer, "#/name");
       assert.equal(((await own.send({ path: "/api/v1/users" })).json as unknown[]).length, 1);
+      const twins = (await send([create("cy"), create("dee"), create("cy")])).json as Refusal;
+      assert.deepEqual([twins.code, twins.operation], ["UNIQUE_VIOLATION", 2]);
       const freed = [{ method: "PATCH", path: `/users/${ada.id}`, body: { name: "eve" } }, create("ada")];
       assert.equal((await send(freed)).status, 200);
     } finally {

@@ -65,11 +65,17 @@ function write(court: Court, commit: Commit): readonly PendingChange[] {
   });
 }
 
-/** What the commit made to be there twice. */
+/** What the commit made to be there twice. Of several changes that collide with each other, the first has not done so yet. */
 async function collision(court: Court, { changes }: Commit): Promise<Problem | undefined> {
+  const turns = new Map(changes.map(({ key }, turn) => [`${key.collection}/${key.id}`, turn]));
   for (const [change, { key, next }] of changes.entries()) {
     if (next === undefined) continue;
-    const pointer = await takenPointer(court, collectionOf(court, key.collection), key.id, next);
+    const isLater = (other: string) => (turns.get(`${key.collection}/${other}`) ?? -1) > change;
+    const pointer = await takenPointer(court, collectionOf(court, key.collection), {
+      id: key.id,
+      text: next,
+      isLater,
+    });
     if (pointer === undefined) continue;
     const detail = "is that of another resource";
     return new Problem("UNIQUE_VIOLATION", `Another resource has the value of ${pointer} already.`, {
@@ -80,17 +86,29 @@ async function collision(court: Court, { changes }: Commit): Promise<Problem | u
   return undefined;
 }
 
-/** The first unique attribute, as a pointer, in which another resource has the value that this one has. */
+/** A resource as it would be, and whose turn comes after its own. */
+interface Candidate {
+  id: string;
+  text: string;
+  /** @default nobody's */
+  isLater?: (other: string) => boolean;
+}
+
+/**
+ * The first unique attribute, as a pointer, in which another resource has the value that this one has. Those whose turn
+ * comes later are passed over.
+ */
 export async function takenPointer(
   court: Pick<Court, "ledger" | "sight">,
   collection: NumberedCollection,
-  ...[id, text]: [id: string, text: string]
+  { id, text, isLater = () => false }: Candidate,
 ): Promise<string | undefined> {
   if (collection.unique.length === 0) return undefined;
   const resource = JSON.parse(text) as Record<string, unknown>;
+  const isOther = (other: string) => other !== id && !isLater(other);
   for (const unique of collection.unique) {
     const value = uniqueValue(resource, unique);
-    if (value !== undefined && (await isTaken(court, { collection, unique, id, value })))
+    if (value !== undefined && (await isTaken(court, { collection, unique, isOther, value })))
       return toFragment(unique.path);
   }
   return undefined;
@@ -101,15 +119,21 @@ async function isTaken(
   {
     collection,
     unique,
-    id,
+    isOther,
     value,
-  }: { collection: NumberedCollection; unique: Unique; id: string; value: string },
+  }: {
+    collection: NumberedCollection;
+    unique: Unique;
+    isOther: (id: string) => boolean;
+    value: string;
+  },
 ): Promise<boolean> {
   const { entries } = ledger.of(collection);
   const held = await sight.holders(collection, unique, value);
-  if (held.some((other) => other !== id && !entries.has(other))) return true;
+  if (held.some((other) => isOther(other) && !entries.has(other))) return true;
   for (const { id: other, now } of entries.values()) {
-    if (other !== id && now !== undefined && uniqueValue(JSON.parse(now.text), unique) === value) return true;
+    if (isOther(other) && now !== undefined && uniqueValue(JSON.parse(now.text), unique) === value)
+      return true;
   }
   return false;
 }

@@ -202,7 +202,7 @@ async function addOne(
   const mark = ledger.mark();
   const after = sequence + ledger.of(collection).changes.length;
   ledger.write(collection, { id, next: text, after }, origin);
-  const pointer = await takenPointer({ ledger, sight }, collection, id, text);
+  const pointer = await takenPointer({ ledger, sight }, collection, { id, text });
   const lost = await danglingPointer({ sight }, collection, text, among);
   if (pointer === undefined && lost === undefined) {
     noteTargets(targets, collection, { id, text, among });

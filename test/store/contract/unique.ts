@@ -55,6 +55,23 @@ export function uniqueContract(open: OpenFixture): void {
   );
 
   test(
+    "of changes in one commit, that which took the value of another is named, and that which took one from before",
+    onStore(open, async (store) => {
+      await declare(store);
+      await commit(store, [created(topic("a"), { email: "x" })]);
+      const create = (id: string, value: string) => created(topic(id), { email: value });
+      const isAbout = (change: number) => (error: Problem) => {
+        assert.deepEqual([error.code, error.change], ["UNIQUE_VIOLATION", change]);
+        return true;
+      };
+      await assert.rejects(commit(store, [create("d", "y"), create("c", "z"), create("b", "y")]), isAbout(2));
+      await assert.rejects(commit(store, [create("b", "y"), create("c", "x"), create("d", "x")]), isAbout(1));
+      const renamed = updated(topic("a"), 1, { email: "y" });
+      await assert.rejects(commit(store, [create("b", "y"), renamed]), isAbout(1));
+    }),
+  );
+
+  test(
     "absent and null attributes, arrays and objects, and values of other types do not collide",
     onStore(open, async (store) => {
       await declare(store);

@@ -45,10 +45,14 @@ export class Constraints {
     return lost === undefined ? undefined : { pointer: lost, isLost: true };
   }
 
+  /** Of several changes that collide with each other, the first has not done so yet when it is made. */
   #collision({ changes }: WireCommit): Refusal | undefined {
+    const turns = new Map(changes.map(({ collection, id }, turn) => [`${collection}/${id}`, turn]));
     for (const [change, { collection, id, next }] of changes.entries()) {
       if (next === null) continue;
-      const pointer = this.#uniques.taken(collectionOf(this.#collections, collection), id);
+      const isLater = (other: string) => (turns.get(`${collection}/${other}`) ?? -1) > change;
+      const allowance = { isLater, limit: changes.length - 1 - change };
+      const pointer = this.#uniques.taken(collectionOf(this.#collections, collection), id, allowance);
       if (pointer === undefined) continue;
       const detail = `Another resource has the value of ${pointer} already.`;
       return { code: "UNIQUE_VIOLATION", detail, pointer, change };

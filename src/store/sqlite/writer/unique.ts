@@ -53,6 +53,10 @@ export function uniqueIndexDdl(number: number, unique: Unique): string {
   return `create index ${name} on ${resourcesTable(number)} (${quoteName(uniqueColumn(unique))})`;
 }
 
+function nobody(_id: string): boolean {
+  return false;
+}
+
 interface Check {
   pointer: string;
   others: StatementSync;
@@ -68,8 +72,15 @@ export class Uniques {
     this.#database = database;
   }
 
-  /** The first unique attribute, as a pointer, in which another resource has the value that this one has. */
-  taken(collection: NumberedCollection, id: string): string | undefined {
+  /**
+   * The first unique attribute, as a pointer, in which another resource has the value that this one has. At most so many
+   * as `limit` are passed over, of which it is said that their turn comes later.
+   */
+  taken(
+    collection: NumberedCollection,
+    id: string,
+    { isLater = nobody, limit = 0 } = {},
+  ): string | undefined {
     const { unique = [] } = collection;
     if (unique.length === 0) return undefined;
     let checks = this.#checks.get(collection);
@@ -78,7 +89,9 @@ export class Uniques {
       this.#checks.set(collection, checks);
     }
     const sqliteId = toSqliteId(collection.idKind, id);
-    return checks.find(({ others }) => others.get(sqliteId) !== undefined)?.pointer;
+    const isTaken = ({ others }: Check) =>
+      others.all(sqliteId, limit + 1).some((other) => !isLater(String(other.id)));
+    return checks.find(isTaken)?.pointer;
   }
 
   #prepare(number: number, unique: Unique): Check {
@@ -86,8 +99,8 @@ export class Uniques {
     const column = quoteName(uniqueColumn(unique));
     // A cross join keeps its order: first the one resource, then the index.
     const others = this.#database.prepare(
-      `select 1 from ${table} as own cross join ${table} as other
-       where own.id = ? and other.${column} = own.${column} and other.key <> own.key limit 1`,
+      `select other.id from ${table} as own cross join ${table} as other
+       where own.id = ? and other.${column} = own.${column} and other.key <> own.key limit ?`,
     );
     return { pointer: toFragment(unique.path), others };
   }

@@ -115,7 +115,7 @@ const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"
 let lastDay = { number: Number.NaN, text: "" };
 
 const entityTag = /(W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
-const tagList = /^[ \t,]*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"[ \t]*(?:,[ \t]*)*)+$/;
+const tagList = new RegExp(`^[ \\t,]*${entityTag.source}(?:[ \\t]*,[ \\t,]*${entityTag.source})*[ \\t,]*$`);
 
 /** A list that is not well-formed matches nothing. */
 function matches(list: string, etag: string, isMatch: (a: string, b: string) => boolean): boolean {
@@ -149,5 +149,6 @@ const httpDateShapes = [
 function parseHttpDate(value: string): number | undefined {
   if (!httpDateShapes.some((shape) => shape.test(value))) return undefined;
   const ms = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
-  return Number.isNaN(ms) ? undefined : ms;
+  // JavaScript takes 31 February for a day in March.
+  return new Date(ms).getUTCDate() === Number(/\d+/.exec(value)?.[0]) ? ms : undefined;
 }

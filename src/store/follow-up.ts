@@ -14,6 +14,14 @@ export interface Referring {
   reference: Reference;
 }
 
+/**
+ * When it changes as a consequence of a delete at the time `at`. Where that shows in the resource, not before its last
+ * change: a clock may have been set back meanwhile.
+ */
+export function timeOfFollowing({ resource, from }: Referring, at: number): number {
+  return from.timestamps ? Math.max(at, resource.updatedAt) : at;
+}
+
 /** The text without the reference to the resource of this id; `undefined` where the one that refers goes too. */
 export function textWithout(
   { resource, from: { idKind, timestamps = false }, reference }: Referring,

@@ -1,6 +1,6 @@
 /** What follows from deletes: those that refer to what is gone go too, refer to it no more, or forbid it. */
 import { Problem } from "../../errors.ts";
-import { maxFollowed, referencedDetail, textWithout, tooManyDetail } from "../follow-up.ts";
+import { maxFollowed, referencedDetail, textWithout, timeOfFollowing, tooManyDetail } from "../follow-up.ts";
 import type { Commit, Followed } from "../store.ts";
 import type { Referrer } from "./catalogue.ts";
 import type { Court } from "./judge.ts";
@@ -86,8 +86,10 @@ class Following {
     if (this.#own.has(`${from.name}/${entry.id}`)) return referenced(deleted);
     if (this.followed.length >= maxFollowed) return tooMany(deleted);
     const resource = { id: entry.id, text: now.text, updatedAt: now.at };
-    const text = textWithout({ resource, from, reference }, { id: deleted.id, at: this.#origin.at });
-    this.#court.ledger.write(from, { id: entry.id, next: text }, this.#groupedOrigin());
+    const referring = { resource, from, reference };
+    const at = timeOfFollowing(referring, this.#origin.at);
+    const text = textWithout(referring, { id: deleted.id, at });
+    this.#court.ledger.write(from, { id: entry.id, next: text }, { ...this.#groupedOrigin(), at });
     const isDeleted = text === undefined;
     this.followed.push({ collection: from.name, id: entry.id, isDeleted });
     if (isDeleted) next.push({ collection: from.name, id: entry.id, change: deleted.change });

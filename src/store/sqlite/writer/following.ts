@@ -1,5 +1,11 @@
 /** What becomes of those that refer to something deleted: they keep it, or go with it, or lose their reference. */
-import { maxFollowed, referencedDetail, textWithout, tooManyDetail } from "../../follow-up.ts";
+import {
+  maxFollowed,
+  referencedDetail,
+  textWithout,
+  timeOfFollowing,
+  tooManyDetail,
+} from "../../follow-up.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import type { Refusal, WireChange, WireCommit, WireKey } from "../protocol.ts";
 import type { Groups } from "./groups.ts";
@@ -92,8 +98,9 @@ export class Following {
       if (deletes.left-- === 0) return tooManyFollow(deleted);
       const resource = referrers.read(found);
       const referring = { resource, from: referrers.from, reference: referrers.reference };
-      const next = textWithout(referring, { id: deleted.id, at: deletes.commit.at }) ?? null;
-      this.#change(resource, { from: referrers.from, next }, deletes);
+      const at = timeOfFollowing(referring, deletes.commit.at);
+      const next = textWithout(referring, { id: deleted.id, at }) ?? null;
+      this.#change(resource, { from: referrers.from, next, at }, deletes);
       if (next === null)
         deletes.open.push({ ...deleted, collection: referrers.from.number, id: resource.id });
     }
@@ -102,10 +109,10 @@ export class Following {
 
   #change(
     resource: FoundWhole,
-    { from, next }: { from: NumberedCollection; next: string | null },
+    { from, next, at }: { from: NumberedCollection; next: string | null; at: number },
     { commit, sequence }: Deletes,
   ): void {
-    const { changes, at, principal } = commit;
+    const { changes, principal } = commit;
     const group = this.#parts.groups.extend(changes[0] as WireChange, sequence);
     const change = { collection: from.number, id: resource.id, expect: resource.version, next };
     this.#parts.resources.write(change, resource, { at, principal, group });

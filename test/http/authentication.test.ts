@@ -24,7 +24,7 @@ after(() => service.stop());
 /** Makes a key as the command line does, beside the service. */
 async function makeKey(subject: string, ends: { expiresAt?: number } = {}): Promise<string> {
   const text = createKeyText();
-  const keys = await openKeys({ kind: "sqlite", path: service.storePath });
+  const keys = await openKeys(service.store);
   await keys.add({
     prefix: prefixOf(text),
     hash: hashKey(text).toString("base64url"),
@@ -289,7 +289,7 @@ describe("somebody who is known", () => {
     const short = await makeKey("sam", { expiresAt: Date.now() + 600 });
     const read = (credential: string) => service.send({ path: "/api/v1/topics", headers: as(credential) });
     assert.deepEqual([(await read(doomed)).status, (await read(short)).status], [200, 200]);
-    const keys = await openKeys({ kind: "sqlite", path: service.storePath });
+    const keys = await openKeys(service.store);
     await keys.end(prefixOf(doomed), { revokedAt: Date.now() });
     await keys.close();
     const revokedAt = performance.now();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
 import { jsonType, type Service, startService } from "./service.ts";
 
@@ -279,11 +280,12 @@ test("a version that does not fit the schema of today is not restored", async (t
   const open = await startService({ collections: schemaOf("integer") });
   t.after(() => open.stop());
   const { path } = await open.create("notes", { n: 1 });
-  const { DatabaseSync } = await import("node:sqlite");
-  const database = new DatabaseSync(open.storePath);
+  const below = await openBelow(open.store);
   await open.send({ method: "PATCH", path, content: { n: 2 } });
-  database.exec(`update changes_1 set superseded = replace(superseded, '"n":1', '"n":"one"')`);
-  database.close();
+  await below.run(
+    `update ${below.table("changes_1")} set superseded = replace(superseded, '"n":1', '"n":"one"')`,
+  );
+  await below.close();
   const answer = await open.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } });
   check(answer, { status: 400, problem: "VALIDATION_FAILED" });
   assert.match(answer.text, /Version 1 cannot be restored: #\/n must be/);

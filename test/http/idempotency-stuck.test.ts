@@ -1,8 +1,8 @@
-/** What becomes of Idempotency-Keys while the store cannot write: another program holds SQLite's write lock. */
+/** What becomes of Idempotency-Keys while the store cannot write: another program lets nobody write. */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openBelow } from "./below.ts";
 import { check } from "./check.ts";
 import { type Answer, type Request, startService } from "./service.ts";
 
@@ -18,7 +18,7 @@ async function start(t: TestContext, handlerTimeoutMs: number) {
   const send = (request: Request): Promise<Answer> => service.send(request, { mayFail: true });
   const first = await send(create("before"));
   assert.equal(first.status, 201);
-  const other = new DatabaseSync(service.storePath);
+  const other = await openBelow(service.store);
   t.after(() => other.close());
   const total = async () => (await service.send({ path: "/api/v1/topics" })).headers["x-total-count"];
   return { create, send, first, other, total };
@@ -26,7 +26,7 @@ async function start(t: TestContext, handlerTimeoutMs: number) {
 
 test("a key whose write may still happen is held until that is known, and then answered with it", async (t) => {
   const { create, send, other, total } = await start(t, 150);
-  other.exec("begin immediate");
+  await other.hold();
   const request = create("slow");
   check(await send(request), { status: 503, headers: { "Retry-After": "1" }, problem: "OUTCOME_UNKNOWN" });
   for (const again of [request, create("slow", "two")]) {
@@ -36,7 +36,7 @@ test("a key whose write may still happen is held until that is known, and then a
       problem: "IDEMPOTENCY_IN_PROGRESS",
     });
   }
-  other.exec("commit");
+  await other.letGo();
   let answer = await send(request);
   for (let tries = 0; answer.status === 409 && tries < 200; tries++) {
     await sleep(10);
@@ -48,17 +48,18 @@ test("a key whose write may still happen is held until that is known, and then a
 
 test("a key that another instance was faster with is answered with what that kept", async (t) => {
   const { create, send, first, other, total } = await start(t, 10_000);
-  other.exec("begin immediate");
+  await other.hold();
   const sent = send(create("raced"));
   for (let status = 0, tries = 0; status !== 409; tries++) {
     assert.ok(tries < 10, "the first request is not under way");
     await sleep(10);
     status = (await send(create("raced"))).status;
   }
-  other.exec(
-    `insert into receipts select replace(key, '"before"', '"raced"'), fingerprint, answer, expires_at, brief from receipts`,
+  await other.run(
+    `insert into ${other.table("receipts")} (key, fingerprint, answer, expires_at, brief)
+     select replace(key, '"before"', '"raced"'), fingerprint, answer, expires_at, brief from ${other.table("receipts")}`,
   );
-  other.exec("commit");
+  await other.letGo();
   const answer = await sent;
   check(answer, {
     status: 201,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
+import { openBelow } from "./below.ts";
 import { check, unknownId } from "./check.ts";
 import { type Answer, jsonType, type Request, type Service, startService } from "./service.ts";
 
@@ -48,12 +48,16 @@ async function total(collection = topics): Promise<number> {
   return Number(headers["x-total-count"]);
 }
 
-function ask(sql: string): Record<string, unknown> {
-  const db = new DatabaseSync(service.storePath, { readOnly: true });
+/** How many changes of a collection were logged. */
+async function changesIn(name: string): Promise<unknown> {
+  const below = await openBelow(service.store);
   try {
-    return { ...db.prepare(sql).get() };
+    const { number } = await below.first(
+      `select number from ${below.table("collections")} where name = '${name}'`,
+    );
+    return (await below.first(`select count(*) as changes from ${below.table(`changes_${number}`)}`)).changes;
   } finally {
-    db.close();
+    await below.close();
   }
 }
 
@@ -102,8 +106,7 @@ describe("a key makes of many requests one effect", () => {
         check(answer, { status: 409, headers: { "Retry-After": "1" }, problem: "IDEMPOTENCY_IN_PROGRESS" });
     }
     assert.equal(await total("/api/v1/crowd"), 2);
-    const { number } = ask("select number from collections where name = 'crowd'");
-    assert.deepEqual(ask(`select count(*) as changes from changes_${number}`), { changes: 2 });
+    assert.equal(await changesIn("crowd"), 2);
     requireReplay(await service.send(request), firsts[0] as Answer);
   });
 

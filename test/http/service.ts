@@ -19,11 +19,12 @@ import { defaultLimits, type Limits } from "../../src/http/settings.ts";
 import type { TlsFiles } from "../../src/http/tls.ts";
 import { startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Pace } from "../../src/store/pace.ts";
 import { recordOf } from "../../src/store/record.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
+import { openTestStore } from "./test-store.ts";
 
 /** What a test may want to be different. */
 export interface ServiceOptions {
@@ -89,8 +90,8 @@ export interface Made {
 export interface Service {
   origin: string;
   port: number;
-  /** The file that its store is in. */
-  storePath: string;
+  /** Where its store is. */
+  store: StoreAddress;
   /** Sends one request. A 5xx fails the test unless `mayFail` is set. */
   send(request: Request, options?: { mayFail?: boolean }): Promise<Answer>;
   /** Sends bytes and gives all that comes back until the service closes the connection. */
@@ -113,13 +114,15 @@ export const jsonType = "application/json; charset=utf-8";
 /** Starts a service; the test must stop it. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
-  const config = await toConfig(folder, options);
+  const place = await openTestStore(folder);
+  const config = await toConfig(place.address, options);
   await sow(config, options.seeds);
   const running = await startServer(config, {
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.pace === undefined ? {} : { pace: options.pace }),
   }).catch(async (error: unknown) => {
+    place.release();
     await rm(folder, { recursive: true, force: true });
     throw error;
   });
@@ -142,7 +145,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   return {
     origin: running.origin,
     port,
-    storePath: join(folder, "store.db"),
+    store: place.address,
     send,
     connect,
     reloadTls: () => running.reloadTls(),
@@ -163,6 +166,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       // A test that failed may have left a request half sent.
       if (!keepConnections) for (const connection of connections) connection.close();
       await running.stop();
+      place.release();
       await rm(folder, { recursive: true, force: true });
       probe.stop();
     },
@@ -185,14 +189,14 @@ async function sow({ store: address, collections }: Config, seeds: ServiceOption
   await store.close();
 }
 
-async function toConfig(folder: string, options: ServiceOptions): Promise<Config> {
+async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<Config> {
   const collections = new Map<string, Collection>();
   for (const [name, declaration] of Object.entries(options.collections ?? {}))
     collections.set(name, await defineCollection(name, declaration));
   const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
-    store: { kind: "sqlite", path: join(folder, "store.db") },
+    store,
     collections,
     access:
       options.auth === undefined

@@ -1,7 +1,7 @@
-/** What becomes of writes while the store cannot write: another program holds SQLite's write lock. */
+/** What becomes of writes while the store cannot write: another program lets nobody write. */
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { openBelow } from "./below.ts";
 import { type Answer, type Service, startService } from "./service.ts";
 
 const handlerTimeoutMs = 150;
@@ -10,17 +10,17 @@ async function startStuck(t: TestContext, collections?: Parameters<typeof startS
   const service = await startService({ ...collections, limits: { handlerTimeoutMs } });
   t.after(() => service.stop());
   await service.create("things", { n: 0 });
-  return { service, ...stick(service) };
+  return { service, ...(await stick(service)) };
 }
 
-/** Takes the write lock; the store waits for it for five seconds. */
-function stick({ storePath }: Service): { release(): void } {
-  const other = new DatabaseSync(storePath);
-  other.exec("begin immediate");
+/** Keeps everybody from writing; the store waits for that for seconds. */
+async function stick({ store }: Service): Promise<{ release(): Promise<void> }> {
+  const other = await openBelow(store);
+  await other.hold();
   return {
-    release() {
-      other.exec("commit");
-      other.close();
+    async release() {
+      await other.letGo();
+      await other.close();
     },
   };
 }
@@ -41,7 +41,7 @@ test("a create in a new collection is refused in time, and those that wait behin
     answers.map(codeOf),
     answers.map(() => "UNAVAILABLE"),
   );
-  release();
+  await release();
   assert.equal((await create(service, "a")).status, 201);
 });
 
@@ -49,7 +49,7 @@ test("a create in a collection of integers is refused in time while no id can be
   const collections = { things: {}, numbers: { id: "integer" } } as const;
   const { service, release } = await startStuck(t, { collections });
   assert.equal(codeOf(await create(service, "numbers")), "UNAVAILABLE");
-  release();
+  await release();
   assert.equal((await create(service, "numbers")).status, 201);
 });
 
@@ -66,7 +66,7 @@ test("of the writes to one resource that is stuck, those that did not begin wrot
   const stuck = [1, 2, 3].map((n) => service.send(patch(n), { mayFail: true }));
   const codes = (await Promise.all(stuck)).map(codeOf);
   assert.ok(codes.includes("OUTCOME_UNKNOWN") && codes.includes("UNAVAILABLE"), String(codes));
-  release();
+  await release();
   const after = (await service.send(patch(4))).json as object;
   const refused = codes.flatMap((code, index) => (code === "UNAVAILABLE" ? [`n${index + 1}`] : []));
   assert.deepEqual(

@@ -1,11 +1,13 @@
 /** A database server for tests: a PostgreSQL of its own, in a temporary folder, on a free port. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
+import { promisify } from "node:util";
 import pg from "pg";
 import { type Binaries, findBinaries } from "./binaries.ts";
 
@@ -22,6 +24,8 @@ export interface PostgresServer {
   remove(): Promise<void>;
 }
 
+const execute = promisify(execFile);
+
 const quick = ["fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB"];
 
 /** Makes a server and starts it. `settings` are added to those that make it quick. */
@@ -30,10 +34,10 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   chmodSync(folder, 0o755);
   const binaries = await findBinaries(folder);
   const data = join(mkdtempFor(binaries, folder), "data");
-  execFileSync(
+  await execute(
     binaries.initdb,
     ["-D", data, "-U", "holdfast", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"],
-    { ...binaries.spawnOptions, stdio: "pipe" },
+    binaries.spawnOptions,
   );
   const port = await freePort();
   const url = `postgres://holdfast@127.0.0.1:${port}/postgres`;
@@ -51,7 +55,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   };
   const remove = async () => {
     await stop("immediate");
-    rmSync(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   };
   await start();
   return { port, url, start, stop, remove };

@@ -6,6 +6,7 @@
 import type { Unique } from "../../collection/unique.ts";
 import type { ApiKey, KeyEnd } from "../keys.ts";
 import type { Traces } from "../receipts.ts";
+import { bigints, integers, jsons, texts } from "./arrays.ts";
 import type { Statement } from "./connections.ts";
 import { uniqueIndexSql, uniqueSql } from "./expressions.ts";
 import { changesTable, refersTable, resourcesTable, wordsTable } from "./tables.ts";
@@ -19,7 +20,7 @@ const resource = "key, version, updated_at, doc::text";
 export function selectResources(number: number, keys: readonly string[]): Statement {
   return {
     sql: `select ${resource} from ${resourcesTable(number)} where key = any($1::text[])`,
-    values: [keys],
+    values: [texts(keys)],
   };
 }
 
@@ -27,13 +28,16 @@ export function selectResources(number: number, keys: readonly string[]): Statem
 export function lockResources(number: number, keys: readonly string[]): Statement {
   return {
     sql: `select ${resource} from ${resourcesTable(number)} where key = any($1::text[]) order by key for update`,
-    values: [keys],
+    values: [texts(keys)],
   };
 }
 
 /** Which of the keys are there. */
 export function selectKeys(number: number, keys: readonly string[]): Statement {
-  return { sql: `select key from ${resourcesTable(number)} where key = any($1::text[])`, values: [keys] };
+  return {
+    sql: `select key from ${resourcesTable(number)} where key = any($1::text[])`,
+    values: [texts(keys)],
+  };
 }
 
 /** Resources after a key, for a walk through all of them. */
@@ -60,8 +64,8 @@ export function selectChunk(
 
 /** As `selectAfter`, locked. */
 export function lockAfter(number: number, after: string, limit: number): Statement {
-  const { sql, values } = selectAfter(number, after, limit);
-  return { sql: `${sql} for update`, values: values as readonly unknown[] };
+  const { sql, values = [] } = selectAfter(number, after, limit);
+  return { sql: `${sql} for update`, values };
 }
 
 /** A resource as a set statement takes it. */
@@ -76,11 +80,11 @@ const arrays = "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5
 
 function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
   return [
-    rows.map(({ key }) => key),
-    rows.map(({ version }) => version),
-    rows.map(({ at }) => at),
-    rows.map(({ text }) => Buffer.byteLength(text)),
-    rows.map(({ text }) => text),
+    texts(rows.map(({ key }) => key)),
+    bigints(rows.map(({ version }) => version)),
+    bigints(rows.map(({ at }) => at)),
+    integers(rows.map(({ text }) => Buffer.byteLength(text))),
+    jsons(rows.map(({ text }) => text)),
   ];
 }
 
@@ -105,7 +109,7 @@ export function updateResources(number: number, rows: readonly ResourceRow[]): S
 
 /** Deletes resources that are locked. */
 export function deleteResources(number: number, keys: readonly string[]): Statement {
-  return { sql: `delete from ${resourcesTable(number)} where key = any($1::text[])`, values: [keys] };
+  return { sql: `delete from ${resourcesTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
 }
 
 // Heads
@@ -115,7 +119,7 @@ export function lockHeads(numbers: readonly number[]): Statement {
   return {
     sql: `select number, sequence, declared, count from holdfast_heads
       where number = any($1::integer[]) order by number for update`,
-    values: [numbers],
+    values: [integers(numbers)],
   };
 }
 
@@ -143,7 +147,7 @@ export const selectCounts: Statement = { sql: "select number, count from holdfas
 export function declareAnew(numbers: readonly number[]): Statement {
   return {
     sql: "update holdfast_heads set declared = declared + 1 where number = any($1::integer[])",
-    values: [numbers],
+    values: [integers(numbers)],
   };
 }
 
@@ -169,14 +173,14 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
     sql: `insert into ${changesTable(number)} (${logged}) select * from unnest($1::bigint[], $2::text[],
       $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])`,
     values: [
-      rows.map(({ sequence }) => sequence),
-      rows.map(({ id }) => id),
-      rows.map(({ version }) => version),
-      rows.map(({ kind }) => kind),
-      rows.map(({ at }) => at),
-      rows.map(({ principal }) => principal),
-      rows.map(({ group }) => group),
-      rows.map(({ superseded }) => superseded),
+      bigints(rows.map(({ sequence }) => sequence)),
+      texts(rows.map(({ id }) => id)),
+      bigints(rows.map(({ version }) => version)),
+      texts(rows.map(({ kind }) => kind)),
+      bigints(rows.map(({ at }) => at)),
+      texts(rows.map(({ principal }) => principal)),
+      bigints(rows.map(({ group }) => group)),
+      texts(rows.map(({ superseded }) => superseded)),
     ],
   };
 }
@@ -193,7 +197,7 @@ export function selectChanges(number: number, sequence: number, limit: number): 
 export function selectLastVersions(number: number, ids: readonly string[]): Statement {
   return {
     sql: `select id, max(version) from ${changesTable(number)} where id = any($1::text[]) group by id`,
-    values: [ids],
+    values: [texts(ids)],
   };
 }
 
@@ -261,7 +265,7 @@ export function deleteChangesOf(number: number, id: string): Statement {
 export function selectReceipts(keys: readonly string[]): Statement {
   return {
     sql: "select key, fingerprint, answer, brief, expires_at from holdfast_receipts where key = any($1::text[])",
-    values: [keys],
+    values: [texts(keys)],
   };
 }
 
@@ -284,11 +288,11 @@ export function keepReceipts(rows: readonly ReceiptRow[]): Statement {
         brief = excluded.brief, expires_at = excluded.expires_at
       where known.expires_at <= $6::bigint`,
     values: [
-      rows.map(({ key }) => key),
-      rows.map(({ fingerprint }) => fingerprint),
-      rows.map(({ answer }) => answer),
-      rows.map(({ brief }) => brief),
-      rows.map(({ expiresAt }) => expiresAt),
+      texts(rows.map(({ key }) => key)),
+      texts(rows.map(({ fingerprint }) => fingerprint)),
+      texts(rows.map(({ answer }) => answer)),
+      texts(rows.map(({ brief }) => brief)),
+      bigints(rows.map(({ expiresAt }) => expiresAt)),
       Math.max(...rows.map(({ at }) => at)),
     ],
   };
@@ -306,7 +310,7 @@ export function selectExpiredReceipts(now: number, limit: number): Statement {
 export function deleteReceipts(keys: readonly string[], now: number): Statement {
   return {
     sql: "delete from holdfast_receipts where key = any($1::text[]) and expires_at <= $2",
-    values: [keys, now],
+    values: [texts(keys), now],
   };
 }
 
@@ -315,7 +319,7 @@ const holds = (texts: string, column: string) =>
 
 /** Removes receipts of requests to a resource that is erased. */
 export function deleteReceiptsOf({ inKey }: Traces): Statement {
-  return { sql: `delete from holdfast_receipts where ${holds("$1", "key")}`, values: [inKey] };
+  return { sql: `delete from holdfast_receipts where ${holds("$1", "key")}`, values: [texts(inKey)] };
 }
 
 /** Takes all that came of the requests out of receipts that tell of an erased resource. */
@@ -323,7 +327,7 @@ export function blankReceiptsOf({ inBrief, inAnswer }: Traces): Statement {
   return {
     sql: `update holdfast_receipts set fingerprint = '', answer = '', brief = ''
       where strpos(brief || '"', $1) > 0 or ${holds("$2", "answer")}`,
-    values: [inBrief, inAnswer],
+    values: [inBrief, texts(inAnswer)],
   };
 }
 
@@ -361,7 +365,7 @@ export function selectHolders(number: number, unique: Unique, values: readonly s
   return {
     sql: `select key, ${uniqueSql(unique)} from ${resourcesTable(number)}
       where ${uniqueIndexSql(unique)} = any($1::text[])`,
-    values: [values],
+    values: [texts(values)],
   };
 }
 
@@ -383,16 +387,16 @@ export function insertRefers(number: number, rows: readonly RefersRow[]): Statem
     sql: `insert into ${refersTable(number)} (attribute, target, key)
       select * from unnest($1::text[], $2::text[], $3::text[]) on conflict do nothing`,
     values: [
-      rows.map(({ attribute }) => attribute),
-      rows.map(({ target }) => target),
-      rows.map(({ key }) => key),
+      texts(rows.map(({ attribute }) => attribute)),
+      texts(rows.map(({ target }) => target)),
+      texts(rows.map(({ key }) => key)),
     ],
   };
 }
 
 /** Forgets what resources refer to. */
 export function deleteRefers(number: number, keys: readonly string[]): Statement {
-  return { sql: `delete from ${refersTable(number)} where key = any($1::text[])`, values: [keys] };
+  return { sql: `delete from ${refersTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
 }
 
 /** Forgets what all resources of a collection refer to. */
@@ -414,7 +418,7 @@ export function selectReferring(number: number, { attribute, targets, limit }: R
     sql: `select ${columns} from ${refersTable(number)} as refers
       join ${resourcesTable(number)} as resource on resource.key = refers.key
       where refers.attribute = $1 and refers.target = any($2::text[]) order by refers.key limit $3`,
-    values: [attribute, targets, limit],
+    values: [attribute, texts(targets), limit],
   };
 }
 
@@ -426,7 +430,7 @@ export function selectReferringKeys(
   return {
     sql: `select key, target from ${refersTable(number)}
       where attribute = $1 and target = any($2::text[]) limit $3`,
-    values: [attribute, targets, limit],
+    values: [attribute, texts(targets), limit],
   };
 }
 
@@ -444,7 +448,11 @@ export function insertWords(number: number, rows: readonly WordRow[]): Statement
   return {
     sql: `insert into ${wordsTable(number)} (word, key, times)
       select * from unnest($1::text[], $2::text[], $3::integer[])`,
-    values: [rows.map(({ word }) => word), rows.map(({ key }) => key), rows.map(({ times }) => times)],
+    values: [
+      texts(rows.map(({ word }) => word)),
+      texts(rows.map(({ key }) => key)),
+      integers(rows.map(({ times }) => times)),
+    ],
   };
 }
 
@@ -452,7 +460,7 @@ export function insertWords(number: number, rows: readonly WordRow[]): Statement
 export function deleteWords(number: number, keys: readonly string[]): Statement {
   return {
     sql: `delete from ${wordsTable(number)} where key = any($1::text[]) returning word, times`,
-    values: [keys],
+    values: [texts(keys)],
   };
 }
 

@@ -107,6 +107,7 @@ export async function compileConfig(
       tls: tlsOf(get("tls"), cwd),
       trustProxy: get("trustProxy"),
       requireTls: get("requireTls"),
+      docs: get("docs"),
       limits: limitsOf(get),
     },
     host: get("host"),

@@ -50,6 +50,8 @@ export interface HoldfastConfig {
   prefix?: string;
   /** `"requests"` writes a line for each request. @default "problems" */
   log?: "requests" | "problems";
+  /** Whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on. @default true */
+  docs?: boolean;
   /**
    * How long changes are kept: as long as one of the two numbers says, `"forever"` or not at all.
    * @default { keepDays: 30, keepChanges: 1_000_000 }
@@ -138,6 +140,7 @@ export interface EmbeddedConfig
     | "tls"
     | "requireTls"
     | "trustProxy"
+    | "docs"
     | "drainDelayMs"
     | "stopTimeoutMs"
     | "limits"

@@ -1,12 +1,13 @@
 /** The commands, and what becomes of their errors. */
 import { Command, CommanderError } from "commander";
+import { about } from "../about.ts";
 import { Problem, StartError } from "../errors.ts";
-import { about } from "./about.ts";
 import { checkCommand } from "./check.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
 import { keysCommand } from "./keys.ts";
+import { openapiCommand } from "./openapi.ts";
 import type { Environment } from "./options.ts";
 import { serveCommand } from "./serve.ts";
 
@@ -19,6 +20,7 @@ export function createCommands(env: Environment, onListening?: (base: string) =>
     checkCommand(env),
     eraseCommand(env),
     keysCommand(env),
+    openapiCommand(env),
   ];
 }
 
@@ -32,6 +34,7 @@ export async function runCli(
   const program = new Command("holdfast")
     .description(about.description)
     .version(about.version)
+    .enablePositionalOptions() // `--version` of a command is its own
     .configureOutput({
       outputError: (text, write) => write(`holdfast: ${toOneLine(text)}${placeOf(text, commands)}\n`),
     })

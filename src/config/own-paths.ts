@@ -13,6 +13,7 @@ const rootNames = [
   "openapi-3.2.json",
   "asyncapi.json",
   ".well-known",
+  "docs",
 ];
 
 /** Throws StartError for a collection whose path would be one of the service's own. */

@@ -16,10 +16,23 @@ export interface Listed {
   as: string | undefined;
 }
 
-const members = ["method", "path", "headers", "body", "as"];
-const methods = ["POST", "PUT", "PATCH", "DELETE"];
-const headerNames = ["Content-Type", "If-Match", "If-None-Match", "If-Unmodified-Since", "Prefer"];
-const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+/** What an operation may have. */
+export const operationMembers = ["method", "path", "headers", "body", "as"] as const;
+
+/** The methods that it may have. */
+export const operationMethods: readonly string[] = ["POST", "PUT", "PATCH", "DELETE"];
+
+/** The header fields that it may have. */
+export const operationHeaders = [
+  "Content-Type",
+  "If-Match",
+  "If-None-Match",
+  "If-Unmodified-Since",
+  "Prefer",
+];
+
+/** The names that it may give to what it creates. */
+export const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 /** The levels that the list adds to the nesting of each body: the content, the list, and the operation. */
 const levelsAround = 3;
@@ -59,10 +72,11 @@ function readListed(value: unknown, reading: Reading): Listed {
   const { at, faults } = reading;
   const given = isObject(value) ? value : {};
   if (given !== value) faults.push(fault(at, "type", "must be an operation: an object with method and path"));
-  else requireNames(given, members, { at, what: "member", faults });
+  else requireNames(given, operationMembers, { at, what: "member", faults });
   const { method, path } = given;
-  if (typeof method !== "string" || !methods.includes(method)) {
-    if (given === value) faults.push(fault(`${at}/method`, "enum", `must be one of ${methods.join(", ")}`));
+  if (typeof method !== "string" || !operationMethods.includes(method)) {
+    if (given === value)
+      faults.push(fault(`${at}/method`, "enum", `must be one of ${operationMethods.join(", ")}`));
   }
   if (typeof path !== "string" || !path.startsWith("/")) {
     const detail = 'must be the path of a collection or resource below the prefix, such as "/topics"';
@@ -87,7 +101,7 @@ function readHeaders(given: unknown, { at, faults }: Reading): Record<string, st
     faults.push(fault(pointer, "type", "must be an object of header fields"));
     return {};
   }
-  requireNames(given, headerNames, { at: pointer, what: "header of an operation", faults });
+  requireNames(given, operationHeaders, { at: pointer, what: "header of an operation", faults });
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     const place = `${pointer}/${segment(name)}`;

@@ -28,10 +28,8 @@ export function perform(
       return absent;
     case "options":
       return { kind: "options", operation };
-    case "document": {
-      const document = documentOf(service, operation.name);
-      return document === undefined ? absent : { kind: "document", document };
-    }
+    case "document":
+      return readDocument(service, operation.name);
     case "list":
       return performList(service, operation, request);
     case "query":
@@ -51,6 +49,11 @@ export function perform(
     default:
       return write(service, operation, request);
   }
+}
+
+async function readDocument(service: Service, name: string): Promise<Result> {
+  const document = await documentOf(service, name);
+  return document === undefined ? absent : { kind: "document", document };
 }
 
 async function read(service: Service, operation: OperationOf<"read">, request: HttpRequest): Promise<Result> {

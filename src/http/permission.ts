@@ -12,7 +12,7 @@ import type { methodsOf, Route } from "./route.ts";
 import type { Service } from "./service.ts";
 
 /** What each method asks for, of which one suffices. A method that is not here is for nobody. */
-const askedBy: Readonly<
+export const askedBy: Readonly<
   Record<Exclude<keyof typeof methodsOf, "document" | "batch">, Readonly<Record<string, readonly Action[]>>>
 > = {
   collection: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },

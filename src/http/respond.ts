@@ -55,7 +55,7 @@ export function respond(service: Service, result: Result, request: HttpRequest):
 export function addCommonHeaders(service: Service, request: HttpRequest, { headers }: HttpResponse): void {
   const theirs = request.headers["x-request-id"];
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
-  for (const [name, value] of safetyPairs) headers[name] = value;
+  for (const [name, value] of safetyPairs) headers[name] ??= value;
   // What is for one caller is not for a cache that others share.
   headers.vary ??= service.settings.corsOrigins.includes("*")
     ? "Accept, Accept-Encoding"
@@ -88,9 +88,13 @@ function optionsResponse(
 ): HttpResponse {
   const headers: Record<string, string> = { "cache-control": noStore, ...accept };
   if (allow !== undefined) headers.allow = allow;
+  if (service.settings.docs) headers.link = serviceDescription;
   if (isPreflight(request, service.settings)) Object.assign(headers, preflightHeaders);
   return { status: 204, headers, body: undefined };
 }
+
+/** Where the interface is described (RFC 8631). */
+const serviceDescription = '</openapi.json>; rel="service-desc"';
 
 function unmodified(
   service: Service,
@@ -102,8 +106,9 @@ function unmodified(
   return { status: 304, headers, body: undefined };
 }
 
-function documentResponse({ status, type, body }: Document, request: HttpRequest): HttpResponse {
-  return withBody(request, body, { status, headers: { "content-type": type, "cache-control": noStore } });
+function documentResponse({ status, type, body, headers }: Document, request: HttpRequest): HttpResponse {
+  const all = { "content-type": type, "cache-control": noStore, ...headers };
+  return withBody(request, body, { status, headers: all });
 }
 
 function resourceResponse(

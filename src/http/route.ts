@@ -46,7 +46,8 @@ export function resourcePath(collectionPath: string, id: string): string {
 }
 
 /** Paths outside the prefix that the service answers itself. */
-const documentPath = /^\/(?:livez|readyz|healthz|problems\/[^/]+)$/;
+const documentPath =
+  /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|\.well-known\/api-catalog|docs(?:\/[^/]+)?)$/;
 
 /** Whether the target is one of these. */
 export function isDocument(target: string): boolean {

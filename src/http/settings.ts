@@ -17,6 +17,8 @@ export interface HttpSettings {
   requireTls: boolean;
   /** How many requests one caller may make; `undefined` for any number. @default undefined */
   rate: Rate | undefined;
+  /** Whether the service describes itself to whoever asks. @default true */
+  docs: boolean;
   limits: Limits;
 }
 

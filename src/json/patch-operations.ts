@@ -40,6 +40,9 @@ const needs = {
   test: ["value"],
 } as const satisfies Record<Operation["op"], readonly ("value" | "from")[]>;
 
+/** The names of all operations. */
+export const patchOperationNames = Object.keys(needs);
+
 function parseOperation(item: unknown, index: number): Operation {
   if (!isObject(item)) throw invalid([index], "is not an object");
   const op = ownMember(item, "op");

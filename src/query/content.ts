@@ -15,7 +15,7 @@ import { toRequest } from "./request.ts";
 import { readSortList } from "./sort-keys.ts";
 
 /** The members that the content may have. */
-const contentMembers = [
+export const contentMembers = [
   "filter",
   "sort",
   "limit",

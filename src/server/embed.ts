@@ -7,7 +7,17 @@ import { type App, mountService } from "../http/app.ts";
 import { openService } from "./open-service.ts";
 
 /** What is the application's own affair: an option that was ignored would be a trap. */
-const options = ["host", "port", "log", "tls", "requireTls", "trustProxy", "drainDelayMs", "stopTimeoutMs"];
+const options = [
+  "host",
+  "port",
+  "log",
+  "tls",
+  "requireTls",
+  "trustProxy",
+  "docs",
+  "drainDelayMs",
+  "stopTimeoutMs",
+];
 const limits = ["headers", "headersTimeoutMs", "requestTimeoutMs", "keepAliveTimeoutMs"];
 
 /**
@@ -18,7 +28,8 @@ export async function embed(app: App, config: Record<string, unknown>): Promise<
   requireOwnOptions(config);
   // A prefix that it was given, Fastify has put before the paths of this instance already.
   const below = config.prefix === undefined ? "/api/v1" : "";
-  const content = { ...config, prefix: `${app.prefix}${below}` };
+  // What is outside the prefix is not served here, so the service's own description of itself is not there.
+  const content = { ...config, prefix: `${app.prefix}${below}`, docs: false };
   const sources = { flags: {}, env: {}, cwd: process.cwd(), file: undefined };
   const { log } = app;
   const { service, drain, close } = await openService(await compileConfig(content, sources), {

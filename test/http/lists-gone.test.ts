@@ -71,6 +71,7 @@ async function startWatched(
         tls: undefined,
         trustProxy: [],
         requireTls: false,
+        docs: true,
         limits: defaultLimits,
       },
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),

@@ -11,6 +11,7 @@ after(() => service.stop());
 
 const collectionAllow = "GET, HEAD, POST, QUERY, OPTIONS";
 const itemAllow = "GET, HEAD, PUT, PATCH, DELETE, OPTIONS";
+const serviceDesc = '</openapi.json>; rel="service-desc"';
 const acceptPatch = "application/merge-patch+json, application/json-patch+json, application/json";
 
 describe("OPTIONS", () => {
@@ -23,7 +24,7 @@ describe("OPTIONS", () => {
           "Accept-Post": "application/json",
           "Accept-Patch": undefined,
           "Accept-Query": "application/json",
-          Link: undefined,
+          Link: serviceDesc,
         },
       });
     });
@@ -33,7 +34,12 @@ describe("OPTIONS", () => {
     for (const target of [path, `${path}/`, `/api/v1/topics/${unknownId}`, "/api/v1/never/x"])
       check(await service.send({ method: "OPTIONS", path: target }), {
         status: 204,
-        headers: { Allow: itemAllow, "Accept-Patch": acceptPatch, "Accept-Post": undefined, Link: undefined },
+        headers: {
+          Allow: itemAllow,
+          "Accept-Patch": acceptPatch,
+          "Accept-Post": undefined,
+          Link: serviceDesc,
+        },
       });
   });
 

@@ -39,6 +39,8 @@ export interface ServiceOptions {
   tls?: TlsFiles;
   trustProxy?: readonly string[];
   requireTls?: boolean;
+  /** @default true */
+  docs?: boolean;
   limits?: Partial<Limits>;
   drainDelayMs?: number;
   wireBounds?: Partial<WireBounds>;
@@ -213,6 +215,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       tls: options.tls,
       trustProxy: options.trustProxy ?? [],
       requireTls: options.requireTls ?? false,
+      docs: options.docs ?? true,
       limits: { ...defaultLimits, ...options.limits },
     },
     host: "127.0.0.1",

@@ -1,6 +1,6 @@
+import { about } from "../../about.ts";
 import type { Config } from "../../config.ts";
 import { shownAddress } from "../../store/address.ts";
-import { about } from "../about.ts";
 
 /** Where the service listens, what it stores in, the mode, and one line to try. */
 export function banner(config: Config, origin: string): string {

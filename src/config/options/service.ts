@@ -52,6 +52,13 @@ export const serviceOptions = {
     about: "whether collections that nobody declared spring into being",
     read: truth as (value: unknown) => boolean | undefined,
   },
+  docs: {
+    shownDefault: "true",
+    fallback: true,
+    about:
+      "whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on",
+    read: truth,
+  },
   history: {
     shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
     fallback: defaultHistory,

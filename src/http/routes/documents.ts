@@ -1,4 +1,4 @@
-/** What the service answers outside the prefix: its health, and what its problems mean. */
+/** What the service answers outside the prefix: its health, what its problems mean, and what describes it. */
 import { STATUS_CODES } from "node:http";
 import { type ProblemCode, problems } from "../../errors.ts";
 import { jsonType } from "../message.ts";
@@ -10,13 +10,19 @@ export interface Document {
   status: number;
   type: string;
   body: string;
+  /** Fields that it has beside those of every document, or in place of them. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** The document of this name (a path without its first slash); `undefined` if there is none. */
-export function documentOf(service: Service, name: string): Document | undefined {
+export async function documentOf(service: Service, name: string): Promise<Document | undefined> {
   if (name === "livez") return healthDocument("pass");
   if (name === "readyz" || name === "healthz") return healthDocument(readiness(service));
-  return problemDocument(name.slice("problems/".length));
+  if (name.startsWith("problems/")) return problemDocument(name.slice("problems/".length));
+  if (!service.settings.docs) return undefined;
+  // Loaded when somebody asks: few services are asked, and none more than now and then.
+  if (!name.startsWith("docs")) return (await import("./descriptions.ts")).descriptionOf(service, name);
+  return (await import("./docs-page.ts")).docsFile(name);
 }
 
 type HealthStatus = "pass" | "warn" | "fail";

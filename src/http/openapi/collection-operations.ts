@@ -1,0 +1,134 @@
+/** The operations of a collection as a whole. */
+
+import { listParameters } from "../../query/parameters.ts";
+import type { formats } from "../formats.ts";
+import type { About } from "./about.ts";
+import { asMany, asOne } from "./about.ts";
+import { type Part, ref } from "./described.ts";
+import { operationIds, schemaNames } from "./names.ts";
+import { answer, json, type MethodsOf, type OperationPlan } from "./operations.ts";
+import type { AnswerField } from "./response-headers.ts";
+
+/** By method. */
+export const collectionOperations: Record<MethodsOf<"collection">, (about: About) => OperationPlan> = {
+  GET: (about) => ({
+    ...asked(about),
+    id: operationIds(about.names).list,
+    summary: `List ${asMany(about)}`,
+    description:
+      "Gives a page of the resources, in ascending order of id unless `sort` says otherwise; `Link` leads to the next one.",
+    parameters: [
+      ...about.path,
+      ...listed(about),
+      ref("parameters", "ifNoneMatch"),
+      ref("parameters", "ifMatch"),
+    ],
+    answers: { 200: page(about, []), 304: unmodified(about, []) },
+    problems: [400, 406, 412],
+  }),
+  QUERY: (about) => ({
+    ...asked(about),
+    id: operationIds(about.names).query,
+    summary: `List ${asMany(about)} by content`,
+    description: "As GET with the same parameters, for what is too long for a URL (RFC 10008).",
+    parameters: [...about.path, ref("parameters", "ifNoneMatch"), ref("parameters", "ifMatch")],
+    requestBody: { required: true, content: json(ref("schemas", "ListQuery")) },
+    answers: { 200: page(about, ["Location"]), 304: unmodified(about, ["Location"]) },
+    problems: [400, 406, 412, 413, 415],
+  }),
+  POST: (about) => ({
+    ...asked(about),
+    id: operationIds(about.names).create,
+    summary: `Create ${asOne(about)}`,
+    description: "Creates a resource. The service gives the id; one that is sent is ignored.",
+    callers: about.callersOf("collection", "POST"),
+    parameters: [
+      ...about.path,
+      ref("parameters", "idempotencyKey"),
+      ref("parameters", "prefer"),
+      ref("parameters", "ifMatch"),
+      ref("parameters", "ifNoneMatch"),
+    ],
+    requestBody: { required: true, content: json(ref("schemas", schemaNames(about.names).input)) },
+    answers: { 201: created(about) },
+    problems: [400, 406, 409, 412, 413, 415, 422],
+  }),
+};
+
+function asked(about: About): Pick<OperationPlan, "tag" | "callers"> {
+  return { tag: about.tag, callers: about.callersOf("collection", "GET") };
+}
+
+function listed({ names }: About): Part[] {
+  const filters = {
+    name: "attributes",
+    in: "query",
+    description: "Filters by attribute, each as a parameter of its own.",
+    style: "form",
+    explode: true,
+    schema: ref("schemas", schemaNames(names).filter),
+    example: {}, // pages to try requests on would fill in every filter there is
+  };
+  return [filters, ...listParameters.map((name) => ref("parameters", name))];
+}
+
+const ofPages: readonly AnswerField[] = ["Link", "X-Total-Count", "Content-Range"];
+
+function page({ described, names, version }: About, more: readonly AnswerField[]): Part {
+  const called = schemaNames(names);
+  const list = (name: string) => ({ type: "array", items: ref("schemas", name) });
+  const schema = {
+    anyOf: [
+      { ...list(called.resource), description: "The resources." },
+      { ...list(called.part), description: "With `fields`: cut down." },
+      ref("schemas", called.page),
+    ],
+  };
+  const lines =
+    version === "3.2" ? { itemSchema: ref("schemas", called.part) } : { schema: { type: "string" } };
+  const others: Record<keyof typeof formats, Part> = {
+    "application/x-ndjson": lines,
+    "text/csv": { schema: { type: "string" } },
+  };
+  return answer(described, "A page of the list.", {
+    must: ["ETag", "Accept-Query"],
+    may: [...ofPages, ...more],
+    content: { ...json(schema), ...others },
+  });
+}
+
+function unmodified({ described }: About, more: readonly AnswerField[]): Part {
+  return answer(described, "The list is as it was.", { must: ["ETag"], may: more });
+}
+
+/** The answer to what made a resource, with the ways on from there. */
+export function created(about: About): Part {
+  const { described, names } = about;
+  const made = answer(described, "The resource was created. With `Prefer: return=minimal`, it is left out.", {
+    must: ["Location", "ETag"],
+    may: ["Content-Location", "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+    content: json(resourceOrPart(about)),
+  });
+  const ids = operationIds(names);
+  const targets = [ids.read, ids.replace, ids.patch, ids.delete, ids.changes];
+  return {
+    ...made,
+    links: Object.fromEntries(targets.map((operationId) => [operationId, linkTo(operationId, about)])),
+  };
+}
+
+/** What a write is answered with. Of what its caller is not told, a part stays. */
+export function resourceOrPart({ collection, names }: About): Part {
+  const called = schemaNames(names);
+  const hides = collection.attributeRules.some(({ roles }) => roles !== undefined);
+  return ref("schemas", hides ? called.part : called.resource);
+}
+
+function linkTo(operationId: string, { path }: About): Part {
+  const collection = path.length > 0 ? { collection: "$request.path.collection" } : {};
+  return {
+    operationId,
+    description: "The created resource.",
+    parameters: { ...collection, id: "$response.body#/id" },
+  };
+}

@@ -1,0 +1,69 @@
+/** What operations and schemas of a collection are called, so that generated code reads well and nothing is named twice. */
+
+/** What stands for one resource of a collection and for several, such as `Article` and `Articles`. */
+export interface Names {
+  one: string;
+  many: string;
+}
+
+/** The names of the operations of a collection. */
+export function operationIds({ one, many }: Names) {
+  return {
+    list: `list${many}`,
+    query: `query${many}`,
+    create: `create${one}`,
+    read: `get${one}`,
+    replace: `replace${one}`,
+    patch: `patch${one}`,
+    delete: `delete${one}`,
+    changes: `list${one}Changes`,
+    restore: `restore${one}`,
+  } as const;
+}
+
+/** The names of the schemas of a collection. */
+export function schemaNames({ one }: Names) {
+  return {
+    resource: one,
+    input: `${one}Input`,
+    part: `${one}Part`,
+    patch: `${one}Patch`,
+    page: `${one}Page`,
+    filter: `${one}Filter`,
+  } as const;
+}
+
+/** Names for a collection of which none is `taken`; takes them. */
+export function namesFor(collection: string, taken: Set<string>): Names {
+  const many = pascalCase(collection);
+  for (let n = 1; ; n++) {
+    const end = n <= 2 ? "" : String(n - 1);
+    const names = { one: (n === 1 ? singular(many) : many) + end, many: many + end };
+    const all = [...Object.values(operationIds(names)), ...Object.values(schemaNames(names))].map(folded);
+    if (all.some((name) => taken.has(name))) continue;
+    for (const name of all) taken.add(name);
+    return names;
+  }
+}
+
+/** Generators write files and types of these names, and not every file system tells case apart. */
+export function folded(name: string): string {
+  return name.toLowerCase();
+}
+
+function pascalCase(name: string): string {
+  return name
+    .split(/[_-]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+}
+
+/** By the rules of English for most words; a wrong guess is only less pretty. */
+function singular(name: string): string {
+  if (/(?:ss|us|is|news|series|data)$/i.test(name)) return name;
+  if (/[^aeiou]ies$/i.test(name)) return name.replace(/ies$/i, "y");
+  if (/(?:x|z|ch|sh|ss)es$/i.test(name)) return name.slice(0, -2);
+  if (/people$/i.test(name))
+    return name.replace(/people$/i, (word) => (word.startsWith("P") ? "Person" : "person"));
+  return /s$/i.test(name) && name.length > 2 ? name.slice(0, -1) : name;
+}

@@ -1,0 +1,117 @@
+/** The parameters and header fields of requests. */
+import { collectionName } from "../../collection/collection.ts";
+import { idKinds } from "../../collection/ids.ts";
+import { type ListParameter, listParameters } from "../../query/parameters.ts";
+import { defaultPageSize } from "../../query/request.ts";
+import type { Limits } from "../settings.ts";
+import type { Part } from "./described.ts";
+
+const whole = (minimum: number): Part => ({ type: "integer", minimum });
+const text: Part = { type: "string" };
+const names: Part = { type: "array", items: { type: "string" } };
+
+/** What each parameter of a list is. The first example is shown. */
+const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
+  limit: { description: "How many resources a page has at most.", schema: whole(1) },
+  cursor: { description: "Where the page begins: taken from a `next` link.", schema: text },
+  offset: { description: "How many resources come before the page.", schema: whole(0) },
+  range: { description: "The first and the last position of the page: `[0,24]`.", schema: text },
+  _start: { description: "How many resources come before the page.", schema: whole(0) },
+  _end: { description: "The position at which the page has ended.", schema: whole(0) },
+  _page: { description: "The number of the page, from 1.", schema: whole(1) },
+  _limit: { description: "As `limit`, with `_start` or `_page`.", schema: whole(1) },
+  _per_page: { description: "As `limit`, with `_page`.", schema: whole(1) },
+  sort: { description: "Attributes to sort by, at most 5: `-year,title`; `-` is descending.", schema: names },
+  _sort: { description: "Attributes to sort by: `year,title`.", schema: text },
+  _order: { description: "The directions for `_sort`: `desc,asc`.", schema: text },
+  filter: { description: 'A filter as JSON: `{"year":{"gte":1950}}`.', schema: text },
+  q: { description: "Words to search for.", schema: text },
+  fields: { description: "The attributes to answer with; `id` is always among them.", schema: names },
+  envelope: {
+    description: "Whether the page is put into an object.",
+    schema: { type: "boolean", default: false },
+  },
+  count: {
+    description: "`exact` counts the total in any case, `none` in no case.",
+    schema: { type: "string", enum: ["exact", "none"] },
+  },
+};
+
+/** The parameters of lists as components. */
+export function listParameterParts({ page }: Limits): Record<string, Part> {
+  return Object.fromEntries(
+    listParameters.map((name) => {
+      const { description, schema } = ofLists[name];
+      const more = name === "limit" ? ` More than ${page} is lowered to that.` : "";
+      const given = name === "limit" ? { ...schema, default: Math.min(defaultPageSize, page) } : schema;
+      const list = schema === names ? { style: "form", explode: false } : {};
+      return [name, { name, in: "query", description: description + more, ...list, schema: given }];
+    }),
+  );
+}
+
+/** What asks for an earlier state of a resource. */
+const ofMoments: Record<string, Part> = {
+  version: {
+    name: "version",
+    in: "query",
+    description: "Reads the resource as this version of it was.",
+    schema: whole(1),
+  },
+  at: {
+    name: "at",
+    in: "query",
+    description:
+      "Reads the resource as it was at this time: a day, a timestamp, or Unix time in milliseconds.",
+    schema: text,
+  },
+};
+
+/** Header fields of requests, by the names of their components. */
+const headerFields = {
+  ifMatch: ["If-Match", 'Entity tags, or `*`: the answer is 412 unless one is the current one. `"7"`'],
+  ifNoneMatch: ["If-None-Match", "Entity tags, or `*`: a read that one of them is right for is 304."],
+  ifModifiedSince: ["If-Modified-Since", "A date: the answer is 304 unless it changed since."],
+  ifUnmodifiedSince: ["If-Unmodified-Since", "A date: the answer is 412 if it changed since."],
+  prefer: ["Prefer", "`return=minimal` leaves the resource out of the answer."],
+  idempotencyKey: [
+    "Idempotency-Key",
+    "A random key, such as a UUID: the request takes effect once, however often it is sent.",
+  ],
+} as const;
+
+/** The name of the component of a header field. */
+export type HeaderField = keyof typeof headerFields;
+
+/** All parameters that operations share, as components. */
+export function parameterParts(limits: Limits, usesOpen: boolean): Record<string, Part> {
+  const fields = Object.entries(headerFields).map(([key, [name, description]]) => {
+    const schema = key === "idempotencyKey" ? { type: "string", minLength: 1, maxLength: 257 } : text;
+    return [key, { name, in: "header", description, schema }] as const;
+  });
+  return {
+    ...listParameterParts(limits),
+    ...ofMoments,
+    ...Object.fromEntries(fields),
+    ...(usesOpen ? { collection: collectionParameter } : {}),
+  };
+}
+
+const collectionParameter: Part = {
+  name: "collection",
+  in: "path",
+  required: true,
+  description: "The name of a collection.",
+  schema: { type: "string", pattern: collectionName.source },
+};
+
+/** The id in a path. */
+export function idParameter(kind: keyof typeof idKinds): Part {
+  return {
+    name: "id",
+    in: "path",
+    required: true,
+    description: `The id of the resource. ${idKinds[kind]}`,
+    schema: { type: "string", minLength: 1 },
+  };
+}

@@ -1,0 +1,228 @@
+/** The schemas of a collection: its resources, what is sent, what is cut down, and what can be asked for. */
+import { type AttributeType, attributeFacts } from "../../collection/attributes.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { isSchemaObject, type Schema } from "../../collection/keywords.ts";
+import { timestampNames } from "../../collection/timestamps.ts";
+import { type OperatorName, operatorNames, operators } from "../../query/operators.ts";
+import { listParameters } from "../../query/parameters.ts";
+import { type Part, ref } from "./described.ts";
+import type { Names } from "./names.ts";
+import { schemaNames } from "./names.ts";
+import { copySchema } from "./schema-copy.ts";
+
+/** What is known of the attributes of a collection. */
+interface Attributes {
+  /** The schema of what is sent, without id. */
+  input: Schema;
+  /** Those that are listed by name, as answers have them. */
+  properties: Readonly<Record<string, unknown>>;
+  /** Those that every answer has. */
+  required: readonly string[];
+  /** Whether there are no others. */
+  isClosed: boolean;
+}
+
+/** The schemas of a collection, by their names. */
+export function resourceSchemas(collection: Collection, names: Names): Record<string, Part> {
+  const called = schemaNames(names);
+  const { input, properties, required, isClosed } = attributesOf(
+    collection,
+    `#/components/schemas/${called.input}`,
+  );
+  const all = { id: idSchema(collection), ...properties, ...timestampSchemas(collection) };
+  const rest = isClosed ? { additionalProperties: false } : {};
+  return {
+    [called.resource]: {
+      description: `A resource of ${whose(collection)}.`,
+      ...annotationsOf(input),
+      type: "object",
+      required: ["id", ...required],
+      properties: all,
+      ...rest,
+    },
+    [called.input]: input,
+    [called.part]: {
+      description: `A resource cut down to what \`fields\` names, or to what its reader is told.`,
+      type: "object",
+      required: ["id"],
+      properties: all,
+      ...rest,
+    },
+    [called.patch]: patchSchema(collection, properties, isClosed),
+    [called.page]: pageSchema(called.part),
+    [called.filter]: filterSchema(collection, all),
+  };
+}
+
+function whose({ schema, name }: Collection): string {
+  return schema === undefined && name === "" ? "a collection" : `the collection ${name}`;
+}
+
+function annotationsOf({ title, description }: Schema): Part {
+  return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
+}
+
+function attributesOf(collection: Collection, pointer: string): Attributes {
+  const hidden = collection.attributeRules.filter(({ roles }) => roles !== undefined).map(({ name }) => name);
+  if (collection.schema === undefined)
+    return { input: anything, properties: {}, required: [], isClosed: false };
+  const { root, isPlain } = copySchema(collection.schema, pointer);
+  const isTold = isPlain && isSchemaObject(root.properties);
+  // What is only for some is not told to everybody who reads the document.
+  if (hidden.length > 0 && !isTold) return { input: anything, properties: {}, required: [], isClosed: false };
+  const input = describedInput(root, collection, hidden);
+  if (!isTold) return { input, properties: {}, required: [], isClosed: false };
+  const { properties = {}, required = [] } = input as { properties?: object; required?: string[] };
+  const unsure = new Set(
+    collection.attributeRules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name),
+  );
+  return {
+    input,
+    properties: properties as Record<string, unknown>,
+    required: (Array.isArray(root.required) ? (root.required as string[]) : required).filter(
+      (name) => !unsure.has(name) && !hidden.includes(name),
+    ),
+    isClosed: root.additionalProperties === false && hidden.length === 0,
+  };
+}
+
+const anything: Schema = {
+  description: "The attributes of a resource. An `id` among them is ignored in a create.",
+  type: "object",
+};
+
+/** What is sent: without what is not for everybody to see, and without insisting on what has a default. */
+function describedInput(
+  root: Schema,
+  { attributeRules, defaults }: Collection,
+  hidden: readonly string[],
+): Schema {
+  const given = new Set([...defaults.map(({ name }) => name), ...hidden]);
+  const { required, properties, ...others } = root;
+  const input: Schema = { type: "object", ...others };
+  if (isSchemaObject(properties)) {
+    const shown = Object.entries(properties).filter(([name]) => !hidden.includes(name));
+    input.properties = Object.fromEntries(
+      shown.map(([name, schema]) => [name, withRule(name, schema, attributeRules)]),
+    );
+  }
+  const needed = Array.isArray(required) ? required.filter((name) => !given.has(name)) : [];
+  if (needed.length > 0) input.required = needed;
+  if (hidden.length > 0) delete input.additionalProperties;
+  return input;
+}
+
+function withRule(name: string, schema: unknown, rules: Collection["attributeRules"]): unknown {
+  const rule = rules.find((each) => each.name === name);
+  if (rule === undefined || schema === false) return schema;
+  const marks = {
+    ...(rule.readOnly ? { readOnly: true } : {}),
+    ...(rule.writeOnly ? { writeOnly: true } : {}),
+  };
+  return { ...(schema === true ? {} : (schema as Schema)), ...marks };
+}
+
+function idSchema({ idKind }: Collection): Part {
+  const description = "The id, which the service gives.";
+  if (idKind === "integer") return { description, type: "integer" };
+  return { description, type: "string", minLength: 1, maxLength: 128 };
+}
+
+function timestampSchemas({ timestamps }: Collection): Record<string, Part> {
+  if (!timestamps) return {};
+  const time = { type: "string", format: "date-time", readOnly: true };
+  const when = {
+    createdAt: "When the resource was created.",
+    updatedAt: "When the resource was last changed.",
+  };
+  return Object.fromEntries(timestampNames.map((name) => [name, { description: when[name], ...time }]));
+}
+
+/** A merge patch: what is in it replaces what is there, `null` removes it. */
+function patchSchema(collection: Collection, properties: Attributes["properties"], isClosed: boolean): Part {
+  const members = Object.keys(properties).map((name) => [name, patchMember(collection, name)]);
+  return {
+    description: "A JSON Merge Patch (RFC 7396): members replace members, null removes.",
+    type: "object",
+    properties: {
+      id: { description: "The id of the resource, which stays as it is." },
+      ...Object.fromEntries(members),
+    },
+    ...(isClosed && !collection.timestamps ? { additionalProperties: false } : {}),
+  };
+}
+
+function patchMember(collection: Collection, name: string): Part {
+  const types = jsonTypes(attributeFacts(collection, [name]).types);
+  if (types === undefined) return {};
+  return { type: [...new Set([...types, "null"])], ...(types.includes("array") ? { items: {} } : {}) };
+}
+
+function jsonTypes(types: ReadonlySet<AttributeType> | undefined): string[] | undefined {
+  return types === undefined || types.size === 0 ? undefined : [...types];
+}
+
+function pageSchema(part: string): Part {
+  const url = { type: "string" };
+  return {
+    description: "A page of a list with its links, where `envelope=true` asks for it.",
+    type: "object",
+    required: ["items"],
+    properties: {
+      items: { type: "array", items: ref("schemas", part) },
+      total: { description: "How many resources the whole list has, where that is known.", type: "integer" },
+      self: url,
+      first: url,
+      prev: url,
+      next: url,
+      last: url,
+    },
+    additionalProperties: false,
+  };
+}
+
+const ofFilters = [
+  "Filters by attribute: `title=x`, or with an operator `views:gte=10`. A dot leads to a nested attribute: `author.name=x`.",
+  "Each is a parameter of its own; one that is repeated asks for any of its values. The operators ask that the attribute",
+  `${operatorNames.map((name) => `${operators[name].meaning} (\`${name}\`)`).join("; ")}.`,
+].join(" ");
+
+/** Filters by attribute, which are parameters of their own in a query string. */
+function filterSchema(collection: Collection, attributes: object): Part {
+  const hidden = collection.sight?.hidden;
+  const names = Object.keys(attributes).filter((name) => hidden?.has(name) !== true);
+  const filters = names.flatMap((name) =>
+    operatorNames.flatMap((operator) => {
+      const spelled = operator === "eq" && !isReserved(name) ? name : `${name}:${operator}`;
+      return suits(collection, name, operator) ? [[spelled, operandSchema(operator)] as const] : [];
+    }),
+  );
+  return {
+    description: ofFilters,
+    type: "object",
+    properties: Object.fromEntries(filters),
+    additionalProperties: { type: "string" },
+  };
+}
+
+function isReserved(name: string): boolean {
+  return (listParameters as readonly string[]).includes(name) || name.includes(":");
+}
+
+/** Whether an operator can be true of any value that the attribute may have. */
+function suits(collection: Collection, name: string, operator: OperatorName): boolean {
+  const { types } = attributeFacts(collection, [name]);
+  if (types === undefined) return true;
+  const asked: Record<(typeof operators)[OperatorName]["takes"], readonly AttributeType[]> = {
+    scalar: operator === "contains" ? ["string", "array"] : ["null", "boolean", "number", "string"],
+    list: ["null", "boolean", "number", "string"],
+    comparable: ["number", "string"],
+    string: ["string"],
+    boolean: ["null", "boolean", "number", "string", "array", "object"],
+  };
+  return asked[operators[operator].takes].some((type) => types.has(type));
+}
+
+function operandSchema(operator: OperatorName): Part {
+  return { type: operators[operator].takes === "boolean" ? "boolean" : "string" };
+}

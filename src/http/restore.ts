@@ -5,7 +5,7 @@ import { pickFrom } from "../collection/resource.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
 import { Faults, inBody } from "../query/faults.ts";
-import type { Change, Key, Stored } from "../store/store.ts";
+import type { Change, Key, ResourceChange, Stored } from "../store/store.ts";
 import { commit, commitNothing, type Made, timeOfChange } from "./commit.ts";
 import { requirePreconditions } from "./conditional.ts";
 import { readContent } from "./content.ts";
@@ -24,8 +24,8 @@ const absent: Result = { kind: "absent" };
 /** How often a restore is decided anew when another instance was faster. */
 const maxTries = 5;
 
-/** A resource as it is: there, or deleted with a version of the delete. */
-type State = { current: Stored } | { deleted: number };
+/** A resource as it is: there, or deleted by this change. */
+type State = { current: Stored } | { deleted: ResourceChange };
 
 /** Restores a resource to a version. Throws the problems of content and preconditions, of a replace, and the store's. */
 export async function restore(service: Service, operation: Restore, request: HttpRequest): Promise<Result> {
@@ -58,7 +58,7 @@ async function stateOf({ store }: Service, key: Key): Promise<State | undefined>
   const current = await store.read(key);
   if (current !== undefined) return { current };
   const [last] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
-  return last?.kind === "deleted" ? { deleted: last.version } : undefined;
+  return last?.kind === "deleted" ? { deleted: last } : undefined;
 }
 
 /** What is deleted has no state that a write could lose, and no entity tag that If-Match could name (RFC 9110 §13.1.1). */
@@ -130,7 +130,8 @@ async function putBack(
   const guard = guardOf(service, collection, request);
   const current = "current" in state ? state.current : undefined;
   const before = current ?? old;
-  const at = timeOfChange(service, collection, before);
+  const last = "current" in state ? state.current.updatedAt : state.deleted.at;
+  const at = timeOfChange(service, collection, { updatedAt: last });
   const moment = { at, before, isDeleted: current === undefined };
   const next = decideReplace(operation, contentOf(old, collection), moment);
   const kind = current === undefined ? "created" : "updated";
@@ -164,5 +165,5 @@ function toldProblem(error: unknown, { sight }: Collection): unknown {
 
 function changeOf(key: Key, state: State, next: string): Change {
   if ("current" in state) return { key, expect: state.current.version, next };
-  return { key, expect: "absent", next, after: state.deleted };
+  return { key, expect: "absent", next, after: state.deleted.version };
 }

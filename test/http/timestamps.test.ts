@@ -218,6 +218,20 @@ test("a clock that was set back takes no time before an earlier one", async () =
   assert.deepEqual(times, [third.body.createdAt, third.body.createdAt]);
 });
 
+test("a resource is restored no earlier than it was deleted, also where the clock was set back", async () => {
+  const { id, path } = await makePost();
+  now = start + 1_000;
+  check(await send("DELETE", path), { status: 205 });
+  now = start - 60_000;
+  const restored = await send("POST", `${path}/_restore`, { version: 1 });
+  check(restored, { status: 201, json: { id, title: "a", createdAt: at(), updatedAt: at(1_000) } });
+  const changes = (await send("GET", `${path}/_changes`)).json as { at: string }[];
+  assert.deepEqual(
+    changes.map((change) => change.at),
+    [at(1_000), at(1_000), at()],
+  );
+});
+
 test("lists filter and sort by the times, and know their names", async () => {
   const early = await makePost({ title: "lists", n: 1 });
   const late = await makePost({ title: "lists", n: 2 });

@@ -169,7 +169,7 @@ test("a proxy's 503 to what must not be repeated is an error", async (t) => {
 
 test("what is not answered in time is tried again, and is an error in the end", async (t) => {
   const { seen, baseUrl } = await startStandIn(t, ["nothing", 200, "nothing", "nothing"]);
-  const client = createClient({ baseUrl, timeoutMs: 50, retry: { baseMs: 1, attempts: 2 } });
+  const client = createClient({ baseUrl, timeoutMs: 500, retry: { baseMs: 1, attempts: 2 } });
   await client.notes?.get("1");
   assert.equal(seen.length, 2);
   await assert.rejects(async () => client.notes?.get("1"), TimeoutError);

@@ -50,7 +50,8 @@ export interface Fixture {
 export function useFixture(mode: (typeof modes)[number]): Fixture {
   const fixture: Partial<Fixture> = {};
   before(async () => {
-    const service = await startService(mode === "declared" ? { collections } : {});
+    const probe = { standstillMs: Number.POSITIVE_INFINITY }; // whole front ends are loaded in this thread
+    const service = await startService(mode === "declared" ? { collections, probe } : { probe });
     fixture.service = service;
     fixture.url = `${service.origin}/api/v1`;
     const create = async (collection: string, attributes: object) =>

@@ -24,8 +24,8 @@ const absent: Result = { kind: "absent" };
 /** How often a restore is decided anew when another instance was faster. */
 const maxTries = 5;
 
-/** A resource as it is: there, or deleted by this change. */
-type State = { current: Stored } | { deleted: ResourceChange };
+/** A resource as it is: there, or deleted by this change, with what is known of its last state. */
+type State = { current: Stored } | { deleted: ResourceChange; last: Stored | undefined };
 
 /** Restores a resource to a version. Throws the problems of content and preconditions, of a replace, and the store's. */
 export async function restore(service: Service, operation: Restore, request: HttpRequest): Promise<Result> {
@@ -57,8 +57,9 @@ function unfit(version: number): (error: unknown) => never {
 async function stateOf({ store }: Service, key: Key): Promise<State | undefined> {
   const current = await store.read(key);
   if (current !== undefined) return { current };
-  const [last] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
-  return last?.kind === "deleted" ? { deleted: last } : undefined;
+  const [change] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
+  if (change?.kind !== "deleted") return undefined;
+  return { deleted: change, last: await store.version(key, change.version - 1) };
 }
 
 /** What is deleted has no state that a write could lose, and no entity tag that If-Match could name (RFC 9110 §13.1.1). */
@@ -129,7 +130,8 @@ async function putBack(
   const key = { collection: collection.name, id };
   const guard = guardOf(service, collection, request);
   const current = "current" in state ? state.current : undefined;
-  const before = current ?? old;
+  // What is not the caller's to set stays as it was last, whichever version the caller chooses.
+  const before = ("current" in state ? current : state.last) ?? old;
   const last = "current" in state ? state.current.updatedAt : state.deleted.at;
   const at = timeOfChange(service, collection, { updatedAt: last });
   const moment = { at, before, isDeleted: current === undefined };

@@ -50,6 +50,7 @@ async function hire(more: Record<string, unknown> = {}): Promise<string> {
 }
 
 const as = (who: Caller, request: Request): Promise<Answer> => sendAs(service, who, request);
+const detailOf = (answer: Answer) => (answer.json as { detail: string }).detail;
 const read = async (who: Caller, target: string) =>
   (await as(who, { path: target })).json as Record<string, unknown>;
 
@@ -242,6 +243,8 @@ describe("an attribute that is for a role", () => {
     );
     const guessed = await as("ada", { method: "POST", path, content: { name: "x", salry: 1 } });
     assert.doesNotMatch(guessed.text, /salary/);
+    const wrong = await as("ada", { method: "POST", path, content: { name: "x", nothingAlike: 1 } });
+    assert.equal(detailOf(guessed).replace("salry", "nothingAlike"), detailOf(wrong));
   });
 
   test("stays what it is when others go back to an earlier version", async () => {
@@ -251,6 +254,16 @@ describe("an attribute that is for a role", () => {
     assert.equal(back.status, 200, back.text);
     const { salary, grade, pin } = await read("hans", target);
     assert.deepEqual([salary, grade, pin], [2, undefined, undefined]);
+  });
+
+  test("stays what it was last when others bring back an earlier version of what is deleted", async () => {
+    const target = await hire({ salary: 1 });
+    await as("hans", { method: "PATCH", path: target, content: { salary: 2, grade: "a" } });
+    await as("ada", { method: "DELETE", path: target });
+    const back = await as("ada", { method: "POST", path: `${target}/_restore`, content: { version: 1 } });
+    assert.equal(back.status, 201, back.text);
+    const { salary, grade } = await read("hans", target);
+    assert.deepEqual([salary, grade], [2, undefined]);
   });
 });
 

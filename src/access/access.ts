@@ -1,4 +1,5 @@
 /** The rules of all collections, compiled once: for whoever asks, what they may. */
+import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
 import { sightOf } from "../collection/sight.ts";
 import { StartError } from "../errors.ts";
@@ -15,6 +16,8 @@ export interface Access {
   seen(collection: Collection, principal: Principal | undefined): Collection;
   /** Whether a caller may write anything anywhere. */
   mayWrite(principal: Principal | undefined): boolean;
+  /** A short text that is the same for as long as the caller may be told the same. */
+  rights(principal: Principal | undefined): string;
 }
 
 /** What is declared of each collection, by name. */
@@ -29,9 +32,11 @@ export function compileAccess(
   const known = new Map([...collections.values()].map((each) => [each.name, guard(each, declarations)]));
   const open: PermitFor = (principal, name) => createPermit(defaultRules, name, principal);
   const permit: Access["permit"] = (name, principal) => (known.get(name) ?? open)(principal, name);
+  const seen = createViews();
   return {
     permit,
-    seen: createViews(),
+    seen,
+    rights: (principal) => rightsOf(collections, { permit, seen }, principal),
     mayWrite: (principal) =>
       (openCollections && principal !== undefined) ||
       [...known.keys()].some((name) => mayWrite(permit(name, principal))),
@@ -55,6 +60,20 @@ export function requireNoAccess(
       `collections.${name}.${option}: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.`,
     );
   }
+}
+
+/** By what comes of the rules for the caller, so that neither a new token nor a role that matters nowhere makes a difference. */
+function rightsOf(
+  collections: ReadonlyMap<string, Collection>,
+  { permit, seen }: Pick<Access, "permit" | "seen">,
+  principal: Principal | undefined,
+): string {
+  const told = [...collections.values()].map((collection) => {
+    const { sight } = seen(collection, principal);
+    return [collection.name, permit(collection.name, principal).may("read"), [...(sight?.hidden ?? [])]];
+  });
+  const inOpenOnes = principal === undefined ? null : (principal.scopes ?? "all");
+  return hash("sha256", JSON.stringify([inOpenOnes, told]), "base64url").slice(0, 16);
 }
 
 /** Collections as callers see them, one for each set of roles that makes a difference. */

@@ -13,7 +13,7 @@ export function settingFaults(next: Attributes, current: Attributes, sight: Sigh
       !sight.concealed.has(name) && Object.hasOwn(next, name) && !isKept(name, { next, current, sight }),
   );
   return [
-    ...unknown.map((name) => faultAt(name, "unknownAttribute", "is not an attribute that the schema knows")),
+    ...unknown.map((name) => faultAt(name, "unknownAttribute", isUnknown)),
     ...fixed.map((name) => faultAt(name, "readOnly", "cannot be set: leave it out, or as it is")),
   ];
 }
@@ -62,12 +62,22 @@ export function toldViolations(
   { concealed, hidden }: Sight,
   { sent, isNew }: { sent: Attributes; isNew: boolean },
 ): readonly Violation[] {
-  const isSecret = ({ pointer = "", detail }: Violation) =>
-    [...(isNew ? concealed : hidden)].some((name) => isAt(pointer, name) && !Object.hasOwn(sent, name)) ||
+  const namesConcealed = ({ detail }: Violation) =>
     [...concealed].some((name) => detail.includes(JSON.stringify(name)));
+  const isSecret = (each: Violation) =>
+    [...(isNew ? concealed : hidden)].some(
+      (name) => isAt(each.pointer ?? "", name) && !Object.hasOwn(sent, name),
+    ) || namesConcealed(each);
   if (!violations.some(isSecret)) return violations;
-  return [...violations.filter((each) => !isSecret(each)), unfit];
+  // A name that is nearly that of what is concealed is answered like any other.
+  const plain = violations.map((each) =>
+    each.code === "unknownAttribute" && namesConcealed(each) ? { ...each, detail: isUnknown } : each,
+  );
+  const told = plain.filter((each) => !isSecret(each));
+  return told.length === plain.length ? told : [...told, unfit];
 }
+
+const isUnknown = "is not an attribute that the schema knows";
 
 function isAt(pointer: string, name: string): boolean {
   const place = toFragment([name]);

@@ -61,7 +61,7 @@ export function receiptFor(service: Service, request: HttpRequest, result: Resul
   const { key, fingerprint } = request.keyed;
   const response = respond(service, result, request);
   const brief = String(response.headers.location ?? "");
-  const answer = JSON.stringify({ ...response, rights: rightsOf(request) });
+  const answer = JSON.stringify({ ...response, rights: rightsOf(service, request) });
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
 
@@ -93,15 +93,13 @@ async function replay(
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
   if (receipt.answer === undefined) throw notKept(receipt);
   const { rights, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { rights?: string };
-  const { status, headers, body } = rights === rightsOf(request) ? answer : withoutContent(answer);
+  const { status, headers, body } = rights === rightsOf(service, request) ? answer : withoutContent(answer);
   return { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
 }
 
-/** What an answer was given for, beside the rules: who has lost a role, or has now a narrower credential, may have lost sight of it. */
-function rightsOf({ principal }: HttpRequest): string | undefined {
-  if (principal === undefined) return undefined;
-  const { roles, scopes } = principal;
-  return hash("sha256", JSON.stringify([[...roles].sort(), scopes]), "base64url").slice(0, 16);
+/** What an answer was given for: who may be told other things by now is not told what was in it. */
+function rightsOf({ access }: Service, { principal }: HttpRequest): string | undefined {
+  return access?.rights(principal);
 }
 
 /** That it took effect, and where; nothing of what it was. */

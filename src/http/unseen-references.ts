@@ -28,13 +28,14 @@ export function withoutUnseen(
 
 async function replaceUnseen(service: Service, request: HttpRequest, written: Written): Promise<string> {
   const { collection, next, before } = written;
-  const concealed = collection.sight?.concealed;
+  const { sight, references } = collection;
+  const isConcealed = ({ at }: Target) => sight?.concealed.has(String(at[0])) === true;
   const attributes = JSON.parse(next) as Record<string, unknown>;
-  const known = before === undefined ? [] : targetsOf(JSON.parse(before), collection.references);
+  const known = before === undefined ? [] : targetsOf(JSON.parse(before), references);
   let isWhole = true;
-  for (const target of targetsOf(attributes, collection.references)) {
-    // What the caller does not see, the caller has not set.
-    if (concealed?.has(String(target.at[0])) === true || known.some((each) => isSame(each, target))) continue;
+  for (const target of targetsOf(attributes, references)) {
+    // What the caller does not see, the caller has not set, and does not know.
+    if (isConcealed(target) || known.some((each) => isSame(each, target) && !isConcealed(each))) continue;
     if (!(await isUnseen(service, request, target))) continue;
     replaceAt(attributes, target.at, await idOfNobody(service, target.reference.collection));
     isWhole = false;

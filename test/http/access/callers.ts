@@ -35,6 +35,16 @@ export function sendAs(service: Service, who: Caller | undefined, request: Reque
   return service.send({ ...request, headers: { ...request.headers, Authorization: authorization } });
 }
 
+/** Sends a request with a token that says this. */
+export function sendWith(
+  service: Service,
+  claims: Record<string, unknown>,
+  request: Request,
+): Promise<Answer> {
+  const authorization = `Bearer ${tokenOf(pair, claimsAt(Date.now(), claims))}`;
+  return service.send({ ...request, headers: { ...request.headers, Authorization: authorization } });
+}
+
 /** Creates a resource as somebody who may. */
 export async function createAs(
   service: Service,

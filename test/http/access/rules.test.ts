@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { owner } from "../../../src/access/declaration.ts";
 import { type Service, startService } from "../service.ts";
-import { auth, type Caller, createAs, outcome, sendAs } from "./callers.ts";
+import { auth, type Caller, createAs, outcome, sendAs, sendWith } from "./callers.ts";
 
 let service: Service;
 
@@ -32,10 +32,12 @@ before(async () => {
       topics: { access: { read: owner("authorId"), write: "authenticated" } },
       counted: { id: "integer", access: { read: owner("authorId"), write: "authenticated" } },
       uses: {
-        schema: { properties: { countedId: { type: "integer" } } },
-        references: { countedId: "counted" },
+        schema: { properties: { countedId: { type: "integer" }, secretId: { type: "integer" } } },
+        references: { countedId: "counted", secretId: "counted" },
+        attributes: { secretId: { roles: ["editor"] } },
       },
       drafts: { access: { read: "authenticated", write: owner("authorId") } },
+      ours: { access: { read: { where: { tenant: "$claims.tenant" } }, write: "authenticated" } },
       forms: { access: { create: "public", read: { role: "editor" } } },
     },
   });
@@ -203,6 +205,14 @@ describe("a resource that somebody may not read", () => {
     assert.deepEqual([there.status, text(there)], [nowhere.status, text(nowhere)]);
   });
 
+  test("cannot be referred to either where an attribute that is not for the caller does so", async () => {
+    const hidden = await createAs(service, "eve", "counted", { authorId: "eve" });
+    const { path: target } = await createAs(service, "eve", "uses", { secretId: Number(hidden.id) });
+    const content = { countedId: Number(hidden.id) };
+    const refer = await sendAs(service, "bob", { method: "PATCH", path: target, content });
+    assert.equal(outcome(refer), "400 REFERENCE_NOT_FOUND");
+  });
+
   test("may stay referred to by what somebody may change otherwise", async () => {
     const hidden = await createAs(service, "ada", "topics", { authorId: "ada" });
     const { path: target } = await createAs(service, "ada", "articles", {
@@ -352,6 +362,17 @@ describe("what somebody writes and may not read", () => {
     assert.equal(outcome(await sendAs(service, "adaReads", create)), "403 INSUFFICIENT_SCOPE");
     assert.equal(outcome(await sendAs(service, "bob", create)), "403 INSUFFICIENT_SCOPE");
   });
+});
+
+test("a kept answer is without content once its caller may be told other things, whatever of the caller that comes from", async () => {
+  const headers = { "Idempotency-Key": '"moved"' };
+  const create = { method: "POST", path: "/api/v1/ours", headers, content: { tenant: "acme" } };
+  const first = await sendWith(service, { sub: "kim", tenant: "acme" }, create);
+  assert.equal(first.status, 201, first.text);
+  const later = { sub: "kim", tenant: "acme", jti: "2", roles: ["reader"] };
+  assert.equal((await sendWith(service, later, create)).text, first.text);
+  const moved = await sendWith(service, { sub: "kim", tenant: "other" }, create);
+  assert.deepEqual([moved.status, moved.text, moved.headers["idempotent-replayed"]], [201, "", "true"]);
 });
 
 test("of writes at once none is by whom the resource did not belong to any more", async () => {

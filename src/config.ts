@@ -10,6 +10,7 @@ import { requireTargets } from "./collection/refers.ts";
 import { defineCollection } from "./collection/schema.ts";
 import { authOf } from "./config/auth.ts";
 import { readConfigFile } from "./config/file.ts";
+import { httpOf } from "./config/http.ts";
 import { requireKnownVariables, requireOptionNames } from "./config/option-names.ts";
 import { requireOwnPath } from "./config/own-paths.ts";
 import {
@@ -21,8 +22,7 @@ import {
 } from "./config/values.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
-import type { HttpSettings, Limits } from "./http/settings.ts";
-import type { TlsFiles } from "./http/tls.ts";
+import type { HttpSettings } from "./http/settings.ts";
 import { isPostgresUrl, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/history.ts";
 
@@ -85,10 +85,7 @@ export async function compileConfig(
 ): Promise<Config> {
   requireKnownOptions(content, file);
   const get = createLookup({ flags, env, content, file });
-  const prefix = get("prefix");
-  const collections = await collectionsOf(content.collections, prefix).catch((error: unknown) => {
-    throw inFile(error, file);
-  });
+  const collections = await collectionsOf(content, get("prefix"), file);
   const auth = authOf(content, get, { cwd, file });
   const openCollections = get("openCollections") ?? collections.size === 0;
   const config: Config = {
@@ -99,17 +96,17 @@ export async function compileConfig(
     access: accessOf(content, { file, auth, collections, openCollections }),
     history: get("history"),
     auth,
-    http: {
-      prefix,
-      hosts: get("hosts"),
-      corsOrigins: get("cors.origins") ?? (auth === undefined ? ["loopback"] : []),
-      rate: get("limits.rate"),
-      tls: tlsOf(get("tls"), cwd),
-      trustProxy: get("trustProxy"),
-      requireTls: get("requireTls"),
-      docs: get("docs"),
-      limits: limitsOf(get),
-    },
+    http: httpOf(get, { cwd, auth }),
+    ...programOf(get, flags),
+  };
+  requireSafeHost(config);
+  requireReachable(config);
+  return config;
+}
+
+/** How the program runs. */
+function programOf(get: ReturnType<typeof createLookup>, flags: ConfigSources["flags"]) {
+  return {
     host: get("host"),
     port: get("port"),
     logRequests: get("log") === "requests",
@@ -118,24 +115,33 @@ export async function compileConfig(
     drainDelayMs: get("drainDelayMs"),
     stopTimeoutMs: get("stopTimeoutMs"),
   };
-  requireSafeHost(config);
-  requireReachable(config);
-  return config;
 }
 
-async function collectionsOf(declared: unknown, prefix: string): Promise<Map<string, Collection>> {
-  if (declared === undefined) return new Map();
-  const all = Object.entries(requirePlainObject(declared, "collections"));
-  const collections = all.map(async ([name, declaration]) => {
-    const at = `collections.${name}`;
-    const checked = requirePlainObject(declaration, at);
-    requireOptionNames(checked, at, "collection");
-    requireOwnPath(name, prefix);
-    return [name, await defineCollection(name, checked)] as const;
-  });
-  const defined = new Map(await Promise.all(collections));
-  requireTargets(defined);
-  return defined;
+async function collectionsOf(
+  { collections: declared = {} }: FileContent,
+  prefix: string,
+  file: string | undefined,
+): Promise<Map<string, Collection>> {
+  try {
+    const all = Object.entries(requirePlainObject(declared, "collections"));
+    const collections = new Map(
+      await Promise.all(
+        all.map(async ([name, each]) => [name, await collectionOf(name, each, prefix)] as const),
+      ),
+    );
+    requireTargets(collections);
+    return collections;
+  } catch (error) {
+    throw inFile(error, file);
+  }
+}
+
+async function collectionOf(name: string, declaration: unknown, prefix: string): Promise<Collection> {
+  const at = `collections.${name}`;
+  const checked = requirePlainObject(declaration, at);
+  requireOptionNames(checked, at, "collection");
+  requireOwnPath(name, prefix);
+  return defineCollection(name, checked);
 }
 
 /** Rules are for whoever is known: without `auth` nobody is. Throws StartError. */
@@ -166,32 +172,6 @@ function storeOf(address: string, cwd: string): StoreAddress {
     );
   }
   return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
-}
-
-/** Paths in it begin at the working directory, as the store's does. */
-function tlsOf(files: TlsFiles | undefined, cwd: string): TlsFiles | undefined {
-  return files && { cert: resolve(cwd, files.cert), key: resolve(cwd, files.key) };
-}
-
-type Get = ReturnType<typeof createLookup>;
-
-function limitsOf(get: Get): Limits {
-  return {
-    bodyBytes: get("limits.body"),
-    targetBytes: get("limits.target"),
-    headerBytes: get("limits.headers"),
-    jsonDepth: get("limits.jsonDepth"),
-    jsonMembers: get("limits.jsonMembers"),
-    patchOperations: get("limits.patchOperations"),
-    batch: get("limits.batch"),
-    page: get("limits.page"),
-    queryMs: get("limits.queryMs"),
-    collections: get("limits.collections"),
-    headersTimeoutMs: get("limits.headersTimeoutMs"),
-    requestTimeoutMs: get("limits.requestTimeoutMs"),
-    handlerTimeoutMs: get("limits.handlerTimeoutMs"),
-    keepAliveTimeoutMs: get("limits.keepAliveTimeoutMs"),
-  };
 }
 
 /** A service that refuses every request is a mistake. */

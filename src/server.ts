@@ -7,7 +7,7 @@ import { StartError } from "./errors.ts";
 import type { createApp, WireBounds } from "./http/app.ts";
 import type { Service } from "./http/service.ts";
 import { readKeyPair, type TlsFiles } from "./http/tls.ts";
-import { openService, type ServiceOptions } from "./server/open-service.ts";
+import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 
 /** A service that answers. */
 export interface RunningServer {
@@ -28,41 +28,43 @@ export interface StartOptions extends ServiceOptions {
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   // The store's thread starts while this one loads what speaks HTTP.
-  const [{ service, drain, close }, { createApp }] = await Promise.all([
-    openService(config, options),
-    import("./http/app.ts"),
-  ]);
+  const [opened, { createApp }] = await Promise.all([openService(config, options), import("./http/app.ts")]);
+  const { service } = opened;
+  const { tls } = config.http;
   try {
-    const { tls } = config.http;
     const app = createApp(service, {
       logRequests: config.logRequests,
       tls: tls && (await readKeyPair(tls, service.now())),
       bounds: options.wireBounds,
     });
     await listen(app, config);
-    const stop = async () => {
-      drain();
-      await sleep(config.drainDelayMs);
-      await acceptWaiting(app.server);
-      await app.close();
-      await close();
+    return {
+      origin: originOf(app.server.address() as AddressInfo, tls !== undefined),
+      reloadTls: async () => tls && reload(app.server, tls, service),
+      stop: () => stop(app, opened, config.drainDelayMs),
     };
-    const reloadTls = async () => {
-      if (tls !== undefined) await reload(app.server, tls, service);
-    };
-    return { origin: originOf(app.server.address() as AddressInfo, tls !== undefined), reloadTls, stop };
   } catch (error) {
-    await close();
+    await opened.close();
     throw error;
   }
 }
 
-async function listen(app: ReturnType<typeof createApp>, { host, port }: Config): Promise<void> {
+type App = ReturnType<typeof createApp>;
+
+async function listen(app: App, { host, port }: Config): Promise<void> {
   try {
     await app.listen({ host, port });
   } catch (error) {
     throw listenError(error as NodeJS.ErrnoException, host, port);
   }
+}
+
+async function stop(app: App, opened: OpenService, drainDelayMs: number): Promise<void> {
+  opened.drain();
+  await sleep(drainDelayMs);
+  await acceptWaiting(app.server);
+  await app.close();
+  await opened.close();
 }
 
 /** Turns of the event loop in which a service that stops still accepts, if connections keep coming. */

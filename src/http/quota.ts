@@ -5,13 +5,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { Problem } from "../errors.ts";
 import type { HttpRequest } from "./message.ts";
-import {
-  createRateCounts,
-  type Quota,
-  type Rate,
-  type RateCounts,
-  type RateCountsOptions,
-} from "./rate-limit.ts";
+import { type Quota, type Rate, RateCounts, type RateCountsOptions } from "./rate-limit.ts";
 
 /**
  * The quotas of everybody who calls. Addresses are counted apart from principals, so that a crowd of addresses cannot
@@ -24,7 +18,7 @@ export interface Quotas {
 
 /** Quotas of which nothing is used. */
 export function createQuotas(rate: Rate, options?: RateCountsOptions): Quotas {
-  return { principals: createRateCounts(rate, options), addresses: createRateCounts(rate, options) };
+  return { principals: new RateCounts(rate, options), addresses: new RateCounts(rate, options) };
 }
 
 /**

@@ -19,17 +19,6 @@ export interface Quota {
   isExceeded: boolean;
 }
 
-/** The counts. */
-export interface RateCounts {
-  readonly rate: Rate;
-  /** Counts a request. */
-  take(caller: string): Quota;
-  /** What is left, without counting. */
-  look(caller: string): Quota;
-  /** How many callers are counted. */
-  size(): number;
-}
-
 /** What counting stands on. */
 export interface RateCountsOptions {
   /** A clock that never goes back, in milliseconds. @default performance.now */
@@ -43,55 +32,66 @@ interface Window {
   requests: number;
 }
 
-/** Counts of nothing yet. */
-export function createRateCounts(
-  rate: Rate,
-  { clock = () => performance.now(), maxCallers = 100_000 }: RateCountsOptions = {},
-): RateCounts {
-  const lengthMs = rate.perSeconds * 1000;
+/** The counts; of nothing yet. */
+export class RateCounts {
+  readonly rate: Rate;
+  readonly #lengthMs: number;
+  readonly #clock: () => number;
+  readonly #maxCallers: number;
   /** In the order of their beginnings, since a window that begins anew is put at the end. */
-  const windows = new Map<string, Window>();
+  readonly #windows = new Map<string, Window>();
 
-  function makeRoom(now: number): void {
-    for (const [caller, { begin }] of windows) {
-      if (now - begin < lengthMs && windows.size < maxCallers) return;
-      windows.delete(caller);
-    }
+  constructor(rate: Rate, { clock = () => performance.now(), maxCallers = 100_000 }: RateCountsOptions = {}) {
+    this.rate = rate;
+    this.#lengthMs = rate.perSeconds * 1000;
+    this.#clock = clock;
+    this.#maxCallers = maxCallers;
   }
 
-  function beginWindow(caller: string, now: number): Window {
-    windows.delete(caller);
-    makeRoom(now);
+  /** Counts a request. */
+  take(caller: string): Quota {
+    const now = this.#clock();
+    const window = this.#current(caller, now) ?? this.#beginWindow(caller, now);
+    window.requests++;
+    return this.#quotaOf(window, now);
+  }
+
+  /** What is left, without counting. */
+  look(caller: string): Quota {
+    const now = this.#clock();
+    return this.#quotaOf(this.#current(caller, now) ?? { begin: now, requests: 0 }, now);
+  }
+
+  /** How many callers are counted. */
+  size(): number {
+    return this.#windows.size;
+  }
+
+  #current(caller: string, now: number): Window | undefined {
+    const window = this.#windows.get(caller);
+    return window !== undefined && now - window.begin < this.#lengthMs ? window : undefined;
+  }
+
+  #beginWindow(caller: string, now: number): Window {
+    this.#windows.delete(caller);
+    this.#makeRoom(now);
     const window = { begin: now, requests: 0 };
-    windows.set(caller, window);
+    this.#windows.set(caller, window);
     return window;
   }
 
-  function quotaOf({ begin, requests }: Window, now: number): Quota {
+  #makeRoom(now: number): void {
+    for (const [caller, { begin }] of this.#windows) {
+      if (now - begin < this.#lengthMs && this.#windows.size < this.#maxCallers) return;
+      this.#windows.delete(caller);
+    }
+  }
+
+  #quotaOf({ begin, requests }: Window, now: number): Quota {
     return {
-      remaining: Math.max(0, rate.requests - requests),
-      resetSeconds: Math.ceil((begin + lengthMs - now) / 1000),
-      isExceeded: requests > rate.requests,
+      remaining: Math.max(0, this.rate.requests - requests),
+      resetSeconds: Math.ceil((begin + this.#lengthMs - now) / 1000),
+      isExceeded: requests > this.rate.requests,
     };
   }
-
-  function current(caller: string, now: number): Window | undefined {
-    const window = windows.get(caller);
-    return window !== undefined && now - window.begin < lengthMs ? window : undefined;
-  }
-
-  return {
-    rate,
-    size: () => windows.size,
-    take(caller) {
-      const now = clock();
-      const window = current(caller, now) ?? beginWindow(caller, now);
-      window.requests++;
-      return quotaOf(window, now);
-    },
-    look(caller) {
-      const now = clock();
-      return quotaOf(current(caller, now) ?? { begin: now, requests: 0 }, now);
-    },
-  };
 }

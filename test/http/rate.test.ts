@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { addressKey } from "../../src/http/quota.ts";
-import { createRateCounts } from "../../src/http/rate-limit.ts";
+import { RateCounts } from "../../src/http/rate-limit.ts";
 import { check } from "./check.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
@@ -86,7 +86,7 @@ describe("the counts", () => {
 
   test("begin anew when the window of their caller is over, and not before", () => {
     let now = 5_000;
-    const counts = createRateCounts(rate, { clock: () => now });
+    const counts = new RateCounts(rate, { clock: () => now });
     assert.deepEqual(counts.look("a"), { remaining: 2, resetSeconds: 10, isExceeded: false });
     assert.deepEqual(counts.take("a"), { remaining: 1, resetSeconds: 10, isExceeded: false });
     now += 9_001;
@@ -103,7 +103,7 @@ describe("the counts", () => {
     fc.assert(
       fc.property(steps, (all) => {
         let now = 0;
-        const counts = createRateCounts(rate, { clock: () => now });
+        const counts = new RateCounts(rate, { clock: () => now });
         const windows = new Map<number, { begin: number; requests: number }>();
         for (const { caller, waitMs } of all) {
           now += waitMs;
@@ -121,7 +121,7 @@ describe("the counts", () => {
   });
 
   test("of a million callers take no more room than those of the most that are counted", () => {
-    const counts = createRateCounts(rate, { clock: () => 0, maxCallers: 1_000 });
+    const counts = new RateCounts(rate, { clock: () => 0, maxCallers: 1_000 });
     for (let n = 0; n < 1_000_000; n++) counts.take(`caller ${n}`);
     assert.equal(counts.size(), 1_000);
     assert.equal(counts.look("caller 999999").remaining, 1);
@@ -131,7 +131,7 @@ describe("the counts", () => {
 
   test("that are over make room before those that are not", () => {
     let now = 0;
-    const counts = createRateCounts(rate, { clock: () => now, maxCallers: 3 });
+    const counts = new RateCounts(rate, { clock: () => now, maxCallers: 3 });
     counts.take("old");
     counts.take("other");
     now = 10_000;

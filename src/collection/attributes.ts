@@ -1,9 +1,16 @@
 /** What a collection's schema tells about an attribute before any resource is there: whether it can be, and of what type. */
-import type { Collection } from "./collection.ts";
+import type { IdKind } from "./ids.ts";
 import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
 import { formatPath, type Path } from "./paths.ts";
 import { createResolve, groupOf, type Resolve } from "./references.ts";
 import { timestampNames } from "./timestamps.ts";
+
+/** What tells of attributes: a collection's schema, and what the service adds to it. */
+export interface Describing {
+  idKind: IdKind;
+  schema: string | undefined;
+  timestamps: boolean;
+}
 
 /** The types of JSON; integers are numbers. */
 export type AttributeType = "null" | "boolean" | "number" | "string" | "array" | "object";
@@ -27,7 +34,7 @@ export interface AttributeFacts {
 const anything: AttributeFacts = { isDeclared: false, types: undefined, insteadOf: undefined };
 
 /** What is known of the attribute at a path. Where a schema is hard to read, nothing is. */
-export function attributeFacts(collection: Collection, path: Path): AttributeFacts {
+export function attributeFacts(collection: Describing, path: Path): AttributeFacts {
   const [first, ...rest] = path;
   if (first === "id") return rest.length === 0 ? idFacts(collection) : { ...anything, insteadOf: [] };
   if (collection.timestamps && isTimestampName(first))
@@ -57,7 +64,7 @@ function findFacts({ root, resolve }: Declared, path: Path, others: readonly str
   return anything;
 }
 
-function idFacts({ idKind }: Collection): AttributeFacts {
+function idFacts({ idKind }: Describing): AttributeFacts {
   const type = idKind === "integer" ? "number" : "string";
   return { isDeclared: true, types: new Set([type] as const), insteadOf: undefined };
 }
@@ -80,9 +87,9 @@ interface Declared {
 const maxKept = 1_000;
 
 /** Schemas that were read once; they go with their collection. */
-const read = new WeakMap<Collection, Declared>();
+const read = new WeakMap<Describing, Declared>();
 
-function schemaOf(collection: Collection): Declared | undefined {
+function schemaOf(collection: Describing): Declared | undefined {
   if (collection.schema === undefined) return undefined;
   const known = read.get(collection);
   if (known !== undefined) return known;

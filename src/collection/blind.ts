@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
-import type { Attributes } from "./collection.ts";
+import type { Attributes } from "./resource.ts";
 import type { Sight } from "./sight.ts";
 
 /** What is wrong with the attributes that a client would leave behind where `current` ones are, or would be by themselves. */

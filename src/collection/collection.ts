@@ -4,20 +4,14 @@
  * Compiling schemas is `schema.ts`, ids are `ids.ts`, dates are `dates.ts`. This room knows nothing of HTTP or
  * of where resources are kept.
  */
-import type { Violation } from "../errors.ts";
 import type { Default } from "./defaults.ts";
 import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
 import type { Reference } from "./refers.ts";
+import type { Validator } from "./resource.ts";
 import type { AttributeRule, Sight } from "./sight.ts";
 import type { Unique } from "./unique.ts";
-
-/** The attributes of a resource: its members without `id`. */
-export type Attributes = Record<string, unknown>;
-
-/** Gives what is wrong with a resource's attributes (without `id`); an empty list when they fit. */
-export type Validator = (attributes: Attributes) => readonly Violation[];
 
 /** One collection, ready for use. */
 export interface Collection {

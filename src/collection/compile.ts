@@ -2,11 +2,11 @@
 import type { Ajv2020, ErrorObject } from "ajv/dist/2020.js";
 import { StartError } from "../errors.ts";
 import { closeSchema } from "./closing.ts";
-import type { Validator } from "./collection.ts";
 import { detailOf } from "./details.ts";
 import { createEngine } from "./engine.ts";
 import type { Schema } from "./keywords.ts";
 import { createPatterns } from "./patterns.ts";
+import type { Validator } from "./resource.ts";
 import { checkSchema } from "./schema-check.ts";
 import { toViolations } from "./violations.ts";
 

@@ -2,7 +2,7 @@
 import { Problem, StartError, type Violation } from "../errors.ts";
 import { parseJson } from "../json/gate.ts";
 import { asFragment, formatPointer } from "../json/pointer.ts";
-import type { Attributes, Validator } from "./collection.ts";
+import type { Attributes, Validator } from "./resource.ts";
 import { shown } from "./shown.ts";
 
 /** The value of one attribute of new resources, by the time of their creation and who creates them. */

@@ -1,8 +1,8 @@
 /** What a collection declares to lead elsewhere: attributes that hold ids of resources which must be there. */
 import { StartError } from "../errors.ts";
-import { attributeFacts } from "./attributes.ts";
-import type { Attributes, Collection } from "./collection.ts";
+import { attributeFacts, type Describing } from "./attributes.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
+import type { Attributes } from "./resource.ts";
 import { shown } from "./shown.ts";
 
 /** What becomes of those that refer to a resource which is deleted: they forbid it, go too, or refer to it no more. */
@@ -22,7 +22,7 @@ export type ReferenceDeclaration = string | { readonly collection: string; reado
 const onDeletes: readonly unknown[] = ["restrict", "cascade", "clear"] satisfies OnDelete[];
 
 /** Reads the option `references`: `{ "authorId": "users" }`. Throws StartError naming the place below `at`. */
-export function readReferences(declared: unknown, at: string, collection: Collection): readonly Reference[] {
+export function readReferences(declared: unknown, at: string, collection: Describing): readonly Reference[] {
   if (declared === undefined) return [];
   if (typeof declared !== "object" || declared === null || Array.isArray(declared))
     throw new StartError(
@@ -49,7 +49,7 @@ function readOne(name: string, item: unknown, at: string): Reference {
   );
 }
 
-function requireFit({ path, onDelete }: Reference, at: string, collection: Collection): void {
+function requireFit({ path, onDelete }: Reference, at: string, collection: Describing): void {
   const facts = attributeFacts(collection, path);
   const types = [...(facts.types ?? ["string"])].filter((type) => type !== "null");
   const isFit = types.every((type) => type === "string" || type === "number" || type === "array");
@@ -65,8 +65,14 @@ function requireFit({ path, onDelete }: Reference, at: string, collection: Colle
     throw new StartError(`${at}: the schema requires items in the list, so a delete cannot clear them.`);
 }
 
+/** A collection, as far as it refers to others. */
+interface Referring {
+  name: string;
+  references: readonly Reference[];
+}
+
 /** Throws StartError where a reference leads to a collection that is not declared. */
-export function requireTargets(collections: ReadonlyMap<string, Collection>): void {
+export function requireTargets(collections: ReadonlyMap<string, Referring>): void {
   for (const { name, references } of collections.values()) {
     const lost = references.find(({ collection }) => !collections.has(collection));
     if (lost === undefined) continue;

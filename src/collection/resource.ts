@@ -1,6 +1,12 @@
 /** A resource as text, and its attributes without the id. */
-import type { Attributes } from "./collection.ts";
+import type { Violation } from "../errors.ts";
 import { type IdKind, idJson } from "./ids.ts";
+
+/** The attributes of a resource: its members without `id`. */
+export type Attributes = Record<string, unknown>;
+
+/** Gives what is wrong with a resource's attributes (without `id`); an empty list when they fit. */
+export type Validator = (attributes: Attributes) => readonly Violation[];
 
 /** The JSON of a resource as it is kept and sent: `id` first, then the attributes as `JSON.stringify` orders them. */
 export function resourceText(kind: IdKind, id: string, attributes: Attributes): string {

@@ -1,11 +1,12 @@
 /** Declarations become collections here: their schema is checked, closed and compiled. */
 import { StartError } from "../errors.ts";
 import { type AttributesDeclaration, readAttributeRules } from "./attribute-rules.ts";
-import { type Collection, collectionName, openCollection, type Validator } from "./collection.ts";
+import { type Collection, collectionName, openCollection } from "./collection.ts";
 import { type Default, type DefaultsDeclaration, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
 import { type ReferenceDeclaration, readReferences } from "./refers.ts";
+import type { Validator } from "./resource.ts";
 import { shown } from "./shown.ts";
 import { sightOf } from "./sight.ts";
 import { requireUnclaimed } from "./unclaimed.ts";

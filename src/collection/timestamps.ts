@@ -1,15 +1,16 @@
 /** The times that the service itself keeps in the resources of a collection that declares `timestamps`. */
 import type { Violation } from "../errors.ts";
 import { asFragment } from "../json/pointer.ts";
-import type { Attributes, Collection } from "./collection.ts";
 import { isTimestamp } from "./dates.ts";
-import { withoutId } from "./resource.ts";
+import { type Attributes, withoutId } from "./resource.ts";
 
 /** Their names. */
 export const timestampNames = ["createdAt", "updatedAt"] as const;
 
 /** Whose attributes they are. */
-type Stamped = Pick<Collection, "timestamps">;
+interface Stamped {
+  timestamps: boolean;
+}
 
 /** A version of a resource, as far as its times are concerned. */
 export interface Earlier {

@@ -1,8 +1,8 @@
 /** What a collection declares to be there once: attributes of which no two resources may have the same value. */
 import { StartError } from "../errors.ts";
-import { attributeFacts } from "./attributes.ts";
-import type { Attributes, Collection } from "./collection.ts";
+import { attributeFacts, type Describing } from "./attributes.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
+import type { Attributes } from "./resource.ts";
 import { shown } from "./shown.ts";
 
 /** An attribute of which no two resources have the same value. Absent and null are no values. */
@@ -22,7 +22,7 @@ const maxLength = 500;
  * Reads the option `unique`: `["email", { "attribute": "name", "ignoreCase": true }]`. Throws StartError naming the place
  * below `at`, also where the schema does not say that the attribute is one short scalar.
  */
-export function readUnique(declared: unknown, at: string, collection: Collection): readonly Unique[] {
+export function readUnique(declared: unknown, at: string, collection: Describing): readonly Unique[] {
   if (declared === undefined) return [];
   if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, and is ${shown(declared)}.`);
   const all = declared.map((item, n) => readOne(item, `${at}[${n}]`));
@@ -47,7 +47,7 @@ function readOne(item: unknown, at: string): Unique {
   return { path, ignoreCase };
 }
 
-function requireScalar({ path, ignoreCase }: Unique, at: string, collection: Collection): void {
+function requireScalar({ path, ignoreCase }: Unique, at: string, collection: Describing): void {
   const facts = attributeFacts(collection, path);
   const types = [...(facts.types ?? [])].filter((type) => type !== "null");
   const [type] = types;

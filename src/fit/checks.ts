@@ -1,6 +1,7 @@
 /** The ways in which a resource may not fit what is declared of its collection. */
-import type { Attributes, Collection } from "../collection/collection.ts";
+import type { Collection } from "../collection/collection.ts";
 import { type Target, targetsOf } from "../collection/refers.ts";
+import type { Attributes } from "../collection/resource.ts";
 import { clientAttributes, timeFaults } from "../collection/timestamps.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";

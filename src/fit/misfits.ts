@@ -1,5 +1,6 @@
 /** Finds what of a collection does not fit. */
-import type { Attributes, Collection } from "../collection/collection.ts";
+import type { Collection } from "../collection/collection.ts";
+import type { Attributes } from "../collection/resource.ts";
 import { withoutId } from "../collection/resource.ts";
 import type { Violation } from "../errors.ts";
 import { type Check, referenceCheck, type Scannable, schemaCheck, uniqueCheck } from "./checks.ts";

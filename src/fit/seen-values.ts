@@ -1,6 +1,6 @@
 /** Values of unique attributes that were seen. They wait on the disk, so memory stays flat. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Attributes } from "../collection/collection.ts";
+import type { Attributes } from "../collection/resource.ts";
 import { type Unique, uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";

@@ -1,8 +1,9 @@
 /** What a write makes of a resource: pure functions from the content and the current text to the next text. */
 import { rejoined, removalFaults, settingFaults, toldViolations } from "../collection/blind.ts";
-import type { Attributes, Collection } from "../collection/collection.ts";
+import type { Collection } from "../collection/collection.ts";
 import { type Creation, withDefaults } from "../collection/defaults.ts";
 import { sameId } from "../collection/ids.ts";
+import type { Attributes } from "../collection/resource.ts";
 import { resourceText } from "../collection/resource.ts";
 import { type Sight, toldOf } from "../collection/sight.ts";
 import { clientAttributes, type Earlier, withTimes } from "../collection/timestamps.ts";

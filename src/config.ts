@@ -159,19 +159,23 @@ function accessOf(
   }
 }
 
-/** `sqlite:path` or a path alone, from the working directory. */
+/** `sqlite:path` or a path alone, from the working directory; or `postgres://…`. */
 function storeOf(address: string, cwd: string): StoreAddress {
-  if (isPostgresUrl(address)) {
-    throw new StartError("store: PostgreSQL is not supported yet; this release keeps everything in SQLite.");
-  }
+  if (isPostgresUrl(address)) return { kind: "postgres", url: requireDatabase(address) };
   const path = address.replace(/^sqlite:(\/\/)?/, "");
   if (path === "" || path.startsWith(":") || /^[a-z]{2,}:/i.test(path)) {
     throw new StartError(
       // Not shown: an address may hold a password.
-      "store: this is not an address of a store; write sqlite:<file>, such as sqlite:holdfast.db.",
+      "store: this is not an address of a store; write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.",
     );
   }
   return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
+}
+
+/** The address is never shown: it may hold a password. */
+function requireDatabase(address: string): string {
+  if (URL.canParse(address) && new URL(address).pathname.length > 1) return address;
+  throw new StartError("store: this is not an address of a database; write postgres://user@host/database.");
 }
 
 /** A service that refuses every request is a mistake. */

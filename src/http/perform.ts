@@ -1,4 +1,5 @@
 /** Carries an operation out; writes are in `write.ts`, lists in `lists.ts`. */
+import { Problem } from "../errors.ts";
 import { pickFields } from "../query/fields.ts";
 import type { Stored } from "../store/store.ts";
 import { performBatch } from "./batch.ts";
@@ -17,12 +18,17 @@ import { create, write } from "./write.ts";
 
 const absent: Result = { kind: "absent" };
 
+function notBegun(): Problem {
+  return new Problem("UNAVAILABLE", "The store cannot be reached yet. Try again.");
+}
+
 /** Performs the operation. Throws the problems of its content and preconditions, and the store's. */
 export function perform(
   service: Service,
   operation: Operation,
   request: HttpRequest,
 ): Result | Promise<Result> {
+  if (!service.hasBegun() && operation.kind !== "document") throw notBegun();
   switch (operation.kind) {
     case "nothing":
       return absent;

@@ -38,6 +38,8 @@ export interface Service {
   log: Log;
   /** Whether the service has begun to stop; readiness is off then. */
   isDraining: () => boolean;
+  /** Whether the store has been reached and held to the configuration; until then nothing but its health is answered. */
+  hasBegun: () => boolean;
   /** Whether a Host field's value names this service. */
   isOwnHost: (host: string) => boolean;
   /** Tells list ETags of differently configured services apart. */

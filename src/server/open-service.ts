@@ -14,6 +14,7 @@ import { createKeyedQueue } from "../store/keyed-queue.ts";
 import { onStoreOf, openStore, type StoreOptions } from "../store/open.ts";
 import { createPace, type Pace } from "../store/pace.ts";
 import type { Store } from "../store/store.ts";
+import { begin } from "./begin.ts";
 
 /** What the caller may bring along. */
 export interface ServiceOptions {
@@ -48,19 +49,40 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     history: config.history,
     ...options.storeOptions,
     onFailure: options.onFailure ?? (() => {}),
+    onWarning: (text) => log.warn(text),
+    mayWait: true,
   });
   try {
-    await onStoreOf(config.store, store.migrate(await planStart(store, config)));
+    const beginning = await begin({
+      fit: async () => {
+        await store.reach?.();
+        await onStoreOf(config.store, store.migrate(await planStart(store, config)));
+      },
+      mayWait: store.reach !== undefined,
+      log,
+      onFailure: options.onFailure ?? (() => {}),
+    });
     const now = options.now ?? Date.now;
     const parts = { keys: store.keys, now, warn: (text: string) => log.warn(text) };
     const authenticate = await authenticateOf(config, parts);
     let isDraining = false;
     return {
-      service: toService(config, { store, authenticate, pace, now, log, isDraining: () => isDraining }),
+      service: toService(config, {
+        store,
+        authenticate,
+        pace,
+        now,
+        log,
+        isDraining: () => isDraining,
+        hasBegun: beginning.hasBegun,
+      }),
       drain: () => {
         isDraining = true;
       },
-      close: () => store.close(),
+      close: async () => {
+        await beginning.stop();
+        await store.close();
+      },
     };
   } catch (error) {
     await store.close();
@@ -68,7 +90,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   }
 }
 
-interface Parts extends Pick<Service, "pace" | "now" | "log" | "isDraining"> {
+interface Parts extends Pick<Service, "pace" | "now" | "log" | "isDraining" | "hasBegun"> {
   store: Store;
   authenticate: Authenticate | undefined;
 }

@@ -19,6 +19,10 @@ export type { StoreReader } from "./reader.ts";
 export interface StoreOptions {
   /** Called once when the store has failed for good. @default nobody is told */
   onFailure?: (reason: string) => void;
+  /** Whether a store that cannot be reached now is opened all the same, to be reached later. @default false */
+  mayWait?: boolean;
+  /** Told what a person should know of the store. @default nobody is told */
+  onWarning?: (text: string) => void;
   /**
    * How many commits are answered in one turn of the event loop; asked once a turn. What follows on the answers to a
    * whole group would hold reads up for milliseconds. @default as many as there are
@@ -42,6 +46,8 @@ export interface StoreOptions {
 export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
   const all = {
     onFailure: () => {},
+    onWarning: () => {},
+    mayWait: false,
     answersPerTurn: () => Number.POSITIVE_INFINITY,
     groupCommit: true,
     queryMs: 2_000,

@@ -207,14 +207,18 @@ export interface Load {
 }
 
 /** What the store can tell about itself. */
-export type StoreHealth =
+export type StoreHealth = (
   | { kind: "ok" }
   /** Reads work, writes fail, and may work again: no room. */
   | { kind: "degraded"; reason: string }
   /** Neither reads nor writes work now, and may again: the database cannot be reached. */
   | { kind: "unreachable"; reason: string }
   /** The store has stopped for good; the program must end. */
-  | { kind: "failed"; reason: string };
+  | { kind: "failed"; reason: string }
+) & {
+  /** `relaxed`: what was acknowledged may be lost with the power, since the database is told so. @default kept */
+  durability?: "relaxed";
+};
 
 /**
  * The port. Every method may throw `Problem` UNAVAILABLE when the store has failed or its queue is full.
@@ -298,6 +302,12 @@ export interface Store {
 
   /** Whether the store works. */
   health(): StoreHealth;
+
+  /**
+   * Only of stores that may be out of reach when they are opened: resolves when the store has been reached, as it must have
+   * been before anything else is asked of it. Throws UNAVAILABLE, and StartError where it is of no use to wait.
+   */
+  reach?(): Promise<void>;
 
   /** Ends what is under way, then lets go of everything. */
   close(): Promise<void>;

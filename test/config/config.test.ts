@@ -320,7 +320,11 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   ],
   ["a host beyond this machine", json({ host: "0.0.0.0" }), /--insecure/],
   ["all addresses of IPv6", { flags: { host: "::" } }, /--insecure/],
-  ["a store in PostgreSQL", json({ store: "postgres://u:secret@h/d" }), /PostgreSQL is not supported yet/],
+  [
+    "a database without a name",
+    json({ store: "postgres://u:secret@h/" }),
+    /^[^s]*store: this is not an address of a database[^:]*postgres:\/\/user@host\/database\.$/,
+  ],
   ["a store elsewhere", json({ store: "mysql://u:secret@h/d" }), /store: this is not an address/],
   [
     "a file that is not there",

@@ -81,6 +81,7 @@ async function startWatched(
       now: Date.now,
       log: pino({ level: "info" }, { write: (line: string) => void logged.push(line) }),
       isDraining: () => false,
+      hasBegun: () => true,
       isOwnHost: () => true,
       configurationHash: "x",
     },

@@ -32,6 +32,8 @@ export interface ServiceOptions {
   collections?: Readonly<Record<string, GuardedDeclaration>>;
   /** @default true without `collections`, false with them */
   openCollections?: boolean;
+  /** Where the store is. @default one of its own, as the whole suite runs on */
+  store?: StoreAddress;
   prefix?: string;
   hosts?: readonly string[];
   corsOrigins?: readonly string[];
@@ -116,7 +118,7 @@ export const jsonType = "application/json; charset=utf-8";
 /** Starts a service; the test must stop it. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-http-"));
-  const place = await openTestStore(folder);
+  const place = options.store === undefined ? await openTestStore(folder) : given(options.store);
   const config = await toConfig(place.address, options);
   await sow(config, options.seeds);
   const running = await startServer(config, {
@@ -173,6 +175,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       probe.stop();
     },
   };
+}
+
+function given(address: StoreAddress) {
+  return { address, release: () => {} };
 }
 
 async function sow({ store: address, collections }: Config, seeds: ServiceOptions["seeds"]): Promise<void> {

@@ -11,7 +11,8 @@ export const serviceOptions = {
     env: "HOLDFAST_STORE",
     shownDefault: "`sqlite:holdfast.db`",
     fallback: "sqlite:holdfast.db",
-    about: "where the resources are kept: `sqlite:<file>`, from the working directory",
+    about:
+      "where the resources are kept: `sqlite:<file>`, from the working directory, or `postgres://user@host/database`",
     read: text,
   },
   host: {

@@ -17,7 +17,8 @@ export interface Document {
 /** The document of this name (a path without its first slash); `undefined` if there is none. */
 export async function documentOf(service: Service, name: string): Promise<Document | undefined> {
   if (name === "livez") return healthDocument("pass");
-  if (name === "readyz" || name === "healthz") return healthDocument(readiness(service));
+  if (name === "readyz" || name === "healthz")
+    return healthDocument(readiness(service), service.store.health().durability);
   if (name.startsWith("problems/")) return problemDocument(name.slice("problems/".length));
   if (!service.settings.docs) return undefined;
   // Loaded when somebody asks: few services are asked, and none more than now and then.
@@ -27,19 +28,20 @@ export async function documentOf(service: Service, name: string): Promise<Docume
 
 type HealthStatus = "pass" | "warn" | "fail";
 
-/** Draining or failed: `fail`. Reads work but writes do not: `warn`, since the service is still of use. */
+/** Not begun, draining, failed or out of reach: `fail`. Reads work but writes do not: `warn`, since the service is still of use. */
 function readiness(service: Service): HealthStatus {
   const { kind } = service.store.health();
-  if (service.isDraining() || kind === "failed") return "fail";
+  if (!service.hasBegun() || service.isDraining()) return "fail";
+  if (kind === "failed" || kind === "unreachable") return "fail";
   return kind === "degraded" ? "warn" : "pass";
 }
 
-/** No details: anybody may ask. */
-function healthDocument(status: HealthStatus): Document {
+/** No details, since anybody may ask; but for what an acknowledged write is worth. */
+function healthDocument(status: HealthStatus, durability?: "relaxed"): Document {
   return {
     status: status === "fail" ? 503 : 200,
     type: "application/health+json",
-    body: JSON.stringify({ status }),
+    body: JSON.stringify({ status, durability }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What an error of PostgreSQL, or of the way to it, means for those who asked. https://www.postgresql.org/docs/current/errcodes-appendix.html */
-import { Problem } from "../../errors.ts";
+import { Problem, StartError } from "../../errors.ts";
 
 /**
  * Kinds of error: others were in the way and another try may do; there is no connection (any more); it leads to a server
@@ -71,7 +71,9 @@ export function problemOf(failure: Failure, cause: unknown): Problem | undefined
 
 /** What an error is answered with. */
 export function answerTo(error: unknown): unknown {
-  return error instanceof Problem ? error : (problemOf(failureOf(error), error) ?? error);
+  return error instanceof Problem || error instanceof StartError
+    ? error
+    : (problemOf(failureOf(error), error) ?? error);
 }
 
 /** An error in a few words, for the log: with the code, without the statement. */

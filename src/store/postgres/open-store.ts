@@ -1,5 +1,5 @@
 /** Opens what a PostgreSQL database holds: as a store, for reading alone, or its API keys. */
-import { StartError } from "../../errors.ts";
+import { Problem, StartError } from "../../errors.ts";
 import type { History } from "../history.ts";
 import type { OpenKeys } from "../keys.ts";
 import type { StoreReader } from "../reader.ts";
@@ -19,6 +19,9 @@ export interface PostgresOptions {
   queryMs: number;
   history: History;
   sweepMs: number;
+  onWarning: (text: string) => void;
+  /** Whether a store that cannot be reached now is opened all the same. */
+  mayWait: boolean;
 }
 
 /** How long a connection is waited for, and then an answer, in milliseconds. */
@@ -30,7 +33,7 @@ const most = { connections: 10, slow: 3, long: 6 };
 
 const quiet = () => {};
 
-/** Opens the store that the database at `url` holds, or makes one there. Throws StartError. */
+/** Opens the store that the database at `url` holds, or makes one there; now, or when it can be reached. Throws StartError. */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
   const shared = { url, waitMs, onIdleError: quiet };
   const connections = new Connections({ ...shared, max: most.connections, answerMs });
@@ -38,12 +41,14 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const long = new Connections({ ...shared, max: most.long });
   const store = new PostgresStore({ ...options, connections, slow, long });
   try {
-    await inWords(prepareDatabase(connections));
-    await inWords(store.start());
+    await inWords(store.reach());
     return store;
   } catch (error) {
+    if (error instanceof Problem && options.mayWait) return store;
     await store.close();
-    throw error;
+    throw error instanceof Problem
+      ? new StartError(`${error.message} (${describeError(error.cause)})`)
+      : error;
   }
 }
 
@@ -95,7 +100,7 @@ async function inWords<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof StartError) throw error;
+    if (error instanceof StartError || error instanceof Problem) throw error;
     throw new StartError(`The database cannot be used: ${describeError(error)}.`);
   }
 }

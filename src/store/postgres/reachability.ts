@@ -5,10 +5,17 @@ import { answerTo, describeError, failureOf } from "./failures.ts";
 
 /** Watches what comes of the work with the database. */
 export class Reachability {
-  #health: StoreHealth = { kind: "ok" };
+  #health: StoreHealth = { kind: "unreachable", reason: "the database has not been reached yet" };
+  #isRelaxed = false;
 
   get health(): StoreHealth {
-    return this.#health;
+    return this.#isRelaxed ? { ...this.#health, durability: "relaxed" } : this.#health;
+  }
+
+  /** The database was reached for the first time. */
+  noteReached({ isRelaxed }: { isRelaxed: boolean }): void {
+    this.#isRelaxed = isRelaxed;
+    this.#health = { kind: "ok" };
   }
 
   /** Something was answered. `isWrite`: and there was room for it. */

@@ -25,6 +25,7 @@ import type { NumberedCollection } from "./catalogue.ts";
 import { Commits, type CommitsParts } from "./commits.ts";
 import type { Connections, Statement } from "./connections.ts";
 import { Declarations } from "./declarations.ts";
+import { findRelaxed } from "./durability.ts";
 import { erase } from "./erase.ts";
 import { gatherSome } from "./gather.ts";
 import { GroupNumbers } from "./group-numbers.ts";
@@ -33,6 +34,7 @@ import { PostgresKeys } from "./keys-table.ts";
 import { Lists } from "./lists.ts";
 import { PostgresLoad } from "./load.ts";
 import { Past, readChanges } from "./past.ts";
+import { prepareDatabase } from "./prepare.ts";
 import { Reachability } from "./reachability.ts";
 import { Reads } from "./reads.ts";
 import { Scans } from "./scans.ts";
@@ -53,6 +55,7 @@ export interface PostgresStoreParts {
   queryMs: number;
   sweepMs: number;
   history: History;
+  onWarning: (text: string) => void;
 }
 
 /** Text of commits that may wait, in characters. */
@@ -79,6 +82,7 @@ export class PostgresStore implements Store {
   readonly keys: Keys;
   readonly #background = new Background();
   #load: PostgresLoad | undefined;
+  #reached: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(parts: PostgresStoreParts) {
@@ -117,10 +121,23 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** Reads what is declared, and begins the work in the background. */
-  async start(): Promise<void> {
-    const { connections, history, sweepMs } = this.#parts;
+  /** Several calls at once are one. */
+  reach(): Promise<void> {
+    this.#reached ??= this.#reach().catch((error: unknown) => {
+      this.#reached = undefined;
+      throw this.#reachability.noteFailure(error);
+    });
+    return this.#reached;
+  }
+
+  /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
+  async #reach(): Promise<void> {
+    const { connections, history, sweepMs, onWarning } = this.#parts;
+    await prepareDatabase(connections);
+    const relaxed = await findRelaxed(connections);
+    if (relaxed !== undefined) onWarning(relaxed);
     await this.#declarations.reload();
+    this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     const gather = () => gatherSome(connections, this.#declarations.catalogue);
     this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
     const sweep = () => sweepSome(connections, history, Date.now());

@@ -1,0 +1,140 @@
+/** Several instances on one database: what each was told is true for all. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import pg from "pg";
+import type { Problem } from "../../src/errors.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { CollectionRecord, Store } from "../../src/store/store.ts";
+import { openDatabase, query } from "./databases.ts";
+
+const counters: CollectionRecord = {
+  name: "counters",
+  idKind: "integer",
+  schema: undefined,
+  indexes: [],
+  search: [],
+  unique: [{ path: ["mark"], ignoreCase: false }],
+};
+const plain: CollectionRecord = { name: "plain", idKind: "uuid", schema: undefined, indexes: [], search: [] };
+
+async function openThree(url: string): Promise<Store[]> {
+  return Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url })));
+}
+
+/** Adds one to a resource until it has been done so many times. */
+async function count(store: Store, id: string, times: number): Promise<void> {
+  for (let done = 0; done < times; ) {
+    const current = await store.read({ collection: "plain", id });
+    assert.ok(current);
+    const { n } = JSON.parse(current.text) as { n: number };
+    const change = {
+      key: { collection: "plain", id },
+      expect: current.version,
+      next: JSON.stringify({ id, n: n + 1 }),
+    };
+    try {
+      await store.commit({ changes: [change], at: 1 });
+      done++;
+    } catch (error) {
+      assert.equal((error as Problem).code, "PRECONDITION_FAILED");
+    }
+  }
+}
+
+/** Follows the change log to its end, again and again. */
+async function followLog(store: Store, isOver: () => boolean): Promise<number[]> {
+  const seen: number[] = [];
+  for (let last = false; ; ) {
+    const changes = await store.changesAfter("plain", seen.at(-1) ?? 0, 50);
+    seen.push(...changes.map(({ sequence }) => sequence));
+    if (last && changes.length === 0) return seen;
+    last = isOver();
+  }
+}
+
+test("instances that start at once on an empty database make one store", async () => {
+  const { url, release } = await openDatabase();
+  const stores = await openThree(url);
+  await Promise.all(stores.map((store) => store.migrate([plain, counters])));
+  const [first, second, third] = stores as [Store, Store, Store];
+  await first.commit({
+    changes: [{ key: { collection: "plain", id: "a" }, expect: "absent", next: "{}" }],
+    at: 1,
+  });
+  assert.equal((await third.read({ collection: "plain", id: "a" }))?.version, 1);
+  await second.migrate([{ ...plain, name: "later" }]);
+  const key = { collection: "later", id: "b" };
+  await third.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: 1 });
+  assert.equal((await first.read(key))?.version, 1);
+  await Promise.all(stores.map((store) => store.close()));
+  release();
+});
+
+test("no write of several instances is lost, and a reader of the change log misses none, beside a long transaction", async () => {
+  const { url, release } = await openDatabase();
+  const stores = await openThree(url);
+  const [first, second] = stores as [Store, Store, Store];
+  await first.migrate([plain]);
+  const long = new pg.Client({ connectionString: url });
+  await long.connect();
+  await long.query("begin isolation level repeatable read; select txid_current()");
+  const ids = ["a", "b", "c"];
+  for (const id of ids)
+    await first.commit({
+      changes: [{ key: { collection: "plain", id }, expect: "absent", next: JSON.stringify({ id, n: 0 }) }],
+      at: 1,
+    });
+  let isOver = false;
+  const reader = followLog(second, () => isOver);
+  await Promise.all(stores.flatMap((store) => ids.map((id) => count(store, id, 15))));
+  isOver = true;
+  const seen = await reader;
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 3 + 3 * 3 * 15 }, (_, n) => n + 1),
+  );
+  for (const id of ids) {
+    const { text, version } = (await second.read({ collection: "plain", id })) ?? {};
+    assert.deepEqual([JSON.parse(text ?? "{}"), version], [{ id, n: 45 }, 46]);
+  }
+  await long.query("rollback");
+  await long.end();
+  await Promise.all(stores.map((store) => store.close()));
+  release();
+});
+
+test("what is declared holds for all instances, also those that did not know of it yet", async () => {
+  const { url, release } = await openDatabase();
+  const stores = await openThree(url);
+  const [first, second, third] = stores as [Store, Store, Store];
+  await first.migrate([{ ...counters, unique: [] }]);
+  for (const store of stores) await store.count("counters"); // each knows it without
+  await second.migrate([counters]);
+  const marks = Array.from({ length: 30 }, (_, n) => `m${n % 10}`);
+  const taken = new Map<string, number>();
+  await Promise.all(
+    marks.map(async (mark, n) => {
+      const store = stores[n % 3] as Store;
+      const id = String(await store.reserveIds("counters", 1));
+      const next = JSON.stringify({ id: Number(id), mark });
+      try {
+        await store.commit({
+          changes: [{ key: { collection: "counters", id }, expect: "absent", next }],
+          at: 1,
+        });
+        taken.set(mark, (taken.get(mark) ?? 0) + 1);
+      } catch (error) {
+        assert.equal((error as Problem).code, "UNIQUE_VIOLATION");
+      }
+    }),
+  );
+  assert.deepEqual(
+    [...taken.values()],
+    Array.from({ length: 10 }, () => 1),
+  );
+  assert.equal(await third.count("counters"), 10);
+  const { rows } = await query(url, "select sequence, count from holdfast_heads where number = 1");
+  assert.deepEqual(rows, [{ sequence: "10", count: "10" }]);
+  await Promise.all(stores.map((store) => store.close()));
+  release();
+});

@@ -62,7 +62,8 @@ function leads(references: readonly Reference[] = []): [string, string][] {
 
 const complaints: Record<CheckName, (collection: string, misfits: Misfits) => string> = {
   schema: (name, { count, checked }) =>
-    `What is declared of ${name} has changed, and ${count} of its ${checked} resources do not fit it`,
+    `What is declared of ${name} has changed, and ${count} of its ${checked} resources ` +
+    `${count === 1 ? "does" : "do"} not fit it`,
   unique: (name, { count }) =>
     `Of ${name}, ${count === 1 ? "one resource has" : `${count} resources have`} the value of another in ` +
     "an attribute that is now unique",

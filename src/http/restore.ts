@@ -49,7 +49,7 @@ function unfit(version: number): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Problem) || error.violations.length === 0) throw error;
     const { code, message, violations } = error;
-    throw new Problem(code, `Version ${version} cannot be restored: ${message}`, { violations });
+    throw new Problem(code, `Version ${version} cannot be restored. ${message}`, { violations });
   };
 }
 

@@ -5,7 +5,10 @@ import { resourceText } from "../collection/resource.ts";
 import { clientAttributes, withTimes } from "../collection/timestamps.ts";
 
 /** So many changes hold the other writers up for a second or less. */
-export const maxFollowed = 10_000;
+const maxResources = 10_000;
+
+/** So much text, as it is before the changes, fits into the memory and is written within seconds. In bytes. */
+export const maxFollowedText = 32 * 1024 * 1024;
 
 /** Who refers: a resource as it is, its collection, and by what. */
 export interface Referring {
@@ -38,7 +41,27 @@ export function referencedDetail(id: string): string {
   return `Other resources refer to ${JSON.stringify(id)}.`;
 }
 
-/** Says that more would follow than may. */
-export function tooManyDetail(id: string): string {
-  return `More than ${maxFollowed} resources would change with ${JSON.stringify(id)}: delete or change some of them first.`;
+/** Counts what follows the deletes of one commit. */
+export class Extent {
+  #resources = 0;
+  #text = 0;
+
+  /** What may still follow: so many resources, and so many bytes of text. */
+  get left(): { resources: number; text: number } {
+    return { resources: maxResources - this.#resources, text: maxFollowedText - this.#text };
+  }
+
+  /** Counts one more that follows the delete of the resource of this id. Says so where more would follow than may. */
+  add(text: string, id: string): string | undefined {
+    this.#resources++;
+    this.#text += Buffer.byteLength(text);
+    const { left } = this;
+    if (left.resources < 0) return tooMuch(`${maxResources.toLocaleString("en")} resources`, id);
+    if (left.text < 0) return tooMuch(`${maxFollowedText / 1024 / 1024} MiB of resources`, id);
+    return undefined;
+  }
+}
+
+function tooMuch(bound: string, id: string): string {
+  return `More than ${bound} would change with ${JSON.stringify(id)}: delete or change some of them first.`;
 }

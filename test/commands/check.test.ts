@@ -53,6 +53,14 @@ test("what does not fit is listed with its id and the reason, and the exit code 
   assert.equal(stderr, "holdfast: 2 things in the store do not fit\n");
 });
 
+test("one that does not fit is told in the singular", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, { topics: { schema: { type: "object", not: { properties: { id: { const: "b" } } } } } });
+  const { stdout, stderr } = await run(t, ["check"], { cwd });
+  assert.match(stdout, /^topics: 3 resources, 1 does not fit$/m);
+  assert.equal(stderr, "holdfast: 1 thing in the store does not fit\n");
+});
+
 test("a collection that is no longer declared is named, and nothing is wrong with it", async (t) => {
   const cwd = await withStore(t);
   await declare(cwd, { others: {} });

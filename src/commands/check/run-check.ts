@@ -77,7 +77,7 @@ async function checkResources(reader: StoreReader, collection: Collection): Prom
 
 const summaries: Record<CheckName, (misfits: Misfits) => string> = {
   schema: ({ checked, count }) =>
-    `${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} do not fit`}`,
+    `${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} ${count === 1 ? "does" : "do"} not fit`}`,
   unique: ({ count }) =>
     `${counted(count, "resource")} ${count === 1 ? "has" : "have"} the value of another in a unique attribute`,
   references: ({ count }) =>

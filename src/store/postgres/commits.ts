@@ -3,6 +3,7 @@ import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import type { Outcome } from "../batch.ts";
 import { textLength } from "../calls.ts";
+import { maxFollowedText } from "../follow-up.ts";
 import type { Commit, Committed } from "../store.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
@@ -10,7 +11,7 @@ import { answerTo, failureOf } from "./failures.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
 import type { GroupNumbers } from "./group-numbers.ts";
 import type { IdNumbers } from "./id-numbers.ts";
-import { type Fate, judge } from "./judge.ts";
+import { type Court, type Fate, judge } from "./judge.ts";
 import { Ledger } from "./ledger.ts";
 import { Sight } from "./sight.ts";
 import { lockHeads } from "./statements.ts";
@@ -44,6 +45,15 @@ export class Commits {
 
   /** The outcomes in the order of the commits. */
   async perform(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
+    const outcomes = await this.#performFirst(commits);
+    if (outcomes.length === commits.length) return outcomes;
+    const rest = commits.slice(outcomes.length);
+    // What has been written is told as such, whatever becomes of the rest.
+    return [...outcomes, ...(await this.perform(rest).catch((error) => rest.map(() => ({ error }))))];
+  }
+
+  /** Performs all of them, or the first ones. */
+  async #performFirst(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
     let hadLoss = false;
     let error: unknown;
     for (let tries = 0; tries < maxTries; tries++) {
@@ -81,7 +91,7 @@ export class Commits {
     return outcomes;
   }
 
-  /** Tries once. Nothing was written where it throws. */
+  /** Tries once; gives the outcomes of the first ones alone where much follows from those. Nothing was written where it throws. */
   async #attempt(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
     const { connections, groups, ids, isLogged } = this.#parts;
     const catalogue = this.#parts.catalogue();
@@ -90,12 +100,12 @@ export class Commits {
       const ledger = new Ledger();
       const sight = new Sight(transaction, catalogue, ledger);
       await Promise.all([lockRelated(transaction, catalogue, commits), sight.prepare(commits)]);
-      const fates: Fate[] = [];
-      for (const commit of commits) fates.push(await judge({ catalogue, ledger, sight, groups }, commit));
+      const fates = await judgeInTurn({ catalogue, ledger, sight, groups }, commits);
       if (fates.every((fate) => "refusal" in fate)) {
         await transaction.rollBack();
         return fates.map((fate) => outcomeOf(fate, undefined));
       }
+      await transaction.extend(msToWrite(sight.followingText));
       const flushed = await flush(ledger, { transaction, ids, isLogged });
       const unknown = await transaction.commit(flushed.last).catch(onlyUnknown);
       return fates.map((fate) =>
@@ -110,7 +120,21 @@ const charactersPerMs = 1_000;
 
 function answerMsFor(commits: readonly Commit[]): number {
   const length = commits.reduce((sum, commit) => sum + textLength(commit), 0);
-  return smallWrite.answerMs + Math.ceil(length / charactersPerMs);
+  return smallWrite.answerMs + msToWrite(length);
+}
+
+function msToWrite(length: number): number {
+  return Math.ceil(length / charactersPerMs);
+}
+
+/** The fates of the commits; of the first ones alone, where what follows from them takes all the memory that it may. */
+async function judgeInTurn(court: Court, commits: readonly Commit[]): Promise<readonly Fate[]> {
+  const fates: Fate[] = [];
+  for (const commit of commits) {
+    fates.push(await judge(court, commit));
+    if (court.sight.followingText >= maxFollowedText) break;
+  }
+  return fates;
 }
 
 /** Where declarations ask for it, nobody else may write to what they relate: the heads are locked before anything is read. */

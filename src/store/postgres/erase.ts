@@ -13,7 +13,7 @@ import { changesTable, refersTable, resourcesTable, wordsTable } from "./tables.
 import { beginnings, type Transaction, transact } from "./transaction.ts";
 
 /** How many of those that keep a resource from being erased are named. */
-const shownReferrers = 5;
+const shownReferrers = { resources: 5, text: 1024 * 1024 };
 
 /** Erases a resource; afterwards the database is asked to give up the room of what was there. */
 export async function erase(
@@ -80,6 +80,6 @@ async function named(
       names.add(`${referrer.from.name}/${entry.id}`);
   }
   if (names.size === 0) return refusal;
-  const shown = [...names].slice(0, shownReferrers).join(", ");
+  const shown = [...names].slice(0, shownReferrers.resources).join(", ");
   return new Problem("REFERENCED", `${refusal.message} Among them: ${shown}.`);
 }

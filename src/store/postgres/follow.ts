@@ -1,6 +1,6 @@
 /** What follows from deletes: those that refer to what is gone go too, refer to it no more, or forbid it. */
 import { Problem } from "../../errors.ts";
-import { maxFollowed, referencedDetail, textWithout, timeOfFollowing, tooManyDetail } from "../follow-up.ts";
+import { Extent, referencedDetail, textWithout, timeOfFollowing } from "../follow-up.ts";
 import type { Commit, Followed } from "../store.ts";
 import type { Referrer } from "./catalogue.ts";
 import type { Court } from "./judge.ts";
@@ -33,6 +33,7 @@ class Following {
   readonly #changes: readonly PendingChange[];
   readonly #origin: Origin;
   readonly #restricting: [Referrer, readonly Deleted[]][] = [];
+  readonly #extent = new Extent();
   readonly followed: Followed[] = [];
 
   constructor(court: Court, commit: Commit, changes: readonly PendingChange[]) {
@@ -68,7 +69,9 @@ class Following {
       return undefined;
     }
     const byId = new Map(gone.map((deleted) => [deleted.id, deleted]));
-    const referring = await this.#court.sight.referring(referrer, [...byId.keys()], maxFollowed + 1);
+    const { resources, text } = this.#extent.left;
+    const limit = { resources: resources + 1, text };
+    const referring = await this.#court.sight.referring(referrer, [...byId.keys()], limit);
     for (const [entry, id] of referring) {
       const refusal = this.#followOne(referrer, { entry, deleted: byId.get(id) as Deleted }, next);
       if (refusal !== undefined) return refusal;
@@ -84,7 +87,8 @@ class Following {
     const { now } = entry;
     if (now === undefined) return undefined; // it went with another one
     if (this.#own.has(`${from.name}/${entry.id}`)) return referenced(deleted);
-    if (this.followed.length >= maxFollowed) return tooMany(deleted);
+    const tooMuch = this.#extent.add(now.text, deleted.id);
+    if (tooMuch !== undefined) return refusal(deleted, tooMuch);
     const resource = { id: entry.id, text: now.text, updatedAt: now.at };
     const referring = { resource, from, reference };
     const at = timeOfFollowing(referring, this.#origin.at);
@@ -116,10 +120,10 @@ class Following {
   }
 }
 
-function referenced({ id, change }: Deleted): Problem {
-  return new Problem("REFERENCED", referencedDetail(id), { change });
+function refusal({ change }: Deleted, detail: string): Problem {
+  return new Problem("REFERENCED", detail, { change });
 }
 
-function tooMany({ id, change }: Deleted): Problem {
-  return new Problem("REFERENCED", tooManyDetail(id), { change });
+function referenced(deleted: Deleted): Problem {
+  return refusal(deleted, referencedDetail(deleted.id));
 }

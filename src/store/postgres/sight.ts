@@ -22,12 +22,18 @@ export class Sight {
   readonly #holders = new Map<string, readonly string[]>();
   readonly #receipts = new Map<string, number>();
   readonly #lastVersions = new Map<string, number>();
+  #followingText = 0;
   readonly #targetsOf = new WeakMap<State, Map<Reference, readonly string[]>>();
 
   constructor(transaction: Transaction, catalogue: Catalogue, ledger: Ledger) {
     this.#transaction = transaction;
     this.#catalogue = catalogue;
     this.#ledger = ledger;
+  }
+
+  /** How many bytes of text were read because others were deleted. */
+  get followingText(): number {
+    return this.#followingText;
   }
 
   /** Reads all that judging the commits will ask for, and locks the resources that they change. */
@@ -83,17 +89,27 @@ export class Sight {
     return this.#holders.get(name) ?? [];
   }
 
-  /** Resources that refer to one of several, taken in, each with the id that it refers to: so many at least, if there are. */
+  /**
+   * Resources that refer to one of several, taken in, each with the id that it refers to: beside those that are known,
+   * as many as the limit says, if there are.
+   */
   async referring(
     { from, reference }: Referrer,
     ids: readonly string[],
-    limit: number,
+    limit: statements.TextLimit,
   ): Promise<readonly [Entry, string][]> {
-    const query = { attribute: formatPath(reference.path), targets: ids, limit };
-    const { rows } = await this.#transaction.run(statements.selectReferring(from.number, query));
-    for (const row of rows) this.#takeIn(from, row);
+    const { entries } = this.#ledger.of(from);
     const wanted = new Set(ids);
-    return [...this.#ledger.of(from).entries.values()].flatMap((entry) =>
+    const known = [...entries.values()]
+      .filter(({ before }) => this.#targets(before, reference).some((id) => wanted.has(id)))
+      .map(({ id }) => keyOf(from.idKind, id));
+    const query = { attribute: formatPath(reference.path), targets: ids, known, limit };
+    const { rows } = await this.#transaction.run(statements.selectReferring(from.number, query));
+    for (const row of rows) {
+      this.#followingText += Buffer.byteLength(String(row[3]));
+      this.#takeIn(from, row);
+    }
+    return [...entries.values()].flatMap((entry) =>
       this.#targets(entry.now, reference)
         .filter((id) => wanted.has(id))
         .map((id): [Entry, string] => [entry, id]),

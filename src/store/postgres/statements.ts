@@ -411,14 +411,29 @@ export interface ReferringQuery {
   limit: number;
 }
 
-/** Resources that refer to one of several. */
-export function selectReferring(number: number, { attribute, targets, limit }: ReferringQuery): Statement {
-  const columns = "resource.key, resource.version, resource.updated_at, resource.doc::text";
+/** Whose text to read: of so many resources at most, and with no more text than so many bytes but for the last one. */
+export interface TextLimit {
+  resources: number;
+  text: number;
+}
+
+/** Resources that refer to one of several, each once, without those that are known. */
+export function selectReferring(
+  number: number,
+  {
+    attribute,
+    targets,
+    known,
+    limit,
+  }: Omit<ReferringQuery, "limit"> & { known: readonly string[]; limit: TextLimit },
+): Statement {
   return {
-    sql: `select ${columns} from ${refersTable(number)} as refers
-      join ${resourcesTable(number)} as resource on resource.key = refers.key
-      where refers.attribute = $1 and refers.target = any($2::text[]) order by refers.key limit $3`,
-    values: [attribute, texts(targets), limit],
+    sql: `select ${resource} from (select *, sum(size) over (order by key rows unbounded preceding) as running
+        from (select resource.* from (select distinct key from ${refersTable(number)}
+            where attribute = $1 and target = any($2::text[]) and key <> all($3::text[])) as refers
+          join ${resourcesTable(number)} as resource using (key) order by key limit $4) as referring) as measured
+      where running - size <= $5 order by key`,
+    values: [attribute, texts(targets), texts(known), limit.resources, limit.text],
   };
 }
 

@@ -30,12 +30,19 @@ function beginWrite(answerMs: number): string {
 /** A transaction under way. */
 export class Transaction {
   readonly #connection: Connection;
-  readonly #answerMs: number | undefined;
+  #answerMs: number | undefined;
   hasEnded = false;
 
   constructor(connection: Connection, answerMs?: number) {
     this.#connection = connection;
     this.#answerMs = answerMs;
+  }
+
+  /** Waits longer for each answer from now on: more is to be written than was known at its beginning. */
+  async extend(ms: number): Promise<void> {
+    if (this.#answerMs === undefined || ms <= 0) return;
+    this.#answerMs += ms;
+    await this.run({ sql: `set local statement_timeout = ${this.#answerMs - marginMs}` });
   }
 
   run(statement: Statement): Promise<Outcome> {

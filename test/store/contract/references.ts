@@ -41,6 +41,23 @@ const attributesOf = async (store: Store, id: string) => {
   return stored === undefined ? undefined : JSON.parse(stored.text);
 };
 
+/** Loads topics whose texts have 2 MiB each, in half as many characters. */
+async function loadWide(
+  store: Store,
+  count: number,
+  attributesOf: (n: number) => Record<string, unknown>,
+): Promise<void> {
+  const load = await store.load("topics");
+  for (let n = 0; n < count; n++) {
+    const id = `t${String(n).padStart(2, "0")}`;
+    const bare = Buffer.byteLength(textOf(id, { ...attributesOf(n), odd: "", even: "" }));
+    const left = 2 * 1024 * 1024 - bare;
+    const pad = { odd: "x".repeat(left % 2), even: "é".repeat(Math.floor(left / 2)) };
+    await load.add([{ id, text: textOf(id, { ...attributesOf(n), ...pad }) }]);
+  }
+  await load.finish();
+}
+
 export function referencesContract(open: OpenFixture): void {
   test(
     "an id that leads nowhere is refused with its place, also in lists",
@@ -179,6 +196,72 @@ export function referencesContract(open: OpenFixture): void {
       await commit(store, [deleted(topic("a"), 1)]);
       await commit(store, [deleted(user("kim"), 1)]);
       assert.equal(await store.count("topics"), 0);
+    }),
+  );
+
+  for (const onDelete of ["cascade", "clear"] as const) {
+    test(
+      `what follows a delete by ${onDelete} is bounded in bytes of text, and the bound says what to do`,
+      onStore(open, async (store) => {
+        await declare(store, to("users", onDelete));
+        await commit(store, [created(user("kim"))]);
+        await loadWide(store, 16, (n) => ({ by: n % 2 === 0 ? "kim" : ["kim"] }));
+        await commit(store, [created(topic("z"), { by: "kim" })]);
+        const { sequence } = await store.list({ collection: "topics", limit: 1 });
+        await assert.rejects(commit(store, [deleted(user("kim"), 1)]), ({ code, message }: Problem) => {
+          assert.equal(code, "REFERENCED");
+          assert.match(message, /^More than 32 MiB .*"kim": delete or change some of them first\.$/);
+          return true;
+        });
+        assert.equal((await store.list({ collection: "topics", limit: 1 })).sequence, sequence);
+        await commit(store, [deleted(topic("z"), 1)]);
+        await commit(store, [deleted(user("kim"), 1)]);
+        assert.equal(await store.count("topics"), onDelete === "cascade" ? 0 : 16);
+        const changes = await store.changesAfter("topics", sequence + 1, 99);
+        assert.equal(changes.length, 16);
+      }),
+    );
+  }
+
+  test(
+    "what went with one delete is not counted again with the next, and hides nobody",
+    onStore(open, async (store) => {
+      await declare(store, to("users", "cascade"));
+      await commit(store, [created(user("kim")), created(user("lee"))]);
+      await loadWide(store, 16, () => ({ by: ["kim", "lee"] }));
+      await commit(store, [created(topic("y"), { by: "lee" }), created(topic("z"), { by: "lee" })]);
+      await Promise.all(["kim", "lee"].map((id) => commit(store, [deleted(user(id), 1)])));
+      assert.deepEqual(await scannedIds(store, "topics"), []);
+    }),
+  );
+
+  test(
+    "those that refer to several that are deleted together all follow, each once",
+    onStore(open, async (store) => {
+      await declare(store, to("users", "cascade"));
+      await commit(store, [created(user("kim")), created(user("lee"))]);
+      const load = await store.load("topics");
+      const ids = Array.from({ length: 6_000 }, (_, n) => `t${n}`);
+      await load.add(ids.map((id) => ({ id, text: textOf(id, { by: ["kim", "lee"] }) })));
+      await load.finish();
+      await commit(store, [deleted(user("kim"), 1), deleted(user("lee"), 1)]);
+      assert.equal(await store.count("topics"), 0);
+    }),
+  );
+
+  test(
+    "deletes at once that together take more with them than one may all happen",
+    onStore(open, async (store) => {
+      await declare(store, to("users", "cascade"));
+      const ids = ["a", "b", "c", "d"];
+      await commit(
+        store,
+        ids.map((id) => created(user(id))),
+      );
+      await loadWide(store, 40, (n) => ({ by: ids[n % ids.length] }));
+      await Promise.all(ids.map((id) => commit(store, [deleted(user(id), 1)])));
+      assert.deepEqual(await scannedIds(store, "topics"), []);
+      assert.deepEqual(await scannedIds(store, "users"), []);
     }),
   );
 

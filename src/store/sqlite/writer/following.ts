@@ -1,11 +1,5 @@
 /** What becomes of those that refer to something deleted: they keep it, or go with it, or lose their reference. */
-import {
-  maxFollowed,
-  referencedDetail,
-  textWithout,
-  timeOfFollowing,
-  tooManyDetail,
-} from "../../follow-up.ts";
+import { Extent, referencedDetail, textWithout, timeOfFollowing } from "../../follow-up.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import type { Refusal, WireChange, WireCommit, WireKey } from "../protocol.ts";
 import type { Groups } from "./groups.ts";
@@ -30,8 +24,8 @@ interface Deletes {
   open: Deleted[];
   /** What must not be referred to any more in the end. */
   restricted: { by: Referrers; deleted: Deleted }[];
-  /** How many may still follow. */
-  left: number;
+  /** How much follows. */
+  extent: Extent;
 }
 
 /** What following works on. */
@@ -72,7 +66,7 @@ export class Following {
     if (open.length === 0) return undefined;
     const own = new Set(commit.changes.map(({ collection, id }) => nameOf(collection, id)));
     const sequence = sequences[0] as number;
-    const deletes: Deletes = { commit, sequence, own, open, restricted: [], left: maxFollowed };
+    const deletes: Deletes = { commit, sequence, own, open, restricted: [], extent: new Extent() };
     for (const deleted of open) {
       for (const referrers of this.#referrersOf(deleted)) {
         const refusal = this.#followIn(referrers, deleted, deletes);
@@ -93,10 +87,11 @@ export class Following {
       deletes.restricted.push({ by: referrers, deleted });
       return undefined;
     }
-    for (const found of referrers.find(deleted.id, maxFollowed + 1)) {
+    for (const found of referrers.find(deleted.id, deletes.extent.left.resources + 1)) {
       if (deletes.own.has(nameOf(referrers.from.number, found.id))) return referenced(deleted);
-      if (deletes.left-- === 0) return tooManyFollow(deleted);
       const resource = referrers.read(found);
+      const tooMuch = deletes.extent.add(resource.text, deleted.id);
+      if (tooMuch !== undefined) return refusal(deleted, tooMuch);
       const referring = { resource, from: referrers.from, reference: referrers.reference };
       const at = timeOfFollowing(referring, deletes.commit.at);
       const next = textWithout(referring, { id: deleted.id, at }) ?? null;
@@ -131,10 +126,10 @@ function nameOf(collection: number, id: string): string {
   return `${collection}/${id}`;
 }
 
-function referenced({ id, change }: Deleted): Refusal {
-  return { code: "REFERENCED", detail: referencedDetail(id), change };
+function refusal({ change }: Deleted, detail: string): Refusal {
+  return { code: "REFERENCED", detail, change };
 }
 
-function tooManyFollow({ id, change }: Deleted): Refusal {
-  return { code: "REFERENCED", detail: tooManyDetail(id), change };
+function referenced(deleted: Deleted): Refusal {
+  return refusal(deleted, referencedDetail(deleted.id));
 }

@@ -3,7 +3,7 @@ import { Problem } from "../errors.ts";
 import type { HttpRequest } from "./message.ts";
 import { requireAllowed } from "./permission.ts";
 import { takeFromQuota } from "./quota.ts";
-import type { Route } from "./route.ts";
+import { isHealth, type Route } from "./route.ts";
 import type { Service } from "./service.ts";
 import type { HttpSettings } from "./settings.ts";
 
@@ -25,7 +25,7 @@ export async function admit(service: Service, route: Route, request: HttpRequest
     request.principal = found instanceof Promise ? await found : found;
   } finally {
     // Whoever tries one credential after the other has a quota too.
-    if (service.quotas !== undefined && !isFree(route, request)) takeFromQuota(service.quotas, request);
+    if (service.quotas !== undefined && !isFree(request)) takeFromQuota(service.quotas, request);
   }
   return authenticate === undefined ? route : requireAllowed(service, route, request);
 }
@@ -50,6 +50,6 @@ function requireTls({ settings }: Service, request: HttpRequest): void {
 }
 
 /** Health has to be told to everybody at any time, and a browser asks for leave in nobody's name. */
-function isFree({ kind }: Route, { method }: HttpRequest): boolean {
-  return kind === "document" || method === "OPTIONS";
+function isFree({ method, target }: HttpRequest): boolean {
+  return method === "OPTIONS" || isHealth(target);
 }

@@ -14,7 +14,7 @@ import { handle } from "./handle.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { problemResponse } from "./problem.ts";
 import { addCommonHeaders } from "./respond.ts";
-import { isDocument } from "./route.ts";
+import { isHealth } from "./route.ts";
 import type { Service } from "./service.ts";
 import type { Limits } from "./settings.ts";
 import type { KeyPair } from "./tls.ts";
@@ -160,7 +160,7 @@ function serveWith(wire: Wire): Serve {
 
 /** Takes its place among the requests under way, if there is one. Health is told in any case: it needs none for long. */
 function begins({ budget }: Wire, { raw }: FastifyRequest): boolean {
-  if (isFull(budget) && !isDocument(raw.url ?? "")) return false;
+  if (isFull(budget) && !isHealth(raw.url ?? "")) return false;
   budget.requests++;
   return true;
 }

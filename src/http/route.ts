@@ -49,9 +49,11 @@ export function resourcePath(collectionPath: string, id: string): string {
 const documentPath =
   /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|\.well-known\/api-catalog|docs(?:\/[^/]+)?)$/;
 
-/** Whether the target is one of these. */
-export function isDocument(target: string): boolean {
-  return documentPath.test(target);
+const healthPath = /^\/(?:livez|readyz|healthz)$/;
+
+/** Whether the target is the service's health, which is told to everybody at any time. */
+export function isHealth(target: string): boolean {
+  return healthPath.test(target);
 }
 
 /**

@@ -64,6 +64,13 @@ describe("a rate limit", () => {
     await askAll();
   });
 
+  test("counts what the service says of itself, which is not small", async (t) => {
+    const service = await start(t, { rate: { requests: 1, perSeconds: 60 } });
+    assert.match(String((await service.send({ path: "/problems/unavailable" })).headers.ratelimit), /r=0;/);
+    for (const path of ["/openapi.json", "/docs", "/problems/unavailable"])
+      assert.equal((await service.send({ path })).status, 429, path);
+  });
+
   test("writes nothing beyond it", async (t) => {
     const service = await start(t, { rate: { requests: 3, perSeconds: 60 } });
     const answers = await Promise.all(

@@ -1,4 +1,20 @@
-/** What becomes of a command whose output cannot be written. */
+/** Where a command writes to, and what becomes of one whose output cannot be written. */
+import { writeFile } from "node:fs/promises";
+import { StartError } from "../errors.ts";
+
+/** Writes to the file that was named, else to standard output. Throws StartError where the file cannot be written. */
+export async function writeText(text: string, file: unknown): Promise<void> {
+  if (typeof file !== "string") {
+    process.stdout.write(text);
+    return;
+  }
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new StartError(`${file} cannot be written: ${describeWriteError(error)}.`);
+  }
+}
 
 /**
  * From now on, standard output that cannot be written is one line and exit code 1. A reader that has seen enough

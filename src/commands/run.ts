@@ -10,6 +10,7 @@ import { keysCommand } from "./keys.ts";
 import { openapiCommand } from "./openapi.ts";
 import type { Environment } from "./options.ts";
 import { serveCommand } from "./serve.ts";
+import { typesCommand } from "./types.ts";
 
 /** Every command, in the order in which the help lists them. */
 export function createCommands(env: Environment, onListening?: (base: string) => void): Command[] {
@@ -21,6 +22,7 @@ export function createCommands(env: Environment, onListening?: (base: string) =>
     eraseCommand(env),
     keysCommand(env),
     openapiCommand(env),
+    typesCommand(env),
   ];
 }
 

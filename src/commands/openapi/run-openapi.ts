@@ -1,9 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { StartError } from "../../errors.ts";
 import type { OpenApiVersion } from "../../http/openapi/described.ts";
 import { openApiDocument } from "../../http/openapi/document.ts";
 import { configOf, type Environment } from "../options.ts";
-import { describeWriteError, isSystemError } from "../output.ts";
+import { writeText } from "../output.ts";
 
 /** Writes the document. Throws StartError when the configuration is wrong, or the file cannot be written. */
 export async function runOpenapi(
@@ -13,14 +11,5 @@ export async function runOpenapi(
   const config = await configOf(flags, env);
   const document = await openApiDocument({ ...config, settings: config.http }, version as OpenApiVersion);
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
-  if (typeof output !== "string") {
-    process.stdout.write(text);
-    return;
-  }
-  try {
-    await writeFile(output, text);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    throw new StartError(`${output} cannot be written: ${describeWriteError(error)}.`);
-  }
+  await writeText(text, output);
 }

@@ -1,0 +1,30 @@
+/** An application of Fastify's with routes of its own, and collections: node examples/fastify.ts */
+import { fastify } from "fastify";
+import { defineConfig, holdfast } from "holdfast";
+
+const config = defineConfig({
+  store: "sqlite:shop.db",
+  prefix: "/data",
+  collections: {
+    articles: {
+      schema: {
+        type: "object",
+        required: ["name", "price"],
+        properties: { name: { type: "string" }, price: { type: "number", minimum: 0 } },
+      },
+    },
+  },
+});
+
+const app = fastify();
+app.register(holdfast, config);
+app.get("/", () => ({ articles: "/data/articles" }));
+
+// The application's hooks come first, for the collections too.
+app.addHook("onRequest", async (request, reply) => {
+  if (request.method !== "GET" && request.headers["x-shop"] === undefined)
+    return reply.code(403).send({ error: "Say which shop you are: X-Shop." });
+});
+
+console.log(await app.listen({ port: Number(process.env.PORT ?? 3000) }));
+process.once("SIGTERM", () => app.close());

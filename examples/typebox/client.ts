@@ -1,0 +1,29 @@
+/** The typed client with that configuration's types: node examples/typebox/client.ts */
+import { ConflictError, createClient } from "holdfast-client";
+import type config from "./holdfast.config.ts";
+
+const { authors, articles, $batch } = createClient<typeof config>({
+  baseUrl: process.argv[2] ?? "http://127.0.0.1:3000/api/v1",
+});
+
+const { id: authorId } = await authors.create({ name: "Ursula K. Le Guin", born: "1929-10-21" });
+const lavinia = await articles.create({ title: "Lavinia", authorId, tags: ["myth"] });
+console.log(lavinia.status); // draft
+
+// What was read carries its ETag: somebody else's change in between would be a ConflictError.
+await articles.replace({ ...lavinia, views: 1 });
+await articles
+  .replace({ ...lavinia, views: 2 })
+  .catch((error) => console.log(error instanceof ConflictError)); // true
+
+// Reads, changes, and does so again where somebody else was quicker.
+await articles.update(lavinia.id, ({ views = 0, ...others }) => ({ ...others, views: views + 1 }));
+
+// All of it or nothing; the second operation names what the first one makes.
+await $batch(({ authors, articles }) => {
+  const lem = authors.create({ name: "Stanisław Lem" });
+  return [lem, articles.create({ title: "Solaris", authorId: lem.id, status: "published" })];
+});
+
+for await (const { title } of articles.list({ filter: { status: ["draft", "published"] }, sort: "-title" }))
+  console.log(title); // Solaris, Lavinia

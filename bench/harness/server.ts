@@ -1,13 +1,17 @@
 /** Servers as programs of their own, so that what is measured shares no event loop with what measures. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { node, type RunOptions, wrapperOf } from "./commands.ts";
 
 /** A server under measurement. */
 export interface Server {
   port: number;
   child: ChildProcess;
+  /** Processes that work for it and are counted with it. */
+  beside?: readonly number[];
 }
 
 /** Starts `bench/ratios/servers/<name>.ts` with one argument as JSON. */
@@ -32,6 +36,40 @@ export async function startProgram(program: readonly string[], options: RunOptio
     return { port: Number(port), child };
   }
   throw new Error(`${program.join(" ")} did not start`);
+}
+
+/** Starts a program that listens on a port that it is given. */
+export async function startOnPort(
+  program: readonly string[],
+  port: number,
+  { env = {}, ...options }: RunOptions & { env?: Record<string, string> } = {},
+): Promise<Server> {
+  const [command = "", ...args] = [...wrapperOf(options), ...program];
+  const child = spawn(command, args, { stdio: "ignore", env: { ...process.env, ...env } });
+  running.add(child);
+  for (const endAt = performance.now() + 30_000; performance.now() < endAt && child.exitCode === null; ) {
+    if (await isAnswered(port)) return { port, child };
+    await sleep(10);
+  }
+  throw new Error(`${program.join(" ")} did not start`);
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+async function isAnswered(port: number): Promise<boolean> {
+  try {
+    await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Ends a server and waits until it is gone. */

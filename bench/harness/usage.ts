@@ -7,18 +7,18 @@ import type { Server } from "./server.ts";
 const ticksPerSecond = 100;
 
 /** The processor seconds that a server has taken so far, with all its threads and the processes that it started. */
-export function cpuSeconds({ child }: Server): number {
-  return sumOf(familyOf(child.pid ?? 0), ticksOf) / ticksPerSecond;
+export function cpuSeconds(server: Server): number {
+  return sumOf(processesOf(server), ticksOf) / ticksPerSecond;
 }
 
 /** The most memory that a server has had, in MB: VmHWM, summed over the processes that it started. */
-export function peakMb({ child }: Server): number {
-  return sumOf(familyOf(child.pid ?? 0), (pid) => megabytes(pid, "VmHWM"));
+export function peakMb(server: Server): number {
+  return sumOf(processesOf(server), (pid) => megabytes(pid, "VmHWM"));
 }
 
 /** The memory that a server has now, in MB. */
-export function residentMb({ child }: Server): number {
-  return sumOf(familyOf(child.pid ?? 0), (pid) => megabytes(pid, "VmRSS"));
+export function residentMb(server: Server): number {
+  return sumOf(processesOf(server), (pid) => megabytes(pid, "VmRSS"));
 }
 
 /** Resolves when a server has come to rest: it may have work of its own after its start, or after many writes. */
@@ -35,6 +35,10 @@ export async function untilIdle(server: Server, patienceMs = 60_000): Promise<vo
 
 function sumOf(pids: readonly number[], of: (pid: number) => number): number {
   return pids.reduce((sum, pid) => sum + of(pid), 0);
+}
+
+function processesOf({ child, beside = [] }: Server): number[] {
+  return [child.pid ?? 0, ...beside].flatMap(familyOf);
 }
 
 /** A process and those that it started. */

@@ -13,6 +13,8 @@ export interface LoadPlan {
   inOrder?: boolean;
   /** Whether each request is sent once, so that the load ends with the last one; deletes need it. @default false */
   once?: boolean;
+  /** Whether wrk counts statuses, which takes it time; the others always do. @default in the warm-up only */
+  counts?: boolean;
 }
 
 /** What came back while it was counted. */

@@ -22,14 +22,15 @@ export function runWrk(
     const file = `${folder}/requests`;
     writeFileSync(file, plan.requests.map((text) => `${Buffer.byteLength(text)}\n${text}\n`).join(""));
     const warmUp = plan.warmUpMs === 0 ? undefined : read(await run(commandOf(plan, file, plan.warmUpMs)));
-    const said = read(await run([...commandOf(plan, file, plan.durationMs), "measured"]));
+    const mode = plan.counts === true ? [] : ["measured"];
+    const said = read(await run([...commandOf(plan, file, plan.durationMs), ...mode]));
     const failed = said.failed === 0 ? {} : { failed: said.failed };
     return {
       perSecond: said.answers / said.seconds,
       answers: said.answers,
       p50: said.p50,
       p99: said.p99,
-      statuses: { ...warmUp?.statuses, ...failed },
+      statuses: { ...warmUp?.statuses, ...said.statuses, ...failed },
     };
   });
 }

@@ -58,12 +58,15 @@ declare module "knex" {
     float(name: string): Column;
     index(columns: readonly string[]): void;
   }
-  export interface Knex {
-    schema: { createTable(name: string, make: (table: Table) => void): Promise<void> };
-    batchInsert(table: string, all: readonly object[], size: number): Promise<unknown>;
-    destroy(): Promise<void>;
+  function knex(options: object): knex.Knex;
+  namespace knex {
+    interface Knex {
+      schema: { createTable(name: string, make: (table: Table) => void): Promise<void> };
+      batchInsert(table: string, all: readonly object[], size: number): Promise<unknown>;
+      destroy(): Promise<void>;
+    }
   }
-  export function knex(options: object): Knex;
+  export = knex;
 }
 
 declare module "@feathersjs/feathers" {
@@ -92,10 +95,9 @@ declare module "@feathersjs/koa" {
 }
 
 declare module "@feathersjs/knex" {
-  import type { Knex } from "knex";
   export class KnexService {
     constructor(options: {
-      Model: Knex;
+      Model: object;
       name: string;
       id: string;
       paginate: { default: number; max: number };

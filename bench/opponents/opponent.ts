@@ -19,6 +19,8 @@ export interface Opponent {
   fill(folder: string, articles: Articles): Promise<void>;
   /** Starts it on what `fill` left. */
   start(folder: string, options: RunOptions): Promise<Server>;
+  /** The bytes that the store of a folder takes. @default those of the folder's files */
+  bytes?(folder: string): Promise<number>;
   says: Says;
   /** Scenarios that it has nothing for, and why. */
   cannot?: Readonly<Record<string, string>>;

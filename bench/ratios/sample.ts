@@ -23,6 +23,6 @@ export const sampleSchema = {
     publishedOn: { type: "string", format: "date" },
     rating: { type: "number", minimum: 0, maximum: 5 },
     tags: { type: "array", items: { type: "string", maxLength: 30 }, maxItems: 20 },
-    summary: { type: "string", maxLength: 2000 },
+    summary: { type: "string", maxLength: 20_000 },
   },
 };

@@ -10,6 +10,10 @@ interface ById {
 }
 
 const task = readTask();
+const properties = { id: { type: "string" }, ...sampleSchema.properties };
+const sent = { type: "object", properties };
+const body = sampleSchema;
+
 if (task.fill === undefined) await serve();
 else await fillArticles(task.folder, task.fill);
 
@@ -18,16 +22,12 @@ async function serve(): Promise<void> {
   app.addContentTypeParser(
     "application/merge-patch+json",
     { parseAs: "string" },
-    app.getDefaultJsonParser("error", "error"),
+    async (_request: unknown, text: string) => JSON.parse(text),
   );
   addReads(app, openArticles(task.folder));
   await app.listen({ port: 0, host: "127.0.0.1" });
   sayPort(app.server);
 }
-
-const properties = { id: { type: "string" }, ...sampleSchema.properties };
-const sent = { type: "object", properties };
-const body = sampleSchema;
 
 function addReads(app: FastifyInstance, table: ReturnType<typeof openArticles>): void {
   app.get<{ Querystring: { limit?: string; author?: string; after?: string } }>(

@@ -3,7 +3,7 @@ import { BadRequest } from "@feathersjs/errors";
 import { feathers, type HookContext } from "@feathersjs/feathers";
 import { KnexService } from "@feathersjs/knex";
 import { bodyParser, errorHandler, koa, rest } from "@feathersjs/koa";
-import { type Knex, knex } from "knex";
+import knex from "knex";
 import { faultOf, readArticles, readTask, toArticle } from "./articles.ts";
 import { sayPort } from "./listening.ts";
 
@@ -65,7 +65,7 @@ function unfold({ result }: HookContext): void {
   }
 }
 
-async function fill(into: Knex, file: string): Promise<void> {
+async function fill(into: knex.Knex, file: string): Promise<void> {
   await into.schema.createTable("articles", (table) => {
     table.text("id").primary();
     for (const name of ["title", "author", "publishedOn", "tags", "summary"]) table.text(name).notNullable();

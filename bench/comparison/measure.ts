@@ -1,0 +1,118 @@
+/** One scenario on several subjects: rounds in turn, so that what the machine does meanwhile falls on all alike. */
+import type { Effort } from "../harness/effort.ts";
+import { median } from "../harness/figure.ts";
+import { originOf, type Server } from "../harness/server.ts";
+import { cpuSeconds } from "../harness/usage.ts";
+import { load } from "../load/load.ts";
+import type { LoadPlan, LoadResult } from "../load/plan.ts";
+import type { Cell } from "../report/results.ts";
+import type { Data } from "./data.ts";
+import type { Scenario } from "./scenarios.ts";
+import type { Subject } from "./subject.ts";
+import type { Witness } from "./witness.ts";
+
+/** What is measured how. */
+export interface Task {
+  scenario: Scenario;
+  data: Data;
+  connections: number;
+  effort: Effort;
+  /** Articles for this scenario and nobody else, where it takes them away. */
+  doomed?: readonly string[];
+  /** The processor of the load. */
+  loadCpu: number;
+  witness: Witness;
+}
+
+/** How many articles stay; those after them are there to be deleted. */
+export const staying = 10_000;
+
+/** Measures a scenario on each of the subjects. */
+export async function measure(subjects: readonly Subject[], task: Task): Promise<Cell[]> {
+  const rounds = subjects.map((): Round[] => []);
+  for (let round = 0; round < task.effort.rounds; round++) {
+    for (const [n, subject] of subjects.entries()) {
+      if (rounds[n]?.length === round) await addRound(rounds[n], subject, task);
+      task.witness.onRound(subject);
+    }
+  }
+  return subjects
+    .map((subject, n) => toCell(subject, task, rounds[n] ?? []))
+    .filter(({ perSecond }) => Number.isFinite(perSecond));
+}
+
+/** A subject that has failed takes part no more. */
+async function addRound(rounds: Round[], subject: Subject, task: Task): Promise<void> {
+  try {
+    rounds.push(await runRound(subject, task, rounds.length));
+  } catch (error) {
+    rounds.length = 0;
+    task.witness.onFailure(subject, (error as Error).message);
+  }
+}
+
+/** A round's result with the processor time that the server took. */
+type Round = LoadResult & { cpu: number };
+
+async function runRound(subject: Subject, task: Task, round: number): Promise<Round> {
+  const { server } = subject;
+  const { effort, scenario, loadCpu } = task;
+  const requests = await requestsOf(subject, task, round);
+  const plan = { port: server.port, connections: task.connections, requests, once: scenario.once === true };
+  const runs = { server, plan, loadCpu };
+  if (plan.once) return counted(await timed(runs, effort.durationMs), subject, scenario);
+  if (round === 0) {
+    const warm = await load(
+      { ...plan, warmUpMs: 0, durationMs: effort.warmUpMs, counts: true },
+      { cpu: loadCpu },
+    );
+    counted({ ...warm, cpu: 0 }, subject, scenario);
+  }
+  return counted(await timed(runs, effort.durationMs), subject, scenario);
+}
+
+function requestsOf({ says, server }: Subject, { scenario, data, effort, doomed = [] }: Task, round: number) {
+  const each = Math.floor(doomed.length / effort.rounds);
+  return scenario.requests({
+    says,
+    origin: originOf(server),
+    ids: data.ids.slice(0, staying),
+    doomed: doomed.slice(round * each, (round + 1) * each),
+    bytes: data.bytes,
+  });
+}
+
+async function timed(
+  {
+    server,
+    plan,
+    loadCpu,
+  }: { server: Server; plan: Omit<LoadPlan, "warmUpMs" | "durationMs">; loadCpu: number },
+  durationMs: number,
+): Promise<Round> {
+  const before = cpuSeconds(server);
+  const result = await load({ ...plan, warmUpMs: 0, durationMs }, { cpu: loadCpu });
+  return { ...result, cpu: cpuSeconds(server) - before };
+}
+
+/** What is refused is refused fast, and must not count. */
+function counted(round: Round, { name }: Subject, { title, statuses }: Scenario): Round {
+  const others = Object.keys(round.statuses).filter((status) => !statuses.includes(status));
+  if (others.length > 0 || round.answers === 0)
+    throw new Error(`${name} answered "${title}" with ${JSON.stringify(round.statuses)}`);
+  return round;
+}
+
+function toCell({ name }: Subject, { scenario, data, connections }: Task, rounds: readonly Round[]): Cell {
+  const middle = (of: (round: Round) => number) => median(rounds.map(of));
+  return {
+    scenario: scenario.name,
+    bytes: data.bytes,
+    connections,
+    subject: name,
+    perSecond: middle(({ perSecond }) => perSecond),
+    p50: middle(({ p50 }) => p50),
+    p99: middle(({ p99 }) => p99),
+    cpuPer10k: middle(({ cpu, answers }) => (cpu / answers) * 10_000),
+  };
+}

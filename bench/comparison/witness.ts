@@ -1,0 +1,19 @@
+import type { Progress } from "../report/progress.ts";
+import type { Results } from "../report/results.ts";
+import type { Subject } from "./subject.ts";
+
+/** Whom a measurement tells how it goes. */
+export interface Witness {
+  /** A round of a subject is over. */
+  onRound(subject: Subject): void;
+  /** A subject does not do what it is asked; the others are measured all the same. */
+  onFailure(subject: Subject, reason: string): void;
+}
+
+/** Moves the bar on, and keeps failures with the results. */
+export function witnessOf(progress: Progress, results: Results, what: string): Witness {
+  return {
+    onRound: ({ name }) => progress.step(`${what}: ${name}`),
+    onFailure: ({ name }, reason) => void results.absent.push({ title: `${name}: ${what}`, reason }),
+  };
+}

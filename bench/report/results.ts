@@ -1,0 +1,134 @@
+/** What a run found, as it is kept under `bench/results/`. Tables, charts and the documentation come from such a file. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
+import type { Effort } from "../harness/effort.ts";
+import type { Figure } from "../harness/figure.ts";
+import { loadProgram } from "../load/load.ts";
+
+/** The folder of the results. */
+export const resultsFolder = "bench/results";
+
+/** All of a run. */
+export interface Results {
+  format: 1;
+  date: string;
+  commit: string;
+  effort: Effort["name"];
+  machine: Machine;
+  /** The program that made the load. */
+  load: string;
+  subjects: SubjectFacts[];
+  /** What could not be compared with, and why. */
+  absent: { title: string; reason: string }[];
+  cells: Cell[];
+  scale: ScalePoint[];
+  ratios: (Figure & { name: string })[];
+}
+
+/** Where it was run. `busy` is the load average at the beginning, for each processor: figures want it near 0. */
+export interface Machine {
+  processor: string;
+  processors: number;
+  memoryGb: number;
+  system: string;
+  node: string;
+  busy: number;
+}
+
+/** What is compared, with what a reader should know of it. */
+export interface SubjectFacts {
+  name: string;
+  title: string;
+  versions: string;
+  keeps: string;
+  checks: string;
+  /** Whether it is no service but a limit: it keeps nothing, or answers nobody. */
+  isLimit: boolean;
+  /** From launch to the first answer, with its articles. */
+  startMs?: number;
+  peakMb?: number;
+  bytesPerResource?: number;
+}
+
+/** One scenario on one subject: medians of the rounds. */
+export interface Cell {
+  scenario: string;
+  /** Bytes of an article. */
+  bytes: number;
+  connections: number;
+  subject: string;
+  /** Microseconds that were added to each flush to the disk. */
+  flushDelayUs?: number;
+  perSecond: number;
+  p50: number;
+  p99: number;
+  /** Processor seconds for 10,000 requests; not known of limits that are no servers. */
+  cpuPer10k?: number;
+}
+
+/** One measurement at one size. */
+export interface ScalePoint {
+  subject: string;
+  resources: number;
+  what: string;
+  /** Answers in a second; of a walk, resources. */
+  perSecond: number;
+}
+
+/** Says where the bench runs. */
+export function describeMachine(): Machine {
+  return {
+    processor: cpus()[0]?.model.trim() ?? "unknown",
+    processors: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    system: `${type()} ${release()} ${arch()}`,
+    node: process.version,
+    busy: Number(((loadavg()[0] ?? 0) / availableParallelism()).toFixed(2)),
+  };
+}
+
+/** The results of a run that has found nothing yet. */
+export function openResults(effort: Effort): Results {
+  return {
+    format: 1,
+    date: new Date().toISOString().slice(0, 10),
+    commit: git("describe", "--always", "--dirty") || "unknown",
+    effort: effort.name,
+    machine: describeMachine(),
+    load: loadProgram,
+    subjects: [],
+    absent: [],
+    cells: [],
+    scale: [],
+    ratios: [],
+  };
+}
+
+/** Writes results as `<date>-<commit>.json`, and gives the path. */
+export function writeResults(results: Results): string {
+  mkdirSync(resultsFolder, { recursive: true });
+  const file = `${resultsFolder}/${results.date}-${results.commit}.json`;
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  return file;
+}
+
+/** Reads a results file. */
+export function readResults(file: string): Results {
+  return JSON.parse(readFileSync(file, "utf8")) as Results;
+}
+
+/** The file that was written last; undefined where there is none. */
+export function latestResults(): string | undefined {
+  const names = readdirSync(resultsFolder).filter((name) => name.endsWith(".json"));
+  const last = names.sort().at(-1);
+  return last && `${resultsFolder}/${last}`;
+}
+
+function git(...args: readonly string[]): string {
+  try {
+    return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,151 @@
+/** The tables that a results file is told in. */
+import { scenarios } from "../comparison/scenarios.ts";
+import { formatAim, isReached } from "../harness/figure.ts";
+import type { Cell, Results, SubjectFacts } from "./results.ts";
+import { short, type Table } from "./table.ts";
+
+/** Each table by the name that the documentation calls it by. */
+export const tables = {
+  throughput: (results: Results) =>
+    ofScenarios(results, "Requests per second", ({ perSecond }) => short(perSecond)),
+  latency: (results: Results) =>
+    ofScenarios(
+      results,
+      "Milliseconds to the answer, median / 99th percentile",
+      ({ p50, p99 }) => `${short(p50)} / ${short(p99)}`,
+    ),
+  processor: (results: Results) =>
+    ofScenarios(results, "Processor seconds for 10,000 requests", ({ cpuPer10k }) => short(cpuPer10k)),
+  variations: variationsTable,
+  footprint: footprintTable,
+  scale: scaleTable,
+  ratios: ratiosTable,
+  subjects: subjectsTable,
+  absent: absentTable,
+} as const satisfies Record<string, (results: Results) => Table>;
+
+/** The articles and connections that the main tables tell of. */
+export const main = { bytes: 300, connections: 64 };
+
+function ofScenarios({ cells, subjects }: Results, title: string, of: (cell: Cell) => string): Table {
+  const all = cells.filter(isMain);
+  const shown = scenarios.filter(({ name }) => all.some(({ scenario }) => scenario === name));
+  const rows = subjects
+    .filter(({ name }) => all.some(({ subject }) => subject === name))
+    .map(({ name, title: subjectTitle }) => [
+      subjectTitle,
+      ...shown.map((scenario) => {
+        const cell = all.find((each) => each.subject === name && each.scenario === scenario.name);
+        return cell === undefined ? "–" : of(cell);
+      }),
+    ]);
+  return { title: `${title}: ${describeMain()}`, head: ["", ...shown.map((each) => each.title)], rows };
+}
+
+/** The loop has no connections: it stands beside all of them. */
+function isMain({ bytes, connections, flushDelayUs, subject }: Cell): boolean {
+  return (
+    bytes === main.bytes &&
+    flushDelayUs === undefined &&
+    (connections === main.connections || subject === "sqlite-loop")
+  );
+}
+
+function describeMain(): string {
+  return `articles of ${main.bytes} bytes, ${main.connections} connections`;
+}
+
+/** What was measured with other articles, connections and disks: a line for each way, a column for each service. */
+function variationsTable({ cells, subjects }: Results): Table {
+  const others = cells.filter((cell) => !isMain(cell) && cell.subject !== "sqlite-loop");
+  const shown = subjects.filter(({ name }) => others.some(({ subject }) => subject === name));
+  const rows = new Map<string, string[]>();
+  for (const cell of others) {
+    const what = describeCell(cell);
+    const row = rows.get(what) ?? [what, ...shown.map(() => "–")];
+    row[shown.findIndex(({ name }) => name === cell.subject) + 1] = short(cell.perSecond);
+    rows.set(what, row);
+  }
+  return {
+    title: "Requests per second with other articles, connections and disks",
+    head: ["", ...shown.map(({ title }) => title)],
+    rows: [...rows.values()],
+  };
+}
+
+function describeCell({ scenario, bytes, connections, flushDelayUs }: Cell): string {
+  const title = scenarios.find(({ name }) => name === scenario)?.title ?? scenario;
+  const slow = flushDelayUs === undefined ? "" : `, each flush ${flushDelayUs / 1000} ms slower`;
+  return `${title}: ${short(bytes)} bytes, ${connections} connection${connections === 1 ? "" : "s"}${slow}`;
+}
+
+function footprintTable({ subjects }: Results): Table {
+  const rows = subjects
+    .filter(({ isLimit }) => !isLimit)
+    .map(({ title, startMs, peakMb, bytesPerResource }) => [
+      title,
+      short(startMs),
+      short(peakMb),
+      short(bytesPerResource),
+    ]);
+  return {
+    title: "What it takes",
+    head: ["", "start to first answer, ms", "peak memory, MB", "bytes on disk per article"],
+    rows,
+  };
+}
+
+function scaleTable({ scale, subjects }: Results): Table {
+  const sizes = [...new Set(scale.map(({ resources }) => resources))].sort((a, b) => a - b);
+  const rows = [...new Set(scale.map(({ what, subject }) => `${what} ${subject}`))].sort().map((line) => {
+    const [what = "", subject = ""] = line.split(" ");
+    const own = scale.filter((point) => point.what === what && point.subject === subject);
+    const perSecond = (size: number) => own.find(({ resources }) => resources === size)?.perSecond;
+    return [
+      `${scaleTitle(what)}: ${titleOf(subjects, subject)}`,
+      ...sizes.map((size) => short(perSecond(size))),
+    ];
+  });
+  return {
+    title: "Per second at each size of the collection",
+    head: ["", ...sizes.map((size) => size.toLocaleString("en"))],
+    rows,
+  };
+}
+
+/** What a curve is called. */
+export function scaleTitle(what: string): string {
+  if (what === "walk") return "walk by pages of 100, articles";
+  return scenarios.find(({ name }) => name === what)?.title ?? what;
+}
+
+/** What a subject is called. */
+export function titleOf(subjects: readonly SubjectFacts[], name: string): string {
+  return subjects.find((each) => each.name === name)?.title ?? name;
+}
+
+function ratiosTable({ ratios }: Results): Table {
+  const rows = ratios.map((figure) => {
+    const { what, value, ratio, aim } = figure;
+    if (ratio === undefined || aim === undefined) return [what, value, "–", "–", "–"];
+    return [what, value, short(ratio), formatAim(aim), isReached(figure) ? "yes" : "no"];
+  });
+  return { title: "Ratios", head: ["", "measured", "ratio", "aim", "reached"], rows };
+}
+
+function subjectsTable({ subjects }: Results): Table {
+  const rows = subjects.map(({ title, versions, keeps, checks }) => [title, versions, keeps, checks]);
+  return {
+    title: "What is compared",
+    head: ["", "versions", "an answered write", "what is checked, and what is unequal"],
+    rows,
+  };
+}
+
+function absentTable({ absent }: Results): Table {
+  return {
+    title: "What could not be compared with",
+    head: ["", "why"],
+    rows: absent.map(({ title, reason }) => [title, reason]),
+  };
+}

@@ -10,9 +10,16 @@ import { openBrowser, picturesFolder, watchPage } from "./browser.ts";
 const pair = createPair("EdDSA");
 const token = tokenOf(pair, claimsAt(Date.now(), { sub: "ada" }));
 
+/** A machine that is busy with other things takes its time over a page of two megabytes of script. */
+const patienceMs = 120_000;
+
+/** What drives the browser runs in the thread of the service. */
+const probe = { standstillMs: 1_000 };
+
 const text = { type: "string" };
 
 const declared: ServiceOptions = {
+  probe,
   prefix: "/shop/v2",
   auth: { keys: false, jwt: settingsFor([pair]) },
   collections: {
@@ -44,7 +51,7 @@ async function tryOut(
   await fill(block);
   await page.click(`${block} button.execute`);
   const status = page.locator(`${block} .live-responses-table .response-col_status`).nth(1);
-  return (await status.innerText({ timeout: 10_000 })).trim().slice(0, 3);
+  return (await status.innerText({ timeout: patienceMs })).trim().slice(0, 3);
 }
 
 describe("the page at /docs, with auth and under another prefix", { skip }, () => {
@@ -56,6 +63,7 @@ describe("the page at /docs, with auth and under another prefix", { skip }, () =
 
   test("shows the collections, and creates and reads with a token", async () => {
     const page = await browser.newPage({ viewport: { width: 1200, height: 1400 } });
+    page.setDefaultTimeout(patienceMs);
     const seen = watchPage(page);
     await page.goto(`${service.origin}/docs`);
     await page.waitForSelector('[id$="-createArticle"]');
@@ -88,12 +96,13 @@ describe("the page at /docs, with auth and under another prefix", { skip }, () =
 describe("the page at /docs of an open service", { skip }, () => {
   let service: Service;
   before(async () => {
-    service = await startService();
+    service = await startService({ probe });
   });
   after(() => service.stop());
 
   test("creates in any collection, by another name of this machine", async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(patienceMs);
     const seen = watchPage(page);
     const origin = `http://localhost:${service.port}`;
     await page.goto(`${origin}/docs`);
@@ -113,9 +122,10 @@ describe("the page at /docs of an open service", { skip }, () => {
   });
 
   test("lets a page load nothing from elsewhere, nor run what stands in the page", async (t) => {
-    const other = await startService();
+    const other = await startService({ probe });
     t.after(() => other.stop());
     const page = await browser.newPage();
+    page.setDefaultTimeout(patienceMs);
     await page.goto(`${service.origin}/docs`);
     const ran = await page.evaluate(`(async () => {
       const script = document.createElement("script");

@@ -8,7 +8,7 @@ import { clientAttributes, withTimes } from "../collection/timestamps.ts";
 const maxResources = 10_000;
 
 /** So much text, as it is before the changes, fits into the memory and is written within seconds. In bytes. */
-export const maxFollowedText = 32 * 1024 * 1024;
+export const maxFollowedText = 16 * 1024 * 1024;
 
 /** Who refers: a resource as it is, its collection, and by what. */
 export interface Referring {

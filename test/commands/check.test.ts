@@ -55,7 +55,7 @@ test("what does not fit is listed with its id and the reason, and the exit code 
 
 test("one that does not fit is told in the singular", async (t) => {
   const cwd = await withStore(t);
-  await declare(cwd, { topics: { schema: { type: "object", not: { properties: { id: { const: "b" } } } } } });
+  await declare(cwd, withTitle({ type: "string", maxLength: 4 }));
   const { stdout, stderr } = await run(t, ["check"], { cwd });
   assert.match(stdout, /^topics: 3 resources, 1 does not fit$/m);
   assert.equal(stderr, "holdfast: 1 thing in the store does not fit\n");

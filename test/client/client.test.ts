@@ -12,7 +12,7 @@ import {
 } from "../../client/src/index.ts";
 import { problems } from "../../src/errors.ts";
 import { type Service, startService } from "../http/service.ts";
-import { config } from "./config.ts";
+import { config, probe } from "./config.ts";
 
 test("the client knows every code of the service, and no other", () => {
   assert.deepEqual(problemCodes, Object.keys(problems));
@@ -30,7 +30,7 @@ describe("the client", () => {
   let service: Service;
   let client: Client<typeof config>;
   before(async () => {
-    service = await startService({ collections: config.collections });
+    service = await startService({ collections: config.collections, probe });
     client = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1/` });
   });
   after(() => service.stop());

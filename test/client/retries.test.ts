@@ -15,7 +15,7 @@ import {
 } from "../../client/src/index.ts";
 import { waitMs } from "../../client/src/retry.ts";
 import { type Service, startService } from "../http/service.ts";
-import { config } from "./config.ts";
+import { config, probe } from "./config.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 describe("when the answer is lost after the commit, the client", () => {
@@ -23,7 +23,7 @@ describe("when the answer is lost after the commit, the client", () => {
   let proxy: FaultProxy;
   let client: Client<typeof config>;
   before(async () => {
-    service = await startService({ collections: config.collections });
+    service = await startService({ collections: config.collections, probe });
     proxy = await startFaultProxy(service.port);
     client = createClient<typeof config>({ baseUrl: `${proxy.origin}/api/v1`, retry: { baseMs: 5 } });
   });

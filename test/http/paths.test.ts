@@ -61,7 +61,7 @@ describe("a path that is neither a collection nor a resource", () => {
       `/api/v1/${"a".repeat(64)}`,
       "/api/v1/%5Fevents",
       "/favicon.ico",
-      "/openapi.json",
+      "/openapi.yaml",
       "/api/v1/%74%6fpics%2f",
     ],
   ])

@@ -81,6 +81,7 @@ test("connections that are cut while nobody uses them are noticed by nobody", as
   await pass(50);
   assert.equal((await service.send({ path })).status, 200);
   proxy.cut();
+  await pass(50); // a write on its way when the connection ends is another matter
   assert.equal((await service.send(create())).status, 201);
 });
 

@@ -1,15 +1,12 @@
 /** What follows on a delete is seen as soon as the delete is. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { join } from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
 import type { OnDelete } from "../../src/collection/refers.ts";
 import type { CollectionRecord, Key, Store, Stored } from "../../src/store/store.ts";
 import { commit, created, deleted, topic, user } from "./contract/fixture.ts";
-import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
+import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 function record(name: string, references: CollectionRecord["references"] = []): CollectionRecord {
   return { name, idKind: "uuid", schema: undefined, indexes: [], search: [], references };
@@ -65,12 +62,3 @@ for (const onDelete of ["cascade", "clear"] satisfies OnDelete[]) {
     assert.deepEqual(await store.read(topic("a")), followed);
   });
 }
-
-test("what follows on a delete may be larger than the memory", async (t) => {
-  const { folder, remove } = makeFolder();
-  t.after(remove);
-  const program = join(import.meta.dirname, "programs", "cascade.ts");
-  const args = ["--max-old-space-size=40", program, join(folder, "store.db")];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  assert.equal(stdout, "0 left\n");
-});

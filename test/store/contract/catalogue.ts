@@ -129,7 +129,7 @@ export function catalogueContract(open: OpenFixture): void {
   test(
     "a store that works says so",
     onStore(open, async (store) => {
-      assert.deepEqual(store.health(), { kind: "ok" });
+      assert.equal(store.health().kind, "ok"); // whatever it says of its durability
     }),
   );
 }

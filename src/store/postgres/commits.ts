@@ -13,6 +13,7 @@ import type { GroupNumbers } from "./group-numbers.ts";
 import type { IdNumbers } from "./id-numbers.ts";
 import { type Court, type Fate, judge } from "./judge.ts";
 import { Ledger } from "./ledger.ts";
+import { isQuickLoss } from "./once-more.ts";
 import { Sight } from "./sight.ts";
 import { lockHeads } from "./statements.ts";
 import { smallWrite, type Transaction, transact } from "./transaction.ts";
@@ -32,6 +33,9 @@ export interface CommitsParts {
 /** How often a group that others overtook is tried anew. */
 const maxTries = 8;
 
+/** A group is not tried any more after so many milliseconds: others wait behind it. */
+const maxTryingMs = 3_000;
+
 /** Waits so long before a further try, in milliseconds, on average; and longer each time. */
 const pauseMs = 3;
 
@@ -45,7 +49,7 @@ export class Commits {
 
   /** The outcomes in the order of the commits. */
   async perform(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
-    const outcomes = await this.#performFirst(commits);
+    const outcomes = await this.#performFirst(commits, performance.now() + maxTryingMs);
     if (outcomes.length === commits.length) return outcomes;
     const rest = commits.slice(outcomes.length);
     // What has been written is told as such, whatever becomes of the rest.
@@ -53,41 +57,43 @@ export class Commits {
   }
 
   /** Performs all of them, or the first ones. */
-  async #performFirst(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
+  async #performFirst(commits: readonly Commit[], until: number): Promise<readonly Outcome<Committed>[]> {
     let hadLoss = false;
     let error: unknown;
     for (let tries = 0; tries < maxTries; tries++) {
+      const since = performance.now();
       try {
         return await this.#attempt(commits);
       } catch (caught) {
         error = caught;
-        if (!(await this.#mayTryAgain(caught, { tries, hadLoss }))) break;
-        hadLoss ||= failureOf(caught) === "lost" || failureOf(caught) === "readOnly";
+        const isLoss = isQuickLoss(caught, since);
+        if (performance.now() > until || (isLoss && hadLoss)) break;
+        if (!isLoss && !(await this.#mayTryAgain(caught, tries))) break;
+        hadLoss ||= isLoss;
       }
     }
     // The fault of one commit must not cost the others theirs.
-    if (commits.length > 1 && isFaultOfOne(error)) return this.#oneByOne(commits);
+    if (commits.length > 1 && isFaultOfOne(error)) return this.#oneByOne(commits, until);
     const answer = error instanceof Overtaken ? tooFast() : answerTo(error);
     return commits.map(() => ({ error: answer }));
   }
 
-  async #mayTryAgain(
-    error: unknown,
-    { tries, hadLoss }: { tries: number; hadLoss: boolean },
-  ): Promise<boolean> {
+  async #mayTryAgain(error: unknown, tries: number): Promise<boolean> {
     if (error instanceof Overtaken) {
       if (error.isDeclaration) await this.#parts.reload();
       return true;
     }
-    if (error instanceof Problem) return false;
-    const failure = failureOf(error);
-    if (failure === "conflict") await pass(Math.random() * 2 * pauseMs * 2 ** tries);
-    return failure === "conflict" || (!hadLoss && (failure === "lost" || failure === "readOnly"));
+    if (error instanceof Problem || failureOf(error) !== "conflict") return false;
+    await pass(Math.random() * 2 * pauseMs * 2 ** tries);
+    return true;
   }
 
-  async #oneByOne(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
+  async #oneByOne(commits: readonly Commit[], until: number): Promise<readonly Outcome<Committed>[]> {
     const outcomes: Outcome<Committed>[] = [];
-    for (const commit of commits) outcomes.push(...(await this.perform([commit])));
+    for (const commit of commits) {
+      if (performance.now() > until) outcomes.push({ error: tooFast() });
+      else outcomes.push(...(await this.#performFirst([commit], until)));
+    }
     return outcomes;
   }
 

@@ -1,7 +1,7 @@
 /** Connections to the database: single statements and transactions on whichever is free. */
 import { connect } from "node:net";
 import pg from "pg";
-import { describeError, failureOf } from "./failures.ts";
+import { describeError, Exhausted, failureOf } from "./failures.ts";
 
 /** A row: texts as the database writes them, or null. */
 export type Row = readonly (string | null)[];
@@ -46,11 +46,16 @@ export interface ConnectionsOptions {
 
 const cancelWaitMs = 2_000;
 
+/** How long an orderly end of the connections is waited for. */
+const closeWaitMs = 1_000;
+
 const asText = { getTypeParser: () => (value: string) => value };
 
 /** A few connections, opened when they are needed. */
 export class Connections {
   readonly #pool: pg.Pool;
+  readonly #max: number;
+  readonly #idle = new Set<pg.PoolClient>();
 
   constructor({ url, max, waitMs, answerMs, onIdleError }: ConnectionsOptions) {
     this.#pool = new pg.Pool({
@@ -64,7 +69,9 @@ export class Connections {
       types: asText as unknown as pg.CustomTypesConfig,
       ...(answerMs === undefined ? {} : { query_timeout: answerMs }),
     });
+    this.#max = max;
     this.#pool.on("error", (error) => onIdleError(describeError(error)));
+    this.#pool.on("remove", (client) => this.#idle.delete(client as pg.PoolClient));
   }
 
   /** Runs one statement. */
@@ -74,7 +81,8 @@ export class Connections {
 
   /** Lends a connection. After an error it is only used again where it is known to be in order. */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
+    this.#idle.delete(client);
     client.on("error", ignore); // whoever waits for an answer learns of it
     let isSound = false;
     try {
@@ -82,17 +90,40 @@ export class Connections {
       isSound = true;
       return result;
     } catch (error) {
-      isSound = client.getTransactionStatus() === "I" && !isOfConnection(error);
+      const isLost = isOfConnection(error);
+      isSound = client.getTransactionStatus() === "I" && !isLost;
+      if (isLost) this.#giveUpIdle();
       throw error;
     } finally {
       client.off("error", ignore);
+      if (isSound) this.#idle.add(client);
       client.release(!isSound);
     }
   }
 
-  /** Lets go of all connections once they are free. */
+  /** Lets go of all connections once they are free; those to a server that does not answer are just dropped. */
   async close(): Promise<void> {
+    const timer = setTimeout(() => this.#giveUpIdle(), closeWaitMs);
     await this.#pool.end();
+    clearTimeout(timer);
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      for (;;) {
+        const client = await this.#pool.connect();
+        if (!streamOf(client).destroyed) return client;
+        client.release(true); // given up, and the pool has not heard of it yet
+      }
+    } catch (error) {
+      const { totalCount, idleCount } = this.#pool;
+      throw totalCount >= this.#max && idleCount === 0 ? new Exhausted(error) : error;
+    }
+  }
+
+  /** What one connection was lost by, the others most likely have met too: nobody should have to find out again. */
+  #giveUpIdle(): void {
+    for (const client of this.#idle) streamOf(client).destroy();
   }
 }
 
@@ -118,13 +149,17 @@ function connectionOf(client: pg.PoolClient): Connection {
   };
 }
 
+function streamOf(client: pg.PoolClient): Cancellable["connection"]["stream"] {
+  return (client as pg.PoolClient & Cancellable).connection.stream;
+}
+
 /** What a client of the driver has beside what its types tell of. */
 interface Cancellable {
   host: string;
   port: number;
   processID: number | null;
   secretKey: number | null;
-  connection: { stream: { destroy(): void } };
+  connection: { stream: { destroyed: boolean; destroy(): void } };
 }
 
 /** https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS */

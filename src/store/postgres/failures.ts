@@ -30,8 +30,16 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
+/** Every connection was in use for as long as one was waited for. */
+export class Exhausted extends Error {
+  constructor(cause: unknown) {
+    super("All connections are in use.", { cause });
+  }
+}
+
 /** Tells the kinds of error apart. */
 export function failureOf(error: unknown): Failure {
+  if (error instanceof Exhausted) return "busy";
   const code = sqlState(error);
   if (code !== undefined) return byCode[code] ?? byClass[code.slice(0, 2)] ?? "other";
   return isOfConnection(error) ? "lost" : "other";

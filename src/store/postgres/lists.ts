@@ -6,7 +6,7 @@ import { isQuick } from "../serving.ts";
 import type { Page } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Connection, Connections, Row, Statement } from "./connections.ts";
-import { failureOf, sqlState } from "./failures.ts";
+import { Exhausted, failureOf, sqlState } from "./failures.ts";
 import { isNarrowed, type PageQuery, selectPage } from "./page.ts";
 import { toStored } from "./reads.ts";
 
@@ -111,7 +111,7 @@ class Late extends Error {}
 
 /** No connection became free before the deadline, or no answer came. */
 function isLate(error: unknown): boolean {
-  return error instanceof Late || (error instanceof Error && error.message.startsWith("timeout exceeded"));
+  return error instanceof Late || error instanceof Exhausted;
 }
 
 /** Rows of a page, of which there is at least one: the head, with the first resource if there is any. */

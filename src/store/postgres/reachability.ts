@@ -1,12 +1,25 @@
 /** Whether the database can be reached, as the last that happened tells it. */
+import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
+import { createBackOff } from "../back-off.ts";
 import type { StoreHealth } from "../store.ts";
 import { answerTo, describeError, failureOf } from "./failures.ts";
 
-/** Watches what comes of the work with the database. */
+/** How long is waited between two looks whether the database is there again, in milliseconds. */
+const waits = { first: 50, most: 2_000 };
+
+/** Watches what comes of the work with the database, and looks for one that is lost: nobody may send work to it meanwhile. */
 export class Reachability {
+  readonly #probe: () => Promise<unknown>;
+  readonly #closed = new AbortController();
+  #probing: Promise<void> | undefined;
   #health: StoreHealth = { kind: "unreachable", reason: "the database has not been reached yet" };
   #isRelaxed = false;
+
+  /** `probe` succeeds where the database answers. */
+  constructor(probe: () => Promise<unknown>) {
+    this.#probe = probe;
+  }
 
   get health(): StoreHealth {
     return this.#isRelaxed ? { ...this.#health, durability: "relaxed" } : this.#health;
@@ -26,7 +39,12 @@ export class Reachability {
   /** Takes an error into account and gives what it is answered with. */
   noteFailure(error: unknown): unknown {
     const failure = failureOf(error instanceof Problem ? (error.cause ?? error) : error);
-    if (failure === "lost") this.#health = { kind: "unreachable", reason: describeError(error) };
+    if (failure === "lost") {
+      this.#health = { kind: "unreachable", reason: describeError(error) };
+      this.#probing ??= this.#lookForIt().finally(() => {
+        this.#probing = undefined;
+      });
+    }
     if (failure === "readOnly") this.#health = { kind: "degraded", reason: "the database takes no writes" };
     if (failure === "full") this.#health = { kind: "degraded", reason: "there is no room left to write" };
     return answerTo(error);
@@ -40,6 +58,25 @@ export class Reachability {
       return result;
     } catch (error) {
       throw this.noteFailure(error);
+    }
+  }
+
+  /** Looks no more. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#probing;
+  }
+
+  async #lookForIt(): Promise<void> {
+    const nextWait = createBackOff(waits);
+    const { signal } = this.#closed;
+    while (this.#health.kind === "unreachable") {
+      await pass(nextWait(), undefined, { signal, ref: false }).catch(() => {}); // closed
+      if (signal.aborted) return;
+      await this.#probe().then(
+        () => this.noteSuccess(),
+        () => {}, // not yet
+      );
     }
   }
 }

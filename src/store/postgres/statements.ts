@@ -11,6 +11,9 @@ import type { Statement } from "./connections.ts";
 import { uniqueIndexSql, uniqueSql } from "./expressions.ts";
 import { changesTable, refersTable, resourcesTable, wordsTable } from "./tables.ts";
 
+/** Asks whether the database answers. */
+export const probe: Statement = { sql: "select 1" };
+
 /** The columns of a resource in the order of `toStored`. */
 const resource = "key, version, updated_at, doc::text";
 

@@ -33,12 +33,13 @@ import { IdNumbers } from "./id-numbers.ts";
 import { PostgresKeys } from "./keys-table.ts";
 import { Lists } from "./lists.ts";
 import { PostgresLoad } from "./load.ts";
+import { onceMore } from "./once-more.ts";
 import { Past, readChanges } from "./past.ts";
 import { prepareDatabase } from "./prepare.ts";
 import { Reachability } from "./reachability.ts";
 import { Reads } from "./reads.ts";
 import { Scans } from "./scans.ts";
-import { selectHead } from "./statements.ts";
+import { probe, selectHead } from "./statements.ts";
 import { sweepSome } from "./sweep.ts";
 import { beginnings, transact } from "./transaction.ts";
 
@@ -78,7 +79,7 @@ export class PostgresStore implements Store {
   readonly #writing: CommitsParts;
   readonly #commits: Batch<Commit, Committed>;
   readonly #reservations: Batch<{ number: number; n: number }, number>;
-  readonly #reachability = new Reachability();
+  readonly #reachability: Reachability;
   readonly keys: Keys;
   readonly #background = new Background();
   #load: PostgresLoad | undefined;
@@ -89,8 +90,9 @@ export class PostgresStore implements Store {
     const { connections, slow, long, groupCommit, queryMs, history } = parts;
     this.#parts = parts;
     const maxTogether = groupCommit ? 1_000 : 1;
+    this.#reachability = new Reachability(() => connections.run(probe));
     this.#declarations = new Declarations(connections, long);
-    const run = (statement: Statement) => connections.run(statement);
+    const run = (statement: Statement) => onceMore(() => connections.run(statement));
     this.#reads = new Reads({ run, find: (name) => this.#declarations.find(name), maxTogether });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
@@ -152,7 +154,7 @@ export class PostgresStore implements Store {
     for (let tries = 0; tries < maxTries; tries++) {
       const known = await this.#find(collection);
       if (known === undefined) return emptyPage;
-      const read = await this.#watch(() => this.#lists.page(known, query, signal));
+      const read = await this.#watch(() => onceMore(() => this.#lists.page(known, query, signal)));
       if (read === "notGathered") throw notGathered();
       if (read !== "declaredAnew") return read.page;
       await this.#watch(() => this.#declarations.reload());
@@ -163,7 +165,9 @@ export class PostgresStore implements Store {
   async count(collection: string): Promise<number> {
     const known = await this.#find(collection);
     if (known === undefined) return 0;
-    const { rows } = await this.#watch(() => this.#parts.connections.run(selectHead(known.number)));
+    const { rows } = await this.#watch(() =>
+      onceMore(() => this.#parts.connections.run(selectHead(known.number))),
+    );
     return Number(rows[0]?.[1]);
   }
 
@@ -171,7 +175,7 @@ export class PostgresStore implements Store {
     const known = await this.#find(collection);
     if (known === undefined) return [];
     const run = (statement: Statement) => this.#parts.connections.run(statement);
-    return this.#watch(() => readChanges(run, known, { sequence, limit }));
+    return this.#watch(() => onceMore(() => readChanges(run, known, { sequence, limit })));
   }
 
   async changesOf(
@@ -269,6 +273,7 @@ export class PostgresStore implements Store {
 
   async #close(): Promise<void> {
     const { connections, slow, long } = this.#parts;
+    await this.#reachability.close();
     await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#background.stop()]);
     await this.#load?.cancel();
     this.#scans.close();
@@ -287,7 +292,7 @@ export class PostgresStore implements Store {
   async #find(name: string): Promise<NumberedCollection | undefined> {
     this.#requireOpen();
     const known = this.#declarations.catalogue.byName.get(name);
-    return known ?? this.#watch(() => this.#declarations.find(name));
+    return known ?? this.#watch(() => onceMore(() => this.#declarations.find(name)));
   }
 
   async #require(name: string): Promise<NumberedCollection> {
@@ -303,8 +308,10 @@ export class PostgresStore implements Store {
     const known = await this.#find(collection);
     if (known === undefined) return undefined;
     return this.#watch(() =>
-      transact(this.#parts.connections, beginnings.snapshot, (transaction) =>
-        read(new Past((statement) => transaction.run(statement)), known),
+      onceMore(() =>
+        transact(this.#parts.connections, beginnings.snapshot, (transaction) =>
+          read(new Past((statement) => transaction.run(statement)), known),
+        ),
       ),
     );
   }

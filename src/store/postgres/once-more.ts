@@ -1,0 +1,23 @@
+/** Work that is done a second time where the first found the connection lost, or the server not the right one any more. */
+import { Problem } from "../../errors.ts";
+import { failureOf } from "./failures.ts";
+
+/** What took longer to be lost is not tried again: whoever asked has waited long enough. In milliseconds. */
+const quickMs = 1_500;
+
+/** Whether a loss was found so quickly that another try costs little. `since`: when the work began, by `performance.now`. */
+export function isQuickLoss(error: unknown, since: number): boolean {
+  const failure = failureOf(error instanceof Problem ? error.cause : error);
+  return (failure === "lost" || failure === "readOnly") && performance.now() - since < quickMs;
+}
+
+/** Does what changes nothing, and once more after a quick loss. */
+export async function onceMore<T>(work: () => Promise<T>): Promise<T> {
+  const since = performance.now();
+  try {
+    return await work();
+  } catch (error) {
+    if (!isQuickLoss(error, since)) throw error;
+    return work();
+  }
+}

@@ -1,0 +1,169 @@
+/** Bad days of the way to the database: the service lives, answers in time, and never says 2xx of what is not committed. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import { query } from "./databases.ts";
+import { type Answer, countOf, type Faulty, serveFaulty, until } from "./served.ts";
+
+/** No answer takes longer, whatever the database does. */
+const deadlineMs = 12_000;
+
+/** The commit alone, as it is sent, and no "read committed". */
+const commit = "commit\0";
+
+async function create({ ask }: Faulty, n: number, headers: Record<string, string> = {}): Promise<string> {
+  const answer = await ask("POST", "things", { n }, headers);
+  assert.equal(answer.status, 201, JSON.stringify(answer.content));
+  return (answer.content as { id: string }).id;
+}
+
+function requireUnavailable(answer: Answer): void {
+  assert.deepEqual([answer.status, answer.code], [503, "UNAVAILABLE"]);
+  assert.ok(answer.ms < deadlineMs, `${answer.ms} ms`);
+}
+
+test("connections cut while nobody uses them are not noticed by anybody", async (t) => {
+  const service = await serveFaulty(t);
+  const id = await create(service, 1);
+  const reads = () => Promise.all(Array.from({ length: 20 }, () => service.ask("GET", `things/${id}`)));
+  for (let round = 0; round < 5; round++) {
+    await reads();
+    service.proxy.cutAll();
+    if (round % 2 === 0) await pass(20);
+    for (const { status } of await reads()) assert.equal(status, 200);
+    service.proxy.cutAll();
+    await create(service, round);
+  }
+});
+
+test("connections that an administrator ends while nobody uses them are not noticed by anybody", async (t) => {
+  const service = await serveFaulty(t);
+  const id = await create(service, 1);
+  for (let round = 0; round < 5; round++) {
+    await query(
+      service.database.url,
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'holdfast' and datname = current_database()",
+    );
+    assert.equal((await service.ask("GET", `things/${id}`)).status, 200);
+    await create(service, round);
+  }
+});
+
+test("a read cut off while the database works on it is made once more", async (t) => {
+  const service = await serveFaulty(t);
+  const id = await create(service, 1);
+  for (const how of ["before", "after"] as const) {
+    const gone = service.proxy.cutAt("where key = any", how);
+    assert.equal((await service.ask("GET", `things/${id}`)).status, 200);
+    await gone;
+  }
+});
+
+test("a write cut off before its commit is made once more, and happens once", async (t) => {
+  const service = await serveFaulty(t);
+  await create(service, 0);
+  for (const [n, how] of (["before", "after", "before"] as const).entries()) {
+    const cut = service.proxy.cutAt("insert into holdfast_resources", how);
+    await create(service, n + 1);
+    await cut;
+  }
+  assert.equal(await countOf(service, "things"), 4);
+});
+
+for (const [how, happened] of [
+  ["answered", 1],
+  ["before", 0],
+] as const) {
+  const whether = happened === 1 ? "after it happened" : "before it arrived";
+  test(`nobody knows of a commit that is cut off ${whether}, and the same key tells the truth`, async (t) => {
+    const service = await serveFaulty(t);
+    await create(service, 0);
+    const cut = service.proxy.cutAt(commit, how);
+    const key = { "idempotency-key": "cut" };
+    const answer = await service.ask("POST", "things", { n: 1 }, key);
+    await cut;
+    assert.deepEqual([answer.status, answer.code], [503, "OUTCOME_UNKNOWN"]);
+    await until("the transaction has ended", async () => {
+      return (await countOf(service, "things")) === 1 + happened;
+    });
+    const again = await service.ask("POST", "things", { n: 1 }, key);
+    assert.equal(again.status, 201);
+    assert.equal(again.headers.get("idempotent-replayed"), happened === 1 ? "true" : null);
+    assert.equal(await countOf(service, "things"), 2);
+  });
+}
+
+test("writes that were together in a commit nobody knows of are each told so, and kept or not kept together", async (t) => {
+  const service = await serveFaulty(t);
+  await create(service, 0);
+  const cut = service.proxy.cutAt(commit, "answered");
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      service.ask("POST", "things", { n }, { "idempotency-key": `k${n}` }),
+    ),
+  );
+  await cut;
+  const unknown = answers.filter(({ code }) => code === "OUTCOME_UNKNOWN");
+  assert.ok(unknown.length > 0);
+  for (const { status, code } of answers) assert.ok(status === 201 || code === "OUTCOME_UNKNOWN");
+  for (let n = 0; n < 30; n++) await create(service, n, { "idempotency-key": `k${n}` });
+  assert.equal(await countOf(service, "things"), 31);
+});
+
+test("where bytes vanish, all is answered in time, and well as soon as they do not", async (t) => {
+  const service = await serveFaulty(t);
+  const id = await create(service, 0);
+  await Promise.all(Array.from({ length: 10 }, () => service.ask("GET", `things/${id}`)));
+  service.proxy.swallow();
+  const asked = [
+    service.ask("GET", `things/${id}`),
+    service.ask("GET", "things?n=7"),
+    service.ask("PUT", `things/${id}`, { n: 1 }),
+    service.ask("POST", "things", { n: 1 }),
+    service.ask("POST", "things", { n: 2 }, { "idempotency-key": "vanished" }),
+    service.ask("POST", "others", { n: 1 }),
+  ];
+  await pass(50);
+  assert.equal((await service.ask("GET", "/livez")).status, 200);
+  for (const answer of await Promise.all(asked)) {
+    assert.equal(answer.status, 503);
+    assert.ok(answer.ms < deadlineMs, `${answer.ms} ms`);
+  }
+  assert.equal((await service.ask("GET", "/readyz")).status, 503);
+  service.proxy.heal();
+  const begun = performance.now();
+  await create(service, 2, { "idempotency-key": "vanished" });
+  assert.ok(performance.now() - begun < 4_000);
+  await until("it is ready", async () => (await service.ask("GET", "/readyz")).status === 200);
+  assert.equal(await countOf(service, "things?n=2"), 1);
+});
+
+test("a commit whose bytes vanish is of unknown outcome, and the same key tells the truth", async (t) => {
+  const service = await serveFaulty(t);
+  await create(service, 0);
+  const { proxy } = service;
+  const swallowed = proxy.cutAt(commit, "vanish");
+  const key = { "idempotency-key": "vanished" };
+  const answer = await service.ask("POST", "things", { n: 1 }, key);
+  await swallowed;
+  assert.deepEqual([answer.status, answer.code], [503, "OUTCOME_UNKNOWN"]);
+  assert.ok(answer.ms < deadlineMs, `${answer.ms} ms`);
+  await create(service, 1, key);
+  assert.equal(await countOf(service, "things"), 2);
+});
+
+test("while no connection is accepted all is refused at once, and works as soon as one is", async (t) => {
+  const service = await serveFaulty(t);
+  const id = await create(service, 0);
+  service.proxy.refuse();
+  requireUnavailable(await service.ask("GET", `things/${id}`));
+  requireUnavailable(await service.ask("POST", "things", { n: 1 }));
+  requireUnavailable(await service.ask("GET", "things"));
+  assert.equal((await service.ask("GET", "/readyz")).status, 503);
+  assert.equal((await service.ask("GET", "/livez")).status, 200);
+  service.proxy.heal();
+  // Nobody asks for anything, since it is not ready: it looks itself.
+  await until("it is ready", async () => (await service.ask("GET", "/readyz")).status === 200);
+  assert.equal((await service.ask("GET", `things/${id}`)).status, 200);
+  assert.equal(await countOf(service, "things"), 1);
+});

@@ -1,0 +1,163 @@
+/** A TCP proxy between the service and its database, which does on purpose what networks do by chance. */
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+/** What is done to a connection once the client has sent a text. */
+export type Cut =
+  /** The text never arrives, and the connection ends. */
+  | "before"
+  /** The text arrives, and the connection ends before anything comes back. */
+  | "after"
+  /** The text arrives, its answer is on the way, and the connection ends. */
+  | "answered"
+  /** The text arrives, and no byte passes any more, with nobody told. */
+  | "vanish";
+
+/** A proxy in front of one port. */
+export interface FaultProxy {
+  port: number;
+  /** How many connections there are. */
+  readonly open: number;
+  /** The same address, by way of the proxy. */
+  urlOf(url: string): string;
+  /** Ends all connections, with a reset. */
+  cutAll(): void;
+  /** Cuts the next connection on which the client sends this text. Resolves when that has happened. */
+  cutAt(text: string, cut: Cut): Promise<void>;
+  /** From now on bytes vanish both ways, also on new connections, and nobody is told. */
+  swallow(): void;
+  /** From now on new connections are ended at once, and those there are now as well. */
+  refuse(): void;
+  /** From now on all is well again, for new connections. */
+  heal(): void;
+  close(): Promise<void>;
+}
+
+interface Trap {
+  text: string;
+  cut: Cut;
+  sprung(): void;
+}
+
+/** Starts a proxy to a port of this machine. `own`: where it listens. @default a free port */
+export async function startProxy(port: number, own = 0): Promise<FaultProxy> {
+  const proxy = new TcpProxy(port);
+  await proxy.listen(own);
+  return proxy;
+}
+
+class TcpProxy implements FaultProxy {
+  readonly #target: number;
+  readonly #server = createServer((socket) => this.#accept(socket));
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #mode: "well" | "swallow" | "refuse" = "well";
+  #trap: Trap | undefined;
+  port = 0;
+
+  constructor(target: number) {
+    this.#target = target;
+  }
+
+  async listen(port: number): Promise<void> {
+    this.#server.listen(port, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.port = (this.#server.address() as { port: number }).port;
+  }
+
+  get open(): number {
+    return this.#pairs.size;
+  }
+
+  urlOf(url: string): string {
+    const changed = new URL(url);
+    changed.port = String(this.port);
+    return changed.href;
+  }
+
+  cutAll(): void {
+    for (const pair of this.#pairs) cut(pair);
+  }
+
+  cutAt(text: string, how: Cut): Promise<void> {
+    return new Promise((sprung) => {
+      this.#trap = { text, cut: how, sprung };
+    });
+  }
+
+  swallow(): void {
+    this.#mode = "swallow";
+  }
+
+  refuse(): void {
+    this.#mode = "refuse";
+    this.cutAll();
+  }
+
+  heal(): void {
+    if (this.#mode === "swallow") this.cutAll(); // what was swallowed is missing on them
+    this.#mode = "well";
+    this.#trap = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.cutAll();
+    await once(this.#server, "close");
+  }
+
+  #accept(client: Socket): void {
+    if (this.#mode === "refuse") {
+      client.on("error", () => {});
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect(this.#target, "127.0.0.1");
+    const pair = [client, server] as const;
+    this.#pairs.add(pair);
+    for (const socket of pair) {
+      socket.setNoDelay(true);
+      socket.on("error", () => {}); // its end is what matters
+      socket.on("close", () => this.#end(pair));
+    }
+    let sprung: Trap | undefined;
+    client.on("data", (bytes: Buffer) => {
+      if (this.#mode === "swallow") return;
+      const isLater = sprung !== undefined;
+      sprung ??= this.#springs(bytes);
+      if (isLater && sprung?.cut === "vanish") return;
+      if (sprung?.cut !== "before") server.write(bytes);
+      if (sprung !== undefined && sprung.cut !== "answered") this.#spring(pair, sprung);
+    });
+    server.on("data", (bytes: Buffer) => {
+      if (this.#mode === "swallow") return;
+      if (sprung === undefined) client.write(bytes);
+      else if (sprung.cut === "answered" && bytes.includes("COMMIT\0")) this.#spring(pair, sprung);
+    });
+  }
+
+  #springs(bytes: Buffer): Trap | undefined {
+    return this.#trap !== undefined && bytes.includes(this.#trap.text) ? this.#trap : undefined;
+  }
+
+  /** A reset would take back what the server has not read yet; the end of what was sent does not. */
+  #spring([client, server]: readonly [Socket, Socket], trap: Trap): void {
+    this.#trap = undefined;
+    trap.sprung();
+    if (trap.cut === "vanish") return;
+    client.resetAndDestroy();
+    server.end();
+  }
+
+  /** The end of one is the end of the other; but bytes may vanish for ever. */
+  #end(pair: readonly [Socket, Socket]): void {
+    this.#pairs.delete(pair);
+    const [client, server] = pair;
+    client.destroy();
+    server.end();
+  }
+}
+
+function cut([client, server]: readonly [Socket, Socket]): void {
+  client.resetAndDestroy();
+  server.resetAndDestroy();
+}

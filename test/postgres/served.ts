@@ -1,0 +1,89 @@
+/** A service on a database, in this process, and requests to it. */
+import type { TestContext } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import { loadConfig } from "../../src/config.ts";
+import { startServer } from "../../src/server.ts";
+import type { StoreOptions } from "../../src/store/open.ts";
+import { type Database, openDatabase } from "./databases.ts";
+import { type FaultProxy, startProxy } from "./fault-proxy.ts";
+
+/** An answer, and how long it took. */
+export interface Answer {
+  status: number;
+  code: string | undefined;
+  content: unknown;
+  headers: Headers;
+  ms: number;
+}
+
+/** A service that can be asked. */
+export interface Served {
+  ask(method: string, path: string, content?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** A service with a proxy before its database. */
+export interface Faulty extends Served {
+  /** The database itself, without the proxy. */
+  database: Database;
+  proxy: FaultProxy;
+}
+
+/** Starts a service on the database at `url`, until the test has ended. */
+export async function serveOn(
+  t: TestContext,
+  url: string,
+  { storeOptions = {}, ...flags }: { storeOptions?: StoreOptions } & Record<string, unknown> = {},
+): Promise<Served> {
+  const config = await loadConfig({
+    flags: { store: url, port: "0", ...flags },
+    env: {},
+    cwd: import.meta.dirname,
+  });
+  const { origin, stop } = await startServer(config, { storeOptions });
+  t.after(stop);
+  return clientOf(origin);
+}
+
+/** Starts a service whose way to the database leads through a proxy. */
+export async function serveFaulty(t: TestContext, flags: Record<string, unknown> = {}): Promise<Faulty> {
+  const database = await openDatabase();
+  t.after(() => database.release());
+  const proxy = await startProxy(Number(new URL(database.url).port));
+  t.after(() => proxy.close());
+  return { ...(await serveOn(t, proxy.urlOf(database.url), flags)), database, proxy };
+}
+
+/** Asks the service at an origin. Paths that begin with a collection are below the prefix. */
+export function clientOf(origin: string): Served {
+  return {
+    async ask(method, path, content, headers = {}) {
+      const begun = performance.now();
+      const url = path.startsWith("/") ? `${origin}${path}` : `${origin}/api/v1/${path}`;
+      const type = content === undefined ? {} : { "content-type": "application/json" };
+      const answer = await fetch(url, {
+        method,
+        headers: { ...type, ...headers },
+        ...(content === undefined ? {} : { body: JSON.stringify(content) }),
+      });
+      const text = await answer.text();
+      const body = text === "" ? undefined : (JSON.parse(text) as { code?: string });
+      const ms = performance.now() - begun;
+      return { status: answer.status, code: body?.code, content: body, headers: answer.headers, ms };
+    },
+  };
+}
+
+/** Waits until something is so; not for ever. */
+export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const begun = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - begun > 15_000) throw new Error(`It did not come to be that ${what}.`);
+    await pass(20);
+  }
+}
+
+/** How many resources a list has. */
+export async function countOf({ ask }: Served, path: string): Promise<number> {
+  const { content } = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}limit=100`);
+  return (content as unknown[]).length;
+}

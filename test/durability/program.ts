@@ -22,18 +22,28 @@ export function startProgram(
   return start([...wrapper, ...node, ...command, ...flags]);
 }
 
+/** Starts `holdfast serve` on the store at an address. */
+export function startStore(address: string): Promise<Program> {
+  return start([...node, "bin/holdfast.js", "serve", "--port", "0", "--store", address]);
+}
+
 /** Starts the same service with a relaxed store, which the program itself does not offer. */
 export function startRelaxedProgram(store: string, wrapper: readonly string[] = []): Promise<Program> {
   return start([...wrapper, ...node, "test/durability/relaxed-server.ts", store]);
 }
 
 async function start([command = "", ...args]: string[]): Promise<Program> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], env: ownEnvironment() });
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /listens on\s+http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1];
     if (port !== undefined) return { child, port: Number(port) };
   }
   throw new Error(`the service did not start: exit code ${child.exitCode}`);
+}
+
+/** What is there for the tests, the program would not know. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HOLDFAST_")));
 }
 
 /** Ends a program with a signal and waits until it is gone. */

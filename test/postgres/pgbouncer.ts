@@ -1,0 +1,68 @@
+/** A PgBouncer in transaction mode, where one is installed. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pass } from "node:timers/promises";
+import { isRoot } from "./binaries.ts";
+import { query } from "./databases.ts";
+import { freePort } from "./server.ts";
+
+/** The reason to skip, where there is none. */
+export function whyNoBouncer(): string | false {
+  try {
+    execFileSync("pgbouncer", ["--version"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return "needs PgBouncer (apt-get install pgbouncer)";
+  }
+}
+
+/** A running PgBouncer. */
+export interface Bouncer {
+  /** The address of the database by way of it. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts one before the database at `url`, with so many connections to it at most. */
+export async function startBouncer(url: string, poolSize: number): Promise<Bouncer> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-pgbouncer-"));
+  chmodSync(folder, 0o755);
+  const { hostname, port, pathname, username, password } = new URL(url);
+  const name = pathname.slice(1);
+  const own = await freePort();
+  const login = `user=${username}${password === "" ? "" : ` password=${decodeURIComponent(password)}`}`;
+  const settings = [
+    "[databases]",
+    `${name} = host=${hostname} port=${port || 5432} dbname=${name} ${login}`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${own}`,
+    "unix_socket_dir =",
+    "auth_type = any",
+    "pool_mode = transaction",
+    `default_pool_size = ${poolSize}`,
+  ];
+  const file = join(folder, "pgbouncer.ini");
+  writeFileSync(file, `${settings.join("\n")}\n`);
+  const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {}; // it does not run as root
+  const child = spawn("pgbouncer", ["-q", file], { ...nobody, stdio: "ignore" });
+  const through = `postgres://${username}@127.0.0.1:${own}/${name}`;
+  const stop = async () => {
+    const ended = once(child, "exit");
+    if (child.exitCode === null && child.kill("SIGQUIT")) await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  for (let tries = 0; tries < 500 && child.exitCode === null; tries++) {
+    try {
+      await query(through, "select 1");
+      return { url: through, stop };
+    } catch {
+      await pass(20);
+    }
+  }
+  await stop();
+  throw new Error("PgBouncer did not start.");
+}

@@ -1,4 +1,5 @@
 /** Who is let in: whether the way is safe, whose credential it is and whether it does for this; and counts the request. */
+import type { Principal } from "../access/principal.ts";
 import { Problem } from "../errors.ts";
 import type { HttpRequest } from "./message.ts";
 import { requireAllowed } from "./permission.ts";
@@ -13,21 +14,44 @@ export function looksAtCallers({ authenticate, quotas, settings }: Service): boo
 }
 
 /**
- * Finds the principal and takes from its quota; gives the route with its collection as the caller sees it. Throws TLS_REQUIRED, QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
+ * Finds the principal and takes from its quota; gives the route with its collection as the caller sees it, at once
+ * where the credential is known. Throws TLS_REQUIRED, QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
  * INSUFFICIENT_SCOPE, and UNAVAILABLE where credentials cannot be judged now.
  */
-export async function admit(service: Service, route: Route, request: HttpRequest): Promise<Route> {
-  const isOfInterest = isGuarded(route, request);
-  if (isOfInterest) requireTls(service, request);
-  const authenticate = isOfInterest ? service.authenticate : undefined;
+export function admit(service: Service, route: Route, request: HttpRequest): Route | Promise<Route> {
+  if (!isGuarded(route, request)) return admitAs(undefined, service, { route, request });
+  requireTls(service, request);
+  const found = principalOf(service, request);
+  if (!(found instanceof Promise)) return admitAs(found, service, { route, request });
+  return found.then((principal) => admitAs(principal, service, { route, request }));
+}
+
+function admitAs(
+  principal: Principal | undefined,
+  service: Service,
+  { route, request }: { route: Route; request: HttpRequest },
+): Route {
+  request.principal = principal;
+  count(service, request);
+  return requireAllowed(service, route, request);
+}
+
+function principalOf(service: Service, request: HttpRequest): Principal | undefined | Promise<Principal> {
+  // Whoever tries one credential after the other has a quota too.
+  const refuse = (problem: unknown): never => {
+    count(service, request);
+    throw problem;
+  };
   try {
-    const found = authenticate?.(request.headers);
-    request.principal = found instanceof Promise ? await found : found;
-  } finally {
-    // Whoever tries one credential after the other has a quota too.
-    if (service.quotas !== undefined && !isFree(request)) takeFromQuota(service.quotas, request);
+    const found = service.authenticate?.(request.headers);
+    return found instanceof Promise ? found.catch(refuse) : found;
+  } catch (problem) {
+    return refuse(problem);
   }
-  return authenticate === undefined ? route : requireAllowed(service, route, request);
+}
+
+function count({ quotas }: Service, request: HttpRequest): void {
+  if (quotas !== undefined && !isFree(request)) takeFromQuota(quotas, request);
 }
 
 /** Whether it matters who asks. What is not there is there for nobody, and health and preflights are for anybody. */

@@ -183,7 +183,8 @@ async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply)
   try {
     const response = withinRoom(wire, request, await handle(wire.service, request));
     budget.held -= request.heldBytes;
-    return await send(wire, { request, response, begin }, reply);
+    const sent = send(wire, { request, response, begin }, reply);
+    return sent instanceof Promise ? await sent : sent;
   } finally {
     budget.requests--;
   }
@@ -200,11 +201,11 @@ interface Answered {
  * The answer is written past Fastify, which would add a charset to media types that have none. Gives whether the
  * connection stays open.
  */
-async function send(
+function send(
   wire: Wire,
   { request, response, begin }: Answered,
   reply: FastifyReply,
-): Promise<boolean> {
+): boolean | Promise<boolean> {
   const { status, headers, body } = response;
   const { raw } = reply.request;
   if (closesBehind(raw)) headers.connection = "close";
@@ -213,8 +214,9 @@ async function send(
   const isAscii = body !== undefined && Number(headers["content-length"]) === body.length;
   reply.raw.end(body, isAscii ? "latin1" : "utf8");
   if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - begin });
-  if (reply.raw.writableLength > 0) await untilRead(reply.raw, raw.socket, wire.budget);
-  return headers.connection !== "close" && reply.raw.shouldKeepAlive;
+  const staysOpen = () => headers.connection !== "close" && reply.raw.shouldKeepAlive;
+  if (reply.raw.writableLength === 0) return staysOpen();
+  return untilRead(reply.raw, raw.socket, wire.budget).then(staysOpen);
 }
 
 /** The answer itself, unless it is a large one to a read and too much is held already. */

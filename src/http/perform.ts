@@ -62,17 +62,31 @@ async function readDocument(service: Service, name: string): Promise<Result> {
   return document === undefined ? absent : { kind: "document", document };
 }
 
-async function read(service: Service, operation: OperationOf<"read">, request: HttpRequest): Promise<Result> {
+/** On the path of most requests, so without a turn where the resource is at hand. */
+function read(
+  service: Service,
+  operation: OperationOf<"read">,
+  request: HttpRequest,
+): Result | Promise<Result> {
   const { collection, id } = operation;
-  let stored = await service.store.read({ collection: collection.name, id });
-  const guard = guardOf(service, collection, request);
+  const stored = service.store.read({ collection: collection.name, id });
+  if (!(stored instanceof Promise)) return resultOf(service, operation, { request, stored });
+  return stored.then((found) => resultOf(service, operation, { request, stored: found }));
+}
+
+function resultOf(
+  service: Service,
+  operation: OperationOf<"read">,
+  { request, stored }: { request: HttpRequest; stored: Stored | undefined },
+): Result {
+  const guard = guardOf(service, operation.collection, request);
   if (stored === undefined || !guard.sees(stored.text)) return absent;
   const validators = validatorsOf(stored);
   if (isUnmodified(request.headers, validators, service.now())) {
     return { kind: "unmodified", validators, location: undefined };
   }
-  stored = operation.fields === undefined ? guard.told(stored) : cut(stored, operation.fields);
-  return { kind: "found", stored, path: operation.path, validators };
+  const told = operation.fields === undefined ? guard.told(stored) : cut(stored, operation.fields);
+  return { kind: "found", stored: told, path: operation.path, validators };
 }
 
 function cut(stored: Stored, fields: readonly string[]): Stored {

@@ -224,8 +224,8 @@ export type StoreHealth = (
  * The port. Every method may throw `Problem` UNAVAILABLE when the store has failed or its queue is full.
  */
 export interface Store {
-  /** The resource, or `undefined`. Sees every commit that was acknowledged before the call. */
-  read(key: Key): Promise<Stored | undefined>;
+  /** The resource, or `undefined`; at once where it is at hand. Sees every commit that was acknowledged before the call. */
+  read(key: Key): Stored | undefined | Promise<Stored | undefined>;
 
   /**
    * Writes all of the call's changes or none, and answers once they are on the disk. Collections must exist

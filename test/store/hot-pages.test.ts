@@ -46,18 +46,20 @@ test("a page of much text is not kept", () => {
 });
 
 test("what is used stays, the rest goes when there is too much, and weights are taken back", () => {
-  const kept = new Generations<number>({ weight: 100, count: 1_000 });
-  kept.set("used", 1, 10);
-  kept.set("unused", 2, 10);
+  const bounds = { weight: 100, count: 1_000, weigh: (length: number) => length };
+  const kept = new Generations<number>(bounds);
+  kept.set("used", 10);
+  kept.set("unused", 10);
   for (let n = 0; n < 100; n++) {
-    kept.set(`n${n}`, n, 10);
-    assert.equal(kept.get("used"), 1, `after ${n}`);
+    kept.set(`n${n}`, 10);
+    assert.equal(kept.get("used"), 10, `after ${n}`);
   }
   assert.equal(kept.get("unused"), undefined);
-  const small = new Generations<number>({ weight: 100, count: 1_000 });
-  for (let n = 0; n < 1_000; n++) small.set("same", n, 60);
-  small.set("other", 0, 40);
-  assert.equal(small.get("same"), 999);
+  const small = new Generations<number>(bounds);
+  small.set("other", 40);
+  for (let n = 0; n < 1_000; n++) small.set("same", 50 + (n % 11));
+  small.set("same", 60);
+  assert.deepEqual([small.get("other"), small.get("same")], [40, 60]);
   small.delete("same");
   assert.equal(small.get("same"), undefined);
 });

@@ -163,7 +163,7 @@ test("damage in the middle of the file is found soon after the start, and stops 
     assert.match(await promise, /x\.db is damaged: /);
     assert.equal(store.health().kind, "failed");
     await rejectsWith("UNAVAILABLE", commit(store, [created(topic("a"))]));
-    await rejectsWith("UNAVAILABLE", store.read(topic("a")));
+    await rejectsWith("UNAVAILABLE", (async () => store.read(topic("a")))());
     await store.close();
   }));
 

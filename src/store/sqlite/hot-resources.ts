@@ -11,7 +11,11 @@ const maxOwnText = 64 * 1024;
  */
 export class HotResources {
   /** Weighed by their text, in characters. */
-  readonly #kept = new Generations<Stored>({ weight: 4 * 1024 * 1024, count: 10_000 });
+  readonly #kept = new Generations<Stored>({
+    weight: 4 * 1024 * 1024,
+    count: 10_000,
+    weigh: ({ text }) => text.length,
+  });
   /** How many changes of a resource are under way. */
   readonly #changing = new Map<string, number>();
   readonly #followersOf: (collection: string) => readonly string[];
@@ -32,7 +36,7 @@ export class HotResources {
   keep(collection: string, resource: Stored): void {
     if (resource.text.length > maxOwnText || this.#mayFollow(collection)) return;
     const name = nameOf(collection, resource.id);
-    if (!this.#changing.has(name)) this.#kept.set(name, resource, resource.text.length);
+    if (!this.#changing.has(name)) this.#kept.set(name, resource);
   }
 
   /** Forgets the resources that are about to change. Each call wants its `release`, with the same list. */

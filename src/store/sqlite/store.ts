@@ -50,8 +50,6 @@ export interface SqliteStoreParts {
   onFailure: (reason: string) => void;
 }
 
-const nothing = Promise.resolve(undefined);
-
 const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
 
 /** A store that is open. `openSqliteStore` makes one. */
@@ -116,15 +114,10 @@ export class SqliteStore implements Store {
   }
 
   /** On the path of every request, so without the turns that an async function takes. */
-  read({ collection, id }: Key): Promise<Stored | undefined> {
-    try {
-      const known = this.#known(collection);
-      if (known === undefined) return nothing;
-      const hot = this.#hot.get(collection, id);
-      return hot === undefined ? this.#reads.run(() => this.#readResource(known, id)) : Promise.resolve(hot);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  read({ collection, id }: Key): Stored | undefined | Promise<Stored | undefined> {
+    const known = this.#known(collection);
+    if (known === undefined) return undefined;
+    return this.#hot.get(collection, id) ?? this.#reads.run(() => this.#readResource(known, id));
   }
 
   async list({ collection, signal, ...query }: ListQuery): Promise<Page> {

@@ -1,17 +1,20 @@
 /** Makes stores to measure on. */
 import { type Collection, openCollection } from "../../src/collection/collection.ts";
 import { createUuidSource } from "../../src/collection/ids.ts";
+import { isPostgresUrl } from "../../src/store/address.ts";
 import { openStore } from "../../src/store/open.ts";
 
-/** Fills the collection of a new store, as it is declared or an open one called `articles`, and gives the ids. */
+/** Fills the collection of a new store, which is a file or a database, as it is declared or an open one called `articles`, and gives the ids. */
 export async function fillStore(
-  path: string,
+  place: string,
   resources: number,
   attributesOf: (n: number) => Record<string, unknown>,
   { collection = openCollection("articles") }: { collection?: Collection } = {},
 ): Promise<string[]> {
   const { name, idKind, schema, indexes, search } = collection;
-  const store = await openStore({ kind: "sqlite", path });
+  const store = await openStore(
+    isPostgresUrl(place) ? { kind: "postgres", url: place } : { kind: "sqlite", path: place },
+  );
   const record = { name, idKind, schema, indexes, search };
   await store.migrate([{ ...record, indexes: [] }]);
   const newUuid = createUuidSource();

@@ -9,6 +9,7 @@ import { measureImport } from "./import.ts";
 import { measureReadLatency } from "./latency.ts";
 import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
+import { measureTravelling } from "./postgres.ts";
 import { measureReads } from "./read.ts";
 import { measureRules } from "./rules.ts";
 import { measureStart } from "./start.ts";
@@ -28,4 +29,5 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   import: measureImport,
   memory: measureMemory,
   lists: measureLists,
+  postgres: measureTravelling,
 };

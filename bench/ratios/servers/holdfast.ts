@@ -2,10 +2,12 @@
 import { defineCollection } from "../../../src/collection/schema.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
+import { isPostgresUrl } from "../../../src/store/address.ts";
 import type { History } from "../../../src/store/history.ts";
 import { sampleSchema } from "../sample.ts";
 
 const options = JSON.parse(process.argv[2] as string) as {
+  /** The file, or the address of a database. */
   store: string;
   declared?: boolean;
   indexes?: string[][];
@@ -17,7 +19,7 @@ const options = JSON.parse(process.argv[2] as string) as {
 };
 const config = await loadConfig({
   flags: {
-    store: `sqlite:${options.store}`,
+    store: isPostgresUrl(options.store) ? options.store : `sqlite:${options.store}`,
     port: "0",
     ...(options.config === undefined ? {} : { config: options.config }),
   },

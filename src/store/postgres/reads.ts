@@ -18,8 +18,8 @@ export interface ReadsOptions {
   maxTogether: number;
 }
 
-/** So many statements of reads are under way at once; reads that arrive meanwhile travel together. */
-const maxUnderWay = 3;
+/** So many statements of reads are under way at once; reads that arrive meanwhile travel together, where they may. */
+const maxTravelling = 3;
 
 /** The reads of one store. */
 export class Reads {
@@ -30,6 +30,7 @@ export class Reads {
   constructor(options: ReadsOptions) {
     this.#options = options;
     const { maxTogether } = options;
+    const maxUnderWay = maxTogether === 1 ? Number.POSITIVE_INFINITY : maxTravelling; // as many as there are connections
     this.#resources = createBatch({ perform: (keys) => this.#readResources(keys), maxTogether, maxUnderWay });
     this.#receipts = createBatch({ perform: (keys) => this.#readReceipts(keys), maxTogether, maxUnderWay });
   }

@@ -1,7 +1,7 @@
 /** The public interface: what a configuration file may use, and the service as a part of another program. */
 import type { GuardedDeclaration } from "./access/declaration.ts";
 import type { Algorithm } from "./access/jwt/algorithms.ts";
-import type { App } from "./http/app.ts";
+import type { App } from "./http/wire/app.ts";
 
 export type {
   AccessDeclaration,

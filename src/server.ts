@@ -4,9 +4,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { Server as TlsServer } from "node:tls";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
-import type { createApp, WireBounds } from "./http/app.ts";
 import type { Service } from "./http/service.ts";
-import { readKeyPair, type TlsFiles } from "./http/tls.ts";
+import type { createApp, WireBounds } from "./http/wire/app.ts";
+import { readKeyPair, type TlsFiles } from "./http/wire/tls.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 
 /** A service that answers. */
@@ -28,7 +28,10 @@ export interface StartOptions extends ServiceOptions {
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   // The store's thread starts while this one loads what speaks HTTP.
-  const [opened, { createApp }] = await Promise.all([openService(config, options), import("./http/app.ts")]);
+  const [opened, { createApp }] = await Promise.all([
+    openService(config, options),
+    import("./http/wire/app.ts"),
+  ]);
   const { service } = opened;
   const { tls } = config.http;
   try {

@@ -41,5 +41,5 @@ test("only one file knows Fastify", () => {
   const knowing = files.filter((file) =>
     /(?:from|import)\s*\(?\s*"(?:fastify["/]|@fastify\/)/.test(readFileSync(`src/${file}`, "utf8")),
   );
-  assert.deepEqual(knowing, ["http/app.ts"]);
+  assert.deepEqual(knowing, ["http/wire/app.ts"]);
 });

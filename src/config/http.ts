@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/settings.ts";
 import type { HttpSettings, Limits } from "../http/settings.ts";
-import type { TlsFiles } from "../http/tls.ts";
+import type { TlsFiles } from "../http/wire/tls.ts";
 import type { createLookup } from "./values.ts";
 
 type Get = ReturnType<typeof createLookup>;

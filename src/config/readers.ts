@@ -1,7 +1,7 @@
 /** Readers of options: each gives the checked value, or throws an Error whose message says what would be right. */
 import { isIP } from "node:net";
-import type { Rate } from "../http/rate-limit.ts";
-import type { TlsFiles } from "../http/tls.ts";
+import type { Rate } from "../http/caller/rate-limit.ts";
+import type { TlsFiles } from "../http/wire/tls.ts";
 import type { History } from "../store/history.ts";
 
 /** A text that is not empty. */

@@ -1,7 +1,7 @@
 /** Reads a request's content from its stream. */
 import { Problem } from "../errors.ts";
-import { isBeyond, noRoomForContent } from "./budget.ts";
 import type { HttpRequest } from "./message.ts";
+import { isBeyond, noRoomForContent } from "./wire/budget.ts";
 
 /** Whether the request has content, or (chunked) may have some. */
 export function hasContent(request: Pick<HttpRequest, "headers">): boolean {

@@ -12,7 +12,7 @@ import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
 import { parsePointer } from "../json/pointer.ts";
-import type { PatchFormat } from "./content-types.ts";
+import type { PatchFormat } from "./negotiation/content-types.ts";
 import type { Limits } from "./settings.ts";
 
 /** A patch, read and checked as JSON: the same on every try. */

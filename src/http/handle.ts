@@ -1,5 +1,5 @@
 /** THE PATH: the whole life of one request, in order, with the statuses that each step may answer. */
-import { admit, looksAtCallers } from "./admit.ts";
+import { admit, looksAtCallers } from "./caller/admit.ts";
 import { answerOnce, isKeyed } from "./idempotency.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import { parseOperation } from "./operation.ts";

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { Principal } from "../access/principal.ts";
-import type { Budget } from "./budget.ts";
-import type { Quota } from "./rate-limit.ts";
+import type { Quota } from "./caller/rate-limit.ts";
+import type { Budget } from "./wire/budget.ts";
 
 /** A request whose header section is there and whose content is still unread. */
 export interface HttpRequest {

@@ -4,17 +4,17 @@ import { Problem } from "../errors.ts";
 import { requireNoParameters } from "../query/parameters.ts";
 import { parseFields, parseList } from "../query/parse.ts";
 import { contentTooLarge } from "./content.ts";
+import { type ChangesAsked, type Moment, parseChanges, splitMoment } from "./history/request.ts";
+import type { Listing } from "./lists/listing.ts";
+import type { HttpRequest } from "./message.ts";
+import { listTypeFor, requireJsonAcceptable, requireListAcceptable } from "./negotiation/accept.ts";
 import {
   isMethodWithContent,
   type PatchFormat,
   patchFormat,
   requireContentType,
   typesOf,
-} from "./content-types.ts";
-import { type ChangesAsked, type Moment, parseChanges, splitMoment } from "./history-request.ts";
-import type { Listing } from "./listing.ts";
-import type { HttpRequest } from "./message.ts";
-import { listTypeFor, requireJsonAcceptable, requireListAcceptable } from "./negotiate.ts";
+} from "./negotiation/content-types.ts";
 import { methodsOf, type Route } from "./route.ts";
 import type { Service } from "./service.ts";
 

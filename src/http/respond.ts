@@ -1,10 +1,11 @@
 /** From a result to the answer: status, headers, body. */
 
-import { isEncrypted } from "./admit.ts";
-import { changesResponse } from "./changes-response.ts";
+import { isEncrypted } from "./caller/admit.ts";
+import { addQuotaHeaders } from "./caller/quota.ts";
 import { httpDate, isPublic, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
-import { listResponse } from "./list-response.ts";
+import { changesResponse } from "./history/response.ts";
+import { listResponse } from "./lists/response.ts";
 import {
   type HttpRequest,
   type HttpResponse,
@@ -13,9 +14,8 @@ import {
   safetyHeaders,
   withBody,
 } from "./message.ts";
+import { preferredReturn } from "./negotiation/prefer.ts";
 import type { OperationOf } from "./operation.ts";
-import { preferredReturn } from "./prefer.ts";
-import { addQuotaHeaders } from "./quota.ts";
 import type { Result } from "./result.ts";
 import { resourcePath } from "./route.ts";
 import type { Document } from "./routes/documents.ts";

@@ -1,9 +1,9 @@
 /** What operations come to, before it is an answer. */
 import type { ResourceChange, Stored } from "../store/store.ts";
+import type { Guard } from "./caller/permission.ts";
 import { lastModifiedMs, type Validators } from "./conditional.ts";
-import type { ListResult } from "./lists.ts";
+import type { ListResult } from "./lists/lists.ts";
 import type { OperationOf } from "./operation.ts";
-import type { Guard } from "./permission.ts";
 import type { Document } from "./routes/documents.ts";
 
 /** A page of changes. */

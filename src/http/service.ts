@@ -6,7 +6,7 @@ import { type Collection, collectionName, openCollection } from "../collection/c
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
 import type { Store } from "../store/store.ts";
-import type { Quotas } from "./quota.ts";
+import type { Quotas } from "./caller/quota.ts";
 import type { HttpSettings } from "./settings.ts";
 
 /** What is written to the log. */

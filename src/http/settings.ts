@@ -1,5 +1,5 @@
-import type { Rate } from "./rate-limit.ts";
-import type { TlsFiles } from "./tls.ts";
+import type { Rate } from "./caller/rate-limit.ts";
+import type { TlsFiles } from "./wire/tls.ts";
 
 /** What the configuration can say about the wire. */
 export interface HttpSettings {

@@ -3,6 +3,8 @@ import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { recordOf } from "../store/record.ts";
 import type { Change, Stored } from "../store/store.ts";
+import { guardOf } from "./caller/permission.ts";
+import { withoutUnseen } from "./caller/unseen-references.ts";
 import { commit, commitNothing, inTime, type Made, timeOfChange } from "./commit.ts";
 import { requirePreconditions } from "./conditional.ts";
 import { readContent } from "./content.ts";
@@ -17,15 +19,13 @@ import {
   parseResource,
   patchProblem,
 } from "./decide.ts";
-import { targetValidators } from "./lists.ts";
+import { targetValidators } from "./lists/lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
-import { guardOf } from "./permission.ts";
 import { type Result, validatorsOf, written } from "./result.ts";
 import type { Service } from "./service.ts";
 import type { Limits } from "./settings.ts";
-import { pauseAfter } from "./turns.ts";
-import { withoutUnseen } from "./unseen-references.ts";
+import { pauseAfter } from "./wire/turns.ts";
 
 /** An operation on one existing resource that changes it. */
 type Write = OperationOf<"replace" | "patch" | "delete">;

@@ -3,7 +3,7 @@
 import { requirePlainObject } from "../config/values.ts";
 import { compileConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
-import { type App, mountService } from "../http/app.ts";
+import { type App, mountService } from "../http/wire/app.ts";
 import { openService } from "./open-service.ts";
 
 /** What is the application's own affair: an option that was ignored would be a trap. */

@@ -8,7 +8,7 @@ import { defineCollection } from "../../src/collection/schema.ts";
 import { readCsv } from "../../src/commands/import/csv.ts";
 import { piecesOf } from "../../src/commands/import/format.ts";
 import type { Piece, Pieces } from "../../src/commands/import/pieces.ts";
-import { formatList } from "../../src/http/formats.ts";
+import { formatList } from "../../src/http/lists/formats.ts";
 import { configuration, folder, jsonLines, type Outcome, run } from "./cli.ts";
 
 const products = {

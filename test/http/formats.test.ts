@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { formatList, formats, type ListFormat, withoutGuard } from "../../src/http/formats.ts";
+import { formatList, formats, type ListFormat, withoutGuard } from "../../src/http/lists/formats.ts";
 
 const csv = (resources: readonly unknown[], fields?: readonly string[]) =>
   formatList(

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
-import { formatLinks, linksOf } from "../../src/http/links.ts";
-import type { Listing } from "../../src/http/listing.ts";
+import { formatLinks, linksOf } from "../../src/http/lists/links.ts";
+import type { Listing } from "../../src/http/lists/listing.ts";
 import { parseList } from "../../src/query/parse.ts";
 import type { Page } from "../../src/store/store.ts";
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
-import { addressKey } from "../../src/http/quota.ts";
-import { RateCounts } from "../../src/http/rate-limit.ts";
+import { addressKey } from "../../src/http/caller/quota.ts";
+import { RateCounts } from "../../src/http/caller/rate-limit.ts";
 import { check } from "./check.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 

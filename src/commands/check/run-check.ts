@@ -9,7 +9,7 @@ import {
   findMisfits,
   type Misfits,
 } from "../../fit/misfits.ts";
-import { readKeyPair } from "../../http/tls.ts";
+import { readKeyPair } from "../../http/wire/tls.ts";
 import { shownAddress } from "../../store/address.ts";
 import { mayExist, openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";

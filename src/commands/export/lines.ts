@@ -1,6 +1,6 @@
 /** A collection as the text of an export, in pieces, from one snapshot. */
 import { StartError } from "../../errors.ts";
-import { Columns, csvHeader, csvRows, parseResource } from "../../http/formats.ts";
+import { Columns, csvHeader, csvRows, parseResource } from "../../http/lists/formats.ts";
 import type { StoreReader } from "../../store/open.ts";
 import type { Stored } from "../../store/store.ts";
 

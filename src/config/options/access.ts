@@ -1,6 +1,6 @@
 /** Who may call. */
 import type { JwtSettings } from "../../access/settings.ts";
-import type { TlsFiles } from "../../http/tls.ts";
+import type { TlsFiles } from "../../http/wire/tls.ts";
 import { jwtSettings } from "../jwt.ts";
 import type { Option } from "../option.ts";
 import { hostNames, origins, proxies, tlsFiles, truth } from "../readers.ts";

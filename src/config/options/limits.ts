@@ -1,5 +1,5 @@
 /** What one client may ask for. */
-import type { Rate } from "../../http/rate-limit.ts";
+import type { Rate } from "../../http/caller/rate-limit.ts";
 import { defaultLimits } from "../../http/settings.ts";
 import type { Option } from "../option.ts";
 import { bytes, rate, wholeNumber } from "../readers.ts";

@@ -1,6 +1,6 @@
 /** What the operations of one collection are made from. */
 import type { Collection } from "../../collection/collection.ts";
-import { askedBy } from "../permission.ts";
+import { askedBy } from "../caller/permission.ts";
 import type { Described, OpenApiVersion, Part } from "./described.ts";
 import type { Names } from "./names.ts";
 import type { OperationPlan } from "./operations.ts";

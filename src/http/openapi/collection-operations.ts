@@ -1,7 +1,7 @@
 /** The operations of a collection as a whole. */
 
 import { listParameters } from "../../query/parameters.ts";
-import type { formats } from "../formats.ts";
+import type { formats } from "../lists/formats.ts";
 import type { About } from "./about.ts";
 import { asMany, asOne } from "./about.ts";
 import { type Part, ref } from "./described.ts";

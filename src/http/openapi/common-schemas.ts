@@ -3,7 +3,7 @@ import { problems } from "../../errors.ts";
 import { patchOperationNames } from "../../json/patch-operations.ts";
 import type { contentMembers } from "../../query/content.ts";
 import { operatorNames } from "../../query/operators.ts";
-import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch-content.ts";
+import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
 import type { Limits } from "../settings.ts";
 import { type Part, ref } from "./described.ts";
 

@@ -6,7 +6,7 @@ import { about as program } from "../../about.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import { problems } from "../../errors.ts";
 import { methodsOf } from "../route.ts";
-import { nextTurn } from "../turns.ts";
+import { nextTurn } from "../wire/turns.ts";
 import { type About, callersOf } from "./about.ts";
 import { collectionOperations } from "./collection-operations.ts";
 import { commonSchemas } from "./common-schemas.ts";

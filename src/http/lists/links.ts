@@ -1,12 +1,12 @@
 /** The links of a page (RFC 8288): everything that the request asked for stays, but for which page of it. */
 
-import { formatCursor, listName } from "../query/cursor.ts";
-import { isRanked, maxOffset } from "../query/list.ts";
-import { pagingParameters } from "../query/parameters.ts";
-import { type Position, positionOf } from "../query/sort.ts";
-import type { Page } from "../store/store.ts";
+import { formatCursor, listName } from "../../query/cursor.ts";
+import { isRanked, maxOffset } from "../../query/list.ts";
+import { pagingParameters } from "../../query/parameters.ts";
+import { type Position, positionOf } from "../../query/sort.ts";
+import type { Page } from "../../store/store.ts";
+import type { HttpRequest } from "../message.ts";
 import type { Listing } from "./listing.ts";
-import type { HttpRequest } from "./message.ts";
 
 /** Paths with query strings, by relation, in the order in which they are told. */
 export interface Links {

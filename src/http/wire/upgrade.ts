@@ -4,8 +4,8 @@
  */
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Server as TlsServer } from "node:tls";
+import { hasContent } from "../content.ts";
 import { type Connection, inOrder } from "./connections.ts";
-import { hasContent } from "./content.ts";
 
 /**
  * Whether Node may hand such a request over. Where it has content, older versions of Node cannot tell that from the

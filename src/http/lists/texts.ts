@@ -1,10 +1,10 @@
 /** The resources of a page as they go out: cut down, without what the caller does not see, in the format that is asked for. */
-import { hidesAny, toldText } from "../collection/sight.ts";
-import { pickFields } from "../query/fields.ts";
-import type { Page } from "../store/store.ts";
+import { hidesAny, toldText } from "../../collection/sight.ts";
+import { pickFields } from "../../query/fields.ts";
+import type { Page } from "../../store/store.ts";
+import { createPauses } from "../wire/turns.ts";
 import { listPieces } from "./formats.ts";
 import type { Listing } from "./listing.ts";
-import { createPauses } from "./turns.ts";
 
 /** Whether the resources of a list go out as they are kept. */
 export function isWhole({ asked, collection }: Listing): boolean {

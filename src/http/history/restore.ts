@@ -1,21 +1,21 @@
 /** Writes an earlier version of a resource anew: a change like any other, and the way back for a deleted resource. */
-import { toldViolations } from "../collection/blind.ts";
-import type { Collection } from "../collection/collection.ts";
-import { pickFrom } from "../collection/resource.ts";
-import { shown } from "../collection/shown.ts";
-import { Problem } from "../errors.ts";
-import { Faults, inBody } from "../query/faults.ts";
-import type { Change, Key, ResourceChange, Stored } from "../store/store.ts";
-import { commit, commitNothing, type Made, timeOfChange } from "./commit.ts";
-import { requirePreconditions } from "./conditional.ts";
-import { readContent } from "./content.ts";
-import { decideReplace, parseResource } from "./decide.ts";
-import type { HttpRequest } from "./message.ts";
-import type { OperationOf } from "./operation.ts";
-import { guardOf, seesLast } from "./permission.ts";
-import { type Result, validatorsOf, written } from "./result.ts";
-import type { Service } from "./service.ts";
-import { withoutUnseen } from "./unseen-references.ts";
+import { toldViolations } from "../../collection/blind.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { pickFrom } from "../../collection/resource.ts";
+import { shown } from "../../collection/shown.ts";
+import { Problem } from "../../errors.ts";
+import { Faults, inBody } from "../../query/faults.ts";
+import type { Change, Key, ResourceChange, Stored } from "../../store/store.ts";
+import { guardOf, seesLast } from "../caller/permission.ts";
+import { withoutUnseen } from "../caller/unseen-references.ts";
+import { commit, commitNothing, type Made, timeOfChange } from "../commit.ts";
+import { requirePreconditions } from "../conditional.ts";
+import { readContent } from "../content.ts";
+import { decideReplace, parseResource } from "../decide.ts";
+import type { HttpRequest } from "../message.ts";
+import type { OperationOf } from "../operation.ts";
+import { type Result, validatorsOf, written } from "../result.ts";
+import type { Service } from "../service.ts";
 
 type Restore = OperationOf<"restore">;
 

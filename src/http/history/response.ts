@@ -1,10 +1,10 @@
 /** A page of changes as an answer. */
-import { formatCursor } from "../query/cursor.ts";
-import type { ResourceChange } from "../store/store.ts";
-import { nameOfChanges } from "./history-request.ts";
-import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "./message.ts";
-import type { ChangesResult } from "./result.ts";
-import { resourcePath } from "./route.ts";
+import { formatCursor } from "../../query/cursor.ts";
+import type { ResourceChange } from "../../store/store.ts";
+import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../message.ts";
+import type { ChangesResult } from "../result.ts";
+import { resourcePath } from "../route.ts";
+import { nameOfChanges } from "./request.ts";
 
 /** The answer to a list of changes. */
 export function changesResponse(

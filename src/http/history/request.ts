@@ -1,10 +1,10 @@
 /** Which state of a resource, and which of its changes, a query string asks for. */
-import { isDate, isTimestamp, isUnixMillis } from "../collection/dates.ts";
-import { shown } from "../collection/shown.ts";
-import { parseCursor } from "../query/cursor.ts";
-import { Faults, inQuery } from "../query/faults.ts";
-import { defaultPageSize } from "../query/request.ts";
-import type { Key } from "../store/store.ts";
+import { isDate, isTimestamp, isUnixMillis } from "../../collection/dates.ts";
+import { shown } from "../../collection/shown.ts";
+import { parseCursor } from "../../query/cursor.ts";
+import { Faults, inQuery } from "../../query/faults.ts";
+import { defaultPageSize } from "../../query/request.ts";
+import type { Key } from "../../store/store.ts";
 
 /** Which state of a resource is asked for: that of a version, or of a time in Unix milliseconds. */
 export type Moment = { version: number } | { at: number };

@@ -2,23 +2,23 @@
  * Several operations in one request, all or nothing: each is carried out over what the earlier ones made, in memory;
  * then everything is committed at once.
  */
-import type { IdKind } from "../collection/ids.ts";
-import { Problem } from "../errors.ts";
-import type { Change } from "../store/store.ts";
-import { type Listed, parseBatch } from "./batch-content.ts";
-import { createOverlay, type Overlay } from "./batch-overlay.ts";
-import { type Created, requestOf } from "./batch-request.ts";
-import { resultText } from "./batch-result.ts";
-import { commitAll, commitNothing } from "./commit.ts";
-import { readContent } from "./content.ts";
-import type { HttpRequest } from "./message.ts";
-import { parseOperation } from "./operation.ts";
-import { requireAllowed } from "./permission.ts";
-import { type Result, validatorsOf } from "./result.ts";
-import { findRoute } from "./route.ts";
-import { findCollection, type Service } from "./service.ts";
-import { nextTurn, pauseAfter } from "./turns.ts";
-import { create, requireCollection, write } from "./write.ts";
+import type { IdKind } from "../../collection/ids.ts";
+import { Problem } from "../../errors.ts";
+import type { Change } from "../../store/store.ts";
+import { requireAllowed } from "../caller/permission.ts";
+import { commitAll, commitNothing } from "../commit.ts";
+import { readContent } from "../content.ts";
+import type { HttpRequest } from "../message.ts";
+import { parseOperation } from "../operation.ts";
+import { type Result, validatorsOf } from "../result.ts";
+import { findRoute } from "../route.ts";
+import { findCollection, type Service } from "../service.ts";
+import { nextTurn, pauseAfter } from "../wire/turns.ts";
+import { create, requireCollection, write } from "../write.ts";
+import { type Listed, parseBatch } from "./content.ts";
+import { createOverlay, type Overlay } from "./overlay.ts";
+import { type Created, requestOf } from "./request.ts";
+import { resultText } from "./result.ts";
 
 /** How often a batch is decided anew when another instance was faster. */
 const maxTries = 5;

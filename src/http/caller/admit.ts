@@ -1,12 +1,12 @@
 /** Who is let in: whether the way is safe, whose credential it is and whether it does for this; and counts the request. */
-import type { Principal } from "../access/principal.ts";
-import { Problem } from "../errors.ts";
-import type { HttpRequest } from "./message.ts";
+import type { Principal } from "../../access/principal.ts";
+import { Problem } from "../../errors.ts";
+import type { HttpRequest } from "../message.ts";
+import { isHealth, type Route } from "../route.ts";
+import type { Service } from "../service.ts";
+import type { HttpSettings } from "../settings.ts";
 import { requireAllowed } from "./permission.ts";
 import { takeFromQuota } from "./quota.ts";
-import { isHealth, type Route } from "./route.ts";
-import type { Service } from "./service.ts";
-import type { HttpSettings } from "./settings.ts";
 
 /** Whether it matters how anybody comes, who they are, or how often. */
 export function looksAtCallers({ authenticate, quotas, settings }: Service): boolean {

@@ -1,18 +1,18 @@
 /** Carries out a list, whether GET or QUERY asked for it: gets the page, and cuts its resources down. */
 import { createHash } from "node:crypto";
-import type { Decision } from "../access/rules.ts";
-import type { Collection } from "../collection/collection.ts";
-import { hidesAny } from "../collection/sight.ts";
-import { Problem } from "../errors.ts";
-import { allOf } from "../query/filter-json.ts";
-import type { ListQuery, Page } from "../store/store.ts";
-import { isUnmodified, type Validators } from "./conditional.ts";
+import type { Decision } from "../../access/rules.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { hidesAny } from "../../collection/sight.ts";
+import { Problem } from "../../errors.ts";
+import { allOf } from "../../query/filter-json.ts";
+import type { ListQuery, Page } from "../../store/store.ts";
+import { guardOf } from "../caller/permission.ts";
+import { isUnmodified, type Validators } from "../conditional.ts";
+import type { HttpRequest } from "../message.ts";
+import type { Service } from "../service.ts";
 import { locationOf } from "./links.ts";
-import { formatted, textsOf } from "./list-texts.ts";
 import type { Listing } from "./listing.ts";
-import type { HttpRequest } from "./message.ts";
-import { guardOf } from "./permission.ts";
-import type { Service } from "./service.ts";
+import { formatted, textsOf } from "./texts.ts";
 
 /** What came of a list. */
 export type ListResult =

@@ -1,7 +1,7 @@
 /** What the service encrypts with: a certificate, and the key that it was made for. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { StartError } from "../errors.ts";
+import { StartError } from "../../errors.ts";
 
 /** The files that it is in, both PEM. */
 export interface TlsFiles {

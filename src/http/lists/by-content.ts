@@ -1,18 +1,18 @@
 /** QUERY (RFC 10008): a list that is asked for by content rather than by the query string of a URL. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "../json/gate.ts";
-import { parseListContent } from "../query/content.ts";
-import type { ListRequest } from "../query/list.ts";
-import { parseList } from "../query/parse.ts";
-import { readContent } from "./content.ts";
-import { parseContent } from "./decide.ts";
+import { isObject } from "../../json/gate.ts";
+import { parseListContent } from "../../query/content.ts";
+import type { ListRequest } from "../../query/list.ts";
+import { parseList } from "../../query/parse.ts";
+import { readContent } from "../content.ts";
+import { parseContent } from "../decide.ts";
+import type { HttpRequest } from "../message.ts";
+import { listTypeFor } from "../negotiation/accept.ts";
+import type { OperationOf } from "../operation.ts";
+import type { Service } from "../service.ts";
+import { pauseAfter } from "../wire/turns.ts";
 import type { Listing } from "./listing.ts";
-import type { HttpRequest } from "./message.ts";
-import { listTypeFor } from "./negotiate.ts";
-import type { OperationOf } from "./operation.ts";
-import type { Service } from "./service.ts";
-import { pauseAfter } from "./turns.ts";
 
 /** The list that the content asks for. Throws the problems of content, of its parameters, and NOT_ACCEPTABLE. */
 export async function readListing(

@@ -1,8 +1,8 @@
 /** What came of one operation of a batch, as text. */
-import type { HttpRequest } from "./message.ts";
-import { respond } from "./respond.ts";
-import type { Result } from "./result.ts";
-import type { Service } from "./service.ts";
+import type { HttpRequest } from "../message.ts";
+import { respond } from "../respond.ts";
+import type { Result } from "../result.ts";
+import type { Service } from "../service.ts";
 
 /** Header fields that belong to the answer which carries the results. */
 const ofTheWhole = new Set(["content-type", "content-length", "cache-control"]);

@@ -1,8 +1,8 @@
 /** The content of a batch: which operations it lists, and what is wrong with the list. */
-import { didYouMean } from "../collection/nearest.ts";
-import { Problem, type Violation } from "../errors.ts";
-import { isObject, parseJson, requireObject } from "../json/gate.ts";
-import type { Limits } from "./settings.ts";
+import { didYouMean } from "../../collection/nearest.ts";
+import { Problem, type Violation } from "../../errors.ts";
+import { isObject, parseJson, requireObject } from "../../json/gate.ts";
+import type { Limits } from "../settings.ts";
 
 /** One operation as it is listed; its path and body may still hold names of what earlier ones create. */
 export interface Listed {

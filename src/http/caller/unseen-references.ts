@@ -1,9 +1,9 @@
 /** Ids that lead to what the caller may not see: they lead nowhere, as far as the caller can tell. */
-import type { Collection } from "../collection/collection.ts";
-import { type Target, targetsOf } from "../collection/refers.ts";
-import type { HttpRequest } from "./message.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { type Target, targetsOf } from "../../collection/refers.ts";
+import type { HttpRequest } from "../message.ts";
+import type { Service } from "../service.ts";
 import { guardOf } from "./permission.ts";
-import type { Service } from "./service.ts";
 
 /** What is about to be written. */
 interface Written {

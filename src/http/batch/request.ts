@@ -1,10 +1,10 @@
 /** Each operation of a batch as a request of its own, with the names of what was created before filled in. */
 
-import type { IdKind } from "../collection/ids.ts";
-import { idJson } from "../collection/ids.ts";
-import { isObject } from "../json/gate.ts";
-import type { Listed } from "./batch-content.ts";
-import type { HttpRequest } from "./message.ts";
+import type { IdKind } from "../../collection/ids.ts";
+import { idJson } from "../../collection/ids.ts";
+import { isObject } from "../../json/gate.ts";
+import type { HttpRequest } from "../message.ts";
+import type { Listed } from "./content.ts";
 
 /** What operations created, by the names that they gave it. */
 export type Created = ReadonlyMap<string, { id: string; idKind: IdKind }>;

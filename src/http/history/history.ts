@@ -1,13 +1,13 @@
 /** Reads resources as they were: their versions, and the list of their changes. */
-import { pickFields } from "../query/fields.ts";
-import type { Key, Stored } from "../store/store.ts";
-import { isUnmodified } from "./conditional.ts";
-import { beforeNone } from "./history-request.ts";
-import type { HttpRequest } from "./message.ts";
-import type { OperationOf } from "./operation.ts";
-import { guardOf, seesLast } from "./permission.ts";
-import { type Result, validatorsOf } from "./result.ts";
-import type { Service } from "./service.ts";
+import { pickFields } from "../../query/fields.ts";
+import type { Key, Stored } from "../../store/store.ts";
+import { guardOf, seesLast } from "../caller/permission.ts";
+import { isUnmodified } from "../conditional.ts";
+import type { HttpRequest } from "../message.ts";
+import type { OperationOf } from "../operation.ts";
+import { type Result, validatorsOf } from "../result.ts";
+import type { Service } from "../service.ts";
+import { beforeNone } from "./request.ts";
 
 /** Reads a resource as it was; one that was not there then, or of which nothing is kept, is absent. */
 export async function readPast(

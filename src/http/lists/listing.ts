@@ -1,7 +1,7 @@
 /** What a request for a list comes to. */
-import type { Collection } from "../collection/collection.ts";
-import type { ListRequest } from "../query/list.ts";
-import type { ListType } from "./negotiate.ts";
+import type { Collection } from "../../collection/collection.ts";
+import type { ListRequest } from "../../query/list.ts";
+import type { ListType } from "../negotiation/accept.ts";
 
 /** A list that is asked for. */
 export interface Listing {

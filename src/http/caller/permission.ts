@@ -1,15 +1,15 @@
 /** Whether whoever asks may do what they ask for: of the request as a whole, and of each resource that it is about. */
-import type { Action } from "../access/actions.ts";
-import { denied } from "../access/denied.ts";
-import { includes, type Permit } from "../access/permit.ts";
-import type { Principal } from "../access/principal.ts";
-import type { Decision } from "../access/rules.ts";
-import type { Collection } from "../collection/collection.ts";
-import { type Sight, toldText } from "../collection/sight.ts";
-import type { Key, Store, Stored } from "../store/store.ts";
-import type { HttpRequest } from "./message.ts";
-import type { methodsOf, Route } from "./route.ts";
-import type { Service } from "./service.ts";
+import type { Action } from "../../access/actions.ts";
+import { denied } from "../../access/denied.ts";
+import { includes, type Permit } from "../../access/permit.ts";
+import type { Principal } from "../../access/principal.ts";
+import type { Decision } from "../../access/rules.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { type Sight, toldText } from "../../collection/sight.ts";
+import type { Key, Store, Stored } from "../../store/store.ts";
+import type { HttpRequest } from "../message.ts";
+import type { methodsOf, Route } from "../route.ts";
+import type { Service } from "../service.ts";
 
 /** What each method asks for, of which one suffices. A method that is not here is for nobody. */
 export const askedBy: Readonly<

@@ -1,9 +1,9 @@
 /** Which format an answer has: the one place where Accept is judged. */
-import { Problem } from "../errors.ts";
-import type { ListRequest } from "../query/list.ts";
-import { formats, type ListFormat } from "./formats.ts";
+import { Problem } from "../../errors.ts";
+import type { ListRequest } from "../../query/list.ts";
+import { formats, type ListFormat } from "../lists/formats.ts";
+import { type HttpRequest, jsonType } from "../message.ts";
 import { acceptsJson, preferredType } from "./media-types.ts";
-import { type HttpRequest, jsonType } from "./message.ts";
 
 /** A format that a list can have. */
 export type ListType = "application/json" | ListFormat;

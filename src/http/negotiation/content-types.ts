@@ -1,8 +1,8 @@
 /** The media types that each method with content takes, and what is wrong with any other. */
-import { Problem } from "../errors.ts";
-import { hasContent } from "./content.ts";
+import { Problem } from "../../errors.ts";
+import { hasContent } from "../content.ts";
+import type { HttpRequest } from "../message.ts";
 import { parseMediaType } from "./media-types.ts";
-import type { HttpRequest } from "./message.ts";
 
 /** How the content of a PATCH is to be read. */
 export type PatchFormat = "merge-patch" | "json-patch";

@@ -2,7 +2,7 @@
  * What all connections together may make the service hold in memory. What is small always goes through, so that a few
  * greedy clients take room from large requests and answers only; the number of connections bounds the small ones.
  */
-import { Problem } from "../errors.ts";
+import { Problem } from "../../errors.ts";
 
 /** What is held, and how much may be. Whoever adds to `held` or `requests` takes the same off it again. */
 export interface Budget {

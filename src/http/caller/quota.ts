@@ -3,8 +3,8 @@
  * (the fields of draft-ietf-httpapi-ratelimit-headers-11).
  */
 import { isIPv4, isIPv6 } from "node:net";
-import { Problem } from "../errors.ts";
-import type { HttpRequest } from "./message.ts";
+import { Problem } from "../../errors.ts";
+import type { HttpRequest } from "../message.ts";
 import { type Quota, type Rate, RateCounts, type RateCountsOptions } from "./rate-limit.ts";
 
 /**

@@ -1,10 +1,10 @@
 /** Answers what never became a request, on the socket itself. */
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
-import { Problem } from "../errors.ts";
+import { Problem } from "../../errors.ts";
+import { jsonType, safetyHeaders } from "../message.ts";
+import { problemBody } from "../problem.ts";
 import { type Connection, inOrder, latestRequest } from "./connections.ts";
-import { jsonType, safetyHeaders } from "./message.ts";
-import { problemBody } from "./problem.ts";
 
 /**
  * Refuses what is malformed, too large in its headers, or too slow. Whole requests before it are answered first; one

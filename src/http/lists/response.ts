@@ -1,13 +1,13 @@
 /** From a page to the answer: links and totals in the headers, or in an envelope too. */
 
-import type { Page } from "../store/store.ts";
-import { typesOf } from "./content-types.ts";
+import type { Page } from "../../store/store.ts";
+import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../message.ts";
+import { contentTypeOf } from "../negotiation/accept.ts";
+import { typesOf } from "../negotiation/content-types.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
-import { isWhole } from "./list-texts.ts";
 import type { Listing } from "./listing.ts";
 import type { ListResult } from "./lists.ts";
-import { type HttpRequest, type HttpResponse, revalidate, withBody } from "./message.ts";
-import { contentTypeOf } from "./negotiate.ts";
+import { isWhole } from "./texts.ts";
 
 /** The answer to a list that has a page. */
 export function listResponse(result: ListResult & { kind: "page" }, request: HttpRequest): HttpResponse {

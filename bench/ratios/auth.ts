@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { createKey } from "../../src/access/new-key.ts";
+import { addKey } from "../../src/access/new-key.ts";
 import { openKeys } from "../../src/store/open.ts";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
@@ -124,9 +124,8 @@ async function issuerIn(folder: string): Promise<{ config: string; token: string
 /** An API key of somebody, in a store that nobody serves yet. */
 export async function makeKey(path: string, subject = "bench"): Promise<string> {
   const wish = { name: "bench", subject, roles: [], scopes: undefined, expiresAt: undefined };
-  const { text, key } = createKey(wish, Date.now());
   const keys = await openKeys({ kind: "sqlite", path });
-  await keys.add(key);
+  const { text } = await addKey(keys, wish, Date.now());
   await keys.close();
   return text;
 }

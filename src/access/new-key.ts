@@ -1,12 +1,26 @@
 /** New API keys, and which of those that are there still let somebody in. */
-import type { ApiKey } from "../store/keys.ts";
+import type { ApiKey, Keys } from "../store/keys.ts";
 import { createKeyText, hashKey, prefixOf } from "./key-text.ts";
 
 /** What the maker of a key says of it. */
 export type KeyWish = Pick<ApiKey, "name" | "subject" | "roles" | "scopes" | "expiresAt">;
 
 /** A new key: the text, which is shown once, and what is kept. */
-export function createKey(wish: KeyWish, createdAt: number): { text: string; key: ApiKey } {
+export interface NewKey {
+  text: string;
+  key: ApiKey;
+}
+
+/** Makes a key and adds it to those that are kept. */
+export async function addKey(keys: Pick<Keys, "add">, wish: KeyWish, createdAt: number): Promise<NewKey> {
+  for (;;) {
+    const made = createKey(wish, createdAt);
+    if (await keys.add(made.key)) return made;
+    // Its prefix is another's, which happens once in 2⁴⁰ times.
+  }
+}
+
+function createKey(wish: KeyWish, createdAt: number): NewKey {
   const text = createKeyText();
   const hash = hashKey(text).toString("base64url");
   const key = {

@@ -11,6 +11,7 @@ import { openapiCommand } from "./openapi.ts";
 import type { Environment } from "./options.ts";
 import { serveCommand } from "./serve.ts";
 import { typesCommand } from "./types.ts";
+import { withoutSecrets } from "./words.ts";
 
 /** Every command, in the order in which the help lists them. */
 export function createCommands(env: Environment, onListening?: (base: string) => void): Command[] {
@@ -44,6 +45,7 @@ export async function runCli(
   for (const command of commands) {
     const path = `holdfast ${command.name()}`;
     tellInOneLine(command, program, path);
+    command.enablePositionalOptions(false); // its options may also stand behind its part, as in `keys list --store …`
     for (const part of command.commands) {
       tellInOneLine(part, command, `${path} ${part.name()}`);
       part.configureHelp({ showGlobalOptions: true });
@@ -80,7 +82,7 @@ function placeOf(text: string, commands: readonly Command[]): string {
 
 /** Commander writes `error: …` and puts its suggestion in a line of its own. */
 function toOneLine(text: string): string {
-  return text
+  return withoutSecrets(text)
     .trim()
     .replace(/^error: /, "")
     .replaceAll(/\s*\n\s*/g, " ");

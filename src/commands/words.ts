@@ -18,3 +18,10 @@ export function suggest(name: string, known: readonly string[]): string {
   const shown = known.slice(0, 10).join(", ");
   return didYouMean(name, known).trimStart() || `There are: ${shown}${known.length > 10 ? ", …" : ""}.`;
 }
+
+/** A message without the API keys and passwords of addresses that somebody put in the wrong place. */
+export function withoutSecrets(text: string): string {
+  return text
+    .replaceAll(/(hf_[0-9a-z]{8}_)[0-9a-z]+/g, "$1…")
+    .replaceAll(/([a-z][a-z0-9+.-]*:\/\/[^\s:@/]*:)[^\s]*@/gi, "$1…@");
+}

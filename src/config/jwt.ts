@@ -25,7 +25,7 @@ const known = [
 /** Whose tokens are taken. Throws StartError with the place of what is wrong. */
 export function jwtSettings(value: unknown): JwtSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new StartError(`${at} must be an object with issuer, audience and jwks, and is ${shown(value)}.`);
+    throw new StartError(`${at} must be an object with issuer, audience and jwks.`); // it may be a token
   }
   const given = value as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(given)) {
@@ -61,7 +61,8 @@ function getterOf(given: Readonly<Record<string, unknown>>) {
       return read(value);
     } catch (error) {
       if (error instanceof StartError) throw error;
-      throw new StartError(`${at}.${name} ${(error as Error).message}, and is ${shown(value)}.`);
+      const said = name === "jwks" ? "" : `, and is ${shown(value)}`; // keys and addresses may hold secrets
+      throw new StartError(`${at}.${name} ${(error as Error).message}${said}.`);
     }
   };
 }
@@ -103,7 +104,7 @@ const jwksPlace = (value: unknown, algorithms: readonly Algorithm[]): JwksPlace 
     return { kind: "inline", jwks: value };
   }
   const place = text(value);
-  return /^[a-z][a-z0-9+.-]+:/i.test(place)
+  return /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i.test(place)
     ? { kind: "url", url: safeUrl(place) }
     : { kind: "file", path: place };
 };

@@ -9,6 +9,8 @@ export interface Option<Value> {
   shownDefault: string;
   fallback: Value;
   about: string;
+  /** Whether a wrong value is left out of messages, since it may be a secret or hold one. @default false */
+  isPrivate?: boolean;
   read: (value: unknown) => Value;
 }
 

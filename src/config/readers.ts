@@ -86,7 +86,7 @@ export const proxies = (value: unknown): readonly string[] => {
 export const tlsFiles = (value: unknown): TlsFiles => {
   const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const { cert, key } = Object.fromEntries(members);
-  const isPath = (path: unknown) => typeof path === "string" && path !== "";
+  const isPath = (path: unknown) => typeof path === "string" && path !== "" && !path.includes("-----BEGIN");
   if (members.length === 2 && isPath(cert) && isPath(key)) return { cert, key };
   throw new Error('must be two paths: { cert: "server.pem", key: "server.key" }');
 };

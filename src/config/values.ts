@@ -67,7 +67,8 @@ export function createLookup({
       return option.read(found.value) as OptionValue<Name>;
     } catch (error) {
       if (error instanceof StartError) throw inFile(error, file);
-      throw new StartError(`${found.at} ${(error as Error).message}, and is ${shown(found.value)}.`);
+      const given = option.isPrivate === true ? "" : `, and is ${shown(found.value)}`;
+      throw new StartError(`${found.at} ${(error as Error).message}${given}.`);
     }
   };
 }

@@ -157,6 +157,26 @@ test("a key is revoked by its prefix or by the whole of it, and others stay", as
   refused(await keys("revoke", a), /No key that still works is called "hf_\w{8}"\. /);
 });
 
+test("a key in the wrong place of a command is not told again", async (t) => {
+  const { keys, create } = await place(t);
+  const key = await create("--name", "a");
+  const secret = key.slice(12);
+  for (const args of [["revoke", `Bearer ${key}`], ["rotate", `"${key}"`], ["revoke", "a", key], [key]]) {
+    const outcome = await keys(...args);
+    refused(outcome, /hf_\w{8}_…/);
+    assert.ok(!outcome.stderr.includes(secret));
+  }
+});
+
+test("the store may be named before and behind what is done with its keys", async (t) => {
+  const { cwd, keys } = await place(t);
+  const made = await keys("create", "--name", "a", "--store", "other.db");
+  assert.equal(made.exitCode, 0, made.stderr);
+  assert.match((await keys("list", "--store", "other.db")).stdout, /^hf_\w{8} +a /m);
+  assert.match((await keys("--store", "other.db", "list")).stdout, /^hf_\w{8} +a /m);
+  await assert.rejects(readFile(join(cwd, "holdfast.db")), { code: "ENOENT" });
+});
+
 test("who makes a key that nobody takes is told", async (t) => {
   const { keys } = await place(t, {});
   const { stdout, stderr } = await keys("create", "--name", "deploy");
@@ -178,10 +198,12 @@ const mistakes: readonly (readonly [string[], RegExp])[] = [
   ],
   [
     ["create", "--name", "a", "--expires", "soon"],
-    /--expires must be a time such as 90d, 12h or 30m, and is "soon"/,
+    /--expires must be a time such as 90d, 12h or 30m, or a date such as 2027-01-31, and is "soon"/,
   ],
   [["create", "--name", "a", "--expires", "2020-01-01"], /--expires must be a time to come/],
-  [["create", "--name", "a", "--expires", "2027-02-30T"], /--expires must be/],
+  [["create", "--name", "a", "--expires", "2027-02-30T"], /--expires must be a time such as/],
+  [["create", "--name", "a", "--expires", "2027-02-30"], /--expires must be a date that there is/],
+  [["create", "--name", "a", "--expires", "2027-01-01T24:00Z"], /--expires must be a date that there is/],
   [["create", "--name", "a", "--expires", "0d"], /--expires must be a time to come/],
   [["crate"], /unknown command 'crate' \(Did you mean create\?\)/],
   [["revoke"], /missing required argument 'key' \(See holdfast keys revoke --help\)/],

@@ -1,5 +1,5 @@
 import { keyMark } from "../../access/key-text.ts";
-import { createKey, isLive, type KeyWish } from "../../access/new-key.ts";
+import { addKey, isLive, type KeyWish } from "../../access/new-key.ts";
 import { parseScope } from "../../access/scopes.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
@@ -20,8 +20,7 @@ export async function runCreate(
   const wish = wishOf(flags, config, now); // before a store is made
   const make = async (keys: Keys) => {
     await requireFreeName(keys, wish.name, now);
-    const { text, key } = createKey(wish, now);
-    await keys.add(key);
+    const { text, key } = await addKey(keys, wish, now);
     warnIfNotTaken(config);
     showKey(text, key);
   };

@@ -1,4 +1,4 @@
-import { createKey } from "../../access/new-key.ts";
+import { addKey } from "../../access/new-key.ts";
 import type { ApiKey } from "../../store/keys.ts";
 import { configOf, type Environment } from "../options.ts";
 import { parseDuration, parseExpiry } from "./times.ts";
@@ -26,8 +26,8 @@ export async function runRotate(
     const old = newest(await requireLiveKeys(keys, named, now));
     const { name, subject, roles, scopes } = old;
     const expiresAt = expires === undefined ? sameSpan(old, now) : parseExpiry(expires, now);
-    const { text, key } = createKey({ name, subject, roles, scopes, expiresAt }, now);
-    await keys.add(key); // before the other ends, so that there always is one
+    // Before the other ends, so that there always is one.
+    const { text, key } = await addKey(keys, { name, subject, roles, scopes, expiresAt }, now);
     await keys.end(old.prefix, overlapMs === 0 ? { revokedAt: now } : { expiresAt: now + overlapMs });
     warnIfNotTaken(config);
     const end = (await keys.find(old.prefix))?.expiresAt ?? now;

@@ -11,6 +11,7 @@ export const accessOptions = {
     shownDefault: "false",
     fallback: false,
     about: "whether API keys are taken, which `holdfast keys` makes",
+    isPrivate: true,
     read: truth,
   },
   "auth.jwt": {
@@ -35,6 +36,7 @@ export const accessOptions = {
     shownDefault: "none",
     fallback: undefined,
     about: 'files to encrypt with, in PEM form: `{ cert: "server.pem", key: "server.key" }`',
+    isPrivate: true,
     read: tlsFiles as (value: unknown) => TlsFiles | undefined,
   },
   requireTls: {

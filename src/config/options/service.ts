@@ -13,6 +13,7 @@ export const serviceOptions = {
     fallback: "sqlite:holdfast.db",
     about:
       "where the resources are kept: `sqlite:<file>`, from the working directory, or `postgres://user@host/database`",
+    isPrivate: true,
     read: text,
   },
   host: {

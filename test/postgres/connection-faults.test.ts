@@ -3,19 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { query } from "./databases.ts";
-import { type Answer, countOf, type Faulty, serveFaulty, until } from "./served.ts";
+import { type Answer, commit, countOf, create, serveFaulty, until } from "./served.ts";
 
 /** No answer takes longer, whatever the database does. */
 const deadlineMs = 12_000;
-
-/** The commit alone, as it is sent, and no "read committed". */
-const commit = "commit\0";
-
-async function create({ ask }: Faulty, n: number, headers: Record<string, string> = {}): Promise<string> {
-  const answer = await ask("POST", "things", { n }, headers);
-  assert.equal(answer.status, 201, JSON.stringify(answer.content));
-  return (answer.content as { id: string }).id;
-}
 
 function requireUnavailable(answer: Answer): void {
   assert.deepEqual([answer.status, answer.code], [503, "UNAVAILABLE"]);
@@ -108,48 +99,6 @@ test("writes that were together in a commit nobody knows of are each told so, an
   for (const { status, code } of answers) assert.ok(status === 201 || code === "OUTCOME_UNKNOWN");
   for (let n = 0; n < 30; n++) await create(service, n, { "idempotency-key": `k${n}` });
   assert.equal(await countOf(service, "things"), 31);
-});
-
-test("where bytes vanish, all is answered in time, and well as soon as they do not", async (t) => {
-  const service = await serveFaulty(t);
-  const id = await create(service, 0);
-  await Promise.all(Array.from({ length: 10 }, () => service.ask("GET", `things/${id}`)));
-  service.proxy.swallow();
-  const asked = [
-    service.ask("GET", `things/${id}`),
-    service.ask("GET", "things?n=7"),
-    service.ask("PUT", `things/${id}`, { n: 1 }),
-    service.ask("POST", "things", { n: 1 }),
-    service.ask("POST", "things", { n: 2 }, { "idempotency-key": "vanished" }),
-    service.ask("POST", "others", { n: 1 }),
-  ];
-  await pass(50);
-  assert.equal((await service.ask("GET", "/livez")).status, 200);
-  for (const answer of await Promise.all(asked)) {
-    assert.equal(answer.status, 503);
-    assert.ok(answer.ms < deadlineMs, `${answer.ms} ms`);
-  }
-  assert.equal((await service.ask("GET", "/readyz")).status, 503);
-  service.proxy.heal();
-  const begun = performance.now();
-  await create(service, 2, { "idempotency-key": "vanished" });
-  assert.ok(performance.now() - begun < 4_000);
-  await until("it is ready", async () => (await service.ask("GET", "/readyz")).status === 200);
-  assert.equal(await countOf(service, "things?n=2"), 1);
-});
-
-test("a commit whose bytes vanish is of unknown outcome, and the same key tells the truth", async (t) => {
-  const service = await serveFaulty(t);
-  await create(service, 0);
-  const { proxy } = service;
-  const swallowed = proxy.cutAt(commit, "vanish");
-  const key = { "idempotency-key": "vanished" };
-  const answer = await service.ask("POST", "things", { n: 1 }, key);
-  await swallowed;
-  assert.deepEqual([answer.status, answer.code], [503, "OUTCOME_UNKNOWN"]);
-  assert.ok(answer.ms < deadlineMs, `${answer.ms} ms`);
-  await create(service, 1, key);
-  assert.equal(await countOf(service, "things"), 2);
 });
 
 test("while no connection is accepted all is refused at once, and works as soon as one is", async (t) => {

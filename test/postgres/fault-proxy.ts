@@ -28,7 +28,7 @@ export interface FaultProxy {
   swallow(): void;
   /** From now on new connections are ended at once, and those there are now as well. */
   refuse(): void;
-  /** From now on all is well again, for new connections. */
+  /** From now on all is well again, for new connections; what was swallowed is missing on the others, and nobody tells. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -52,6 +52,7 @@ class TcpProxy implements FaultProxy {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #mode: "well" | "swallow" | "refuse" = "well";
   #trap: Trap | undefined;
+  #lost = new WeakSet<readonly [Socket, Socket]>();
   port = 0;
 
   constructor(target: number) {
@@ -94,7 +95,7 @@ class TcpProxy implements FaultProxy {
   }
 
   heal(): void {
-    if (this.#mode === "swallow") this.cutAll(); // what was swallowed is missing on them
+    if (this.#mode === "swallow") this.#lost = new WeakSet(this.#pairs);
     this.#mode = "well";
     this.#trap = undefined;
   }
@@ -121,7 +122,7 @@ class TcpProxy implements FaultProxy {
     }
     let sprung: Trap | undefined;
     client.on("data", (bytes: Buffer) => {
-      if (this.#mode === "swallow") return;
+      if (this.#swallows(pair)) return;
       const isLater = sprung !== undefined;
       sprung ??= this.#springs(bytes);
       if (isLater && sprung?.cut === "vanish") return;
@@ -129,10 +130,14 @@ class TcpProxy implements FaultProxy {
       if (sprung !== undefined && sprung.cut !== "answered") this.#spring(pair, sprung);
     });
     server.on("data", (bytes: Buffer) => {
-      if (this.#mode === "swallow") return;
+      if (this.#swallows(pair)) return;
       if (sprung === undefined) client.write(bytes);
       else if (sprung.cut === "answered" && bytes.includes("COMMIT\0")) this.#spring(pair, sprung);
     });
+  }
+
+  #swallows(pair: readonly [Socket, Socket]): boolean {
+    return this.#mode === "swallow" || this.#lost.has(pair);
   }
 
   #springs(bytes: Buffer): Trap | undefined {

@@ -1,4 +1,5 @@
 /** A service on a database, in this process, and requests to it. */
+import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { loadConfig } from "../../src/config.ts";
@@ -6,6 +7,9 @@ import { startServer } from "../../src/server.ts";
 import type { StoreOptions } from "../../src/store/open.ts";
 import { type Database, openDatabase } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
+
+/** The commit alone, as it is sent, and no "read committed". */
+export const commit = "commit\0";
 
 /** An answer, and how long it took. */
 export interface Answer {
@@ -80,6 +84,17 @@ export async function until(what: string, isSo: () => Promise<boolean> | boolean
     if (performance.now() - begun > 15_000) throw new Error(`It did not come to be that ${what}.`);
     await pass(20);
   }
+}
+
+/** Creates a thing; gives its id. */
+export async function create(
+  { ask }: Served,
+  n: number,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const answer = await ask("POST", "things", { n }, headers);
+  assert.equal(answer.status, 201, JSON.stringify(answer.content));
+  return (answer.content as { id: string }).id;
 }
 
 /** How many resources a list has. */

@@ -2,6 +2,7 @@
 import { connect } from "node:net";
 import pg from "pg";
 import { describeError, Exhausted, failureOf } from "./failures.ts";
+import { watchOver } from "./lifeline.ts";
 
 /** A row: texts as the database writes them, or null. */
 export type Row = readonly (string | null)[];
@@ -40,14 +41,19 @@ export interface ConnectionsOptions {
   waitMs: number;
   /** How long an answer is waited for, in milliseconds; afterwards the connection is given up. */
   answerMs?: number;
+  /** Succeeds where the database answers; asked while a connection is in use whose answers may take as long as they take. */
+  probe?(): Promise<unknown>;
   /** Told of what goes wrong with a connection that nobody uses. */
   onIdleError(reason: string): void;
 }
 
+/** After so long without a byte the system asks whether the other side is still there, in milliseconds. */
+const keepAliveMs = 10_000;
+
 const cancelWaitMs = 2_000;
 
-/** How long an orderly end of the connections is waited for. */
-const closeWaitMs = 1_000;
+/** How long an orderly end is waited for: of connections that nobody uses, and of all, in milliseconds. */
+const closeWaitMs = { idle: 1_000, all: 5_000 };
 
 const asText = { getTypeParser: () => (value: string) => value };
 
@@ -55,9 +61,11 @@ const asText = { getTypeParser: () => (value: string) => value };
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #max: number;
+  readonly #probe: (() => Promise<unknown>) | undefined;
   readonly #idle = new Set<pg.PoolClient>();
+  readonly #lent = new Set<pg.PoolClient>();
 
-  constructor({ url, max, waitMs, answerMs, onIdleError }: ConnectionsOptions) {
+  constructor({ url, max, waitMs, answerMs, probe, onIdleError }: ConnectionsOptions) {
     this.#pool = new pg.Pool({
       connectionString: url,
       application_name: "holdfast",
@@ -65,11 +73,13 @@ export class Connections {
       connectionTimeoutMillis: waitMs,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
       pipeline: true,
       types: asText as unknown as pg.CustomTypesConfig,
       ...(answerMs === undefined ? {} : { query_timeout: answerMs }),
     });
     this.#max = max;
+    this.#probe = probe;
     this.#pool.on("error", (error) => onIdleError(describeError(error)));
     this.#pool.on("remove", (client) => this.#idle.delete(client as pg.PoolClient));
   }
@@ -83,7 +93,9 @@ export class Connections {
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     this.#idle.delete(client);
+    this.#lent.add(client);
     client.on("error", ignore); // whoever waits for an answer learns of it
+    const unwatch = this.#probe && watchOver(this.#probe, () => streamOf(client).destroy());
     let isSound = false;
     try {
       const result = await work(connectionOf(client));
@@ -92,20 +104,26 @@ export class Connections {
     } catch (error) {
       const isLost = isOfConnection(error);
       isSound = client.getTransactionStatus() === "I" && !isLost;
-      if (isLost) this.#giveUpIdle();
+      // What one connection was lost by, the others most likely have met too: nobody should have to find out again.
+      if (isLost) giveUp(this.#idle);
       throw error;
     } finally {
+      unwatch?.();
       client.off("error", ignore);
+      this.#lent.delete(client);
       if (isSound) this.#idle.add(client);
       client.release(!isSound);
     }
   }
 
-  /** Lets go of all connections once they are free; those to a server that does not answer are just dropped. */
+  /** Lets go of all connections once they are free; what is not free in time, and what does not answer, is just dropped. */
   async close(): Promise<void> {
-    const timer = setTimeout(() => this.#giveUpIdle(), closeWaitMs);
+    const timers = [
+      setTimeout(() => giveUp(this.#idle), closeWaitMs.idle),
+      setTimeout(() => giveUp(this.#lent), closeWaitMs.all),
+    ];
     await this.#pool.end();
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
   }
 
   async #connect(): Promise<pg.PoolClient> {
@@ -120,11 +138,10 @@ export class Connections {
       throw totalCount >= this.#max && idleCount === 0 ? new Exhausted(error) : error;
     }
   }
+}
 
-  /** What one connection was lost by, the others most likely have met too: nobody should have to find out again. */
-  #giveUpIdle(): void {
-    for (const client of this.#idle) streamOf(client).destroy();
-  }
+function giveUp(clients: ReadonlySet<pg.PoolClient>): void {
+  for (const client of clients) streamOf(client).destroy();
 }
 
 function ignore(): void {}

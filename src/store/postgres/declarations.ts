@@ -6,7 +6,7 @@ import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
 import { isDeclared, migrateAll } from "./migrate.ts";
 import { selectCollection } from "./statements.ts";
-import { beginnings, transact } from "./transaction.ts";
+import { beginnings, smallWrite, type Transaction, transact } from "./transaction.ts";
 
 /** How often a migration that another instance was in the way of is tried anew. */
 const maxTries = 10;
@@ -51,7 +51,7 @@ export class Declarations {
     if (plan.every((record) => isDeclared(this.#catalogue.byName.get(record.name), record))) return;
     for (let tries = 1; ; tries++) {
       try {
-        await transact(this.#long, beginnings.longWrite, (transaction) => migrateAll(transaction, plan));
+        await this.#transact(plan, (transaction) => migrateAll(transaction, plan));
         break;
       } catch (error) {
         if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
@@ -59,6 +59,17 @@ export class Declarations {
       }
     }
     await this.#reload();
+  }
+
+  /** What is there may be much, and takes as long as it takes; what is new does not. */
+  #transact(
+    plan: readonly CollectionRecord[],
+    work: (transaction: Transaction) => Promise<void>,
+  ): Promise<void> {
+    const isNew = plan.every(({ name }) => !this.#catalogue.byName.has(name));
+    return isNew
+      ? transact(this.#connections, smallWrite, work)
+      : transact(this.#long, beginnings.longWrite, work);
   }
 
   async #reload(): Promise<void> {

@@ -9,7 +9,7 @@ import { describeError } from "./failures.ts";
 import { PostgresKeys } from "./keys-table.ts";
 import { prepareDatabase } from "./prepare.ts";
 import { Scans } from "./scans.ts";
-import { selectCounts } from "./statements.ts";
+import { probe, selectCounts } from "./statements.ts";
 import { PostgresStore } from "./store.ts";
 
 /** How the store is run. */
@@ -38,7 +38,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const shared = { url, waitMs, onIdleError: quiet };
   const connections = new Connections({ ...shared, max: most.connections, answerMs });
   const slow = new Connections({ ...shared, max: most.slow, waitMs: options.queryMs });
-  const long = new Connections({ ...shared, max: most.long });
+  const long = new Connections({ ...shared, max: most.long, probe: () => connections.run(probe) });
   const store = new PostgresStore({ ...options, connections, slow, long });
   try {
     await inWords(store.reach());
@@ -54,7 +54,12 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 
 /** Opens the store that the database at `url` holds for reading, whether or not it is served. Throws StartError. */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
-  const connections = new Connections({ url, waitMs, max: 3, onIdleError: quiet });
+  const shared = { url, waitMs, onIdleError: quiet };
+  const others = new Connections({ ...shared, max: 1, answerMs });
+  const connections = new Connections({ ...shared, max: 3, probe: () => others.run(probe) });
+  const close = async () => {
+    await Promise.all([connections.close(), others.close()]);
+  };
   try {
     await inWords(prepareDatabase(connections));
     const { rows } = await inWords(connections.run({ sql: catalogueSql }));
@@ -73,11 +78,11 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
       keys: () => keys,
       async close() {
         scans.close();
-        await connections.close();
+        await close();
       },
     };
   } catch (error) {
-    await connections.close();
+    await close();
     throw error;
   }
 }

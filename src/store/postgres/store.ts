@@ -241,7 +241,7 @@ export class PostgresStore implements Store {
       isLogged: this.#parts.history !== "none",
       onEnd: async () => {
         this.#load = undefined;
-        await this.#declarations.reload();
+        await this.#declarations.reload().catch(() => {}); // whoever needs it finds that it is not up to date
         this.#background.wake();
       },
     });

@@ -8,8 +8,12 @@ export const smallWrite = { answerMs: 5_000 };
 
 /** How other transactions begin. */
 export const beginnings = {
-  /** Every statement sees what was committed before it; it takes as long as it takes, but does not wait for others. */
-  longWrite: "begin isolation level read committed; set local lock_timeout = 10000",
+  /**
+   * Every statement sees what was committed before it; it takes as long as it takes, but does not wait for others. Where
+   * nothing comes from us for ten minutes, the database lets go of what it has locked: we may be gone.
+   */
+  longWrite: `begin isolation level read committed; set local lock_timeout = 10000;
+    set local idle_in_transaction_session_timeout = 600000`,
   /** All statements see the same. */
   snapshot: "begin isolation level repeatable read read only",
 } as const;
@@ -89,7 +93,9 @@ export function transact<T>(
     try {
       const result = await work(transaction);
       await begun;
-      if (!transaction.hasEnded) await transaction.commit();
+      // What only reads has nothing to lose at its end, and nothing to be unsure of.
+      if (begin === beginnings.snapshot) await transaction.rollBack();
+      else if (!transaction.hasEnded) await transaction.commit();
       return result;
     } catch (error) {
       await transaction.rollBack();

@@ -1,0 +1,105 @@
+/** Half-open connections: no byte arrives any more, and nobody is told. */
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import { Problem } from "../../src/errors.ts";
+import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
+import type { CollectionRecord } from "../../src/store/store.ts";
+import { openDatabase } from "./databases.ts";
+import { type FaultProxy, startProxy } from "./fault-proxy.ts";
+import { commit, countOf, create, serveFaulty, until } from "./served.ts";
+
+/** No answer takes longer: it is waited for for 5 seconds. */
+const deadlineMs = 9_000;
+
+/** What may take longer is given up after that. */
+const longMs = 18_000;
+
+const things: CollectionRecord = {
+  name: "things",
+  idKind: "uuid",
+  schema: undefined,
+  indexes: [],
+  search: [],
+};
+
+async function openThings(t: TestContext): Promise<{ address: StoreAddress; proxy: FaultProxy }> {
+  const { url, release } = await openDatabase();
+  t.after(() => release());
+  const proxy = await startProxy(Number(new URL(url).port));
+  t.after(() => proxy.close());
+  const address = { kind: "postgres", url: proxy.urlOf(url) } as const;
+  const store = await openStore(address);
+  await store.migrate([things]);
+  const key = { collection: things.name, id: "1" };
+  await store.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: Date.now() });
+  await store.close();
+  return { address, proxy };
+}
+
+async function requireGivenUp(work: Promise<unknown>): Promise<void> {
+  const late = pass(longMs, "late", { ref: false });
+  const end = await Promise.race([late, work.catch((error: unknown) => error)]);
+  assert.ok(end instanceof Problem && end.code === "UNAVAILABLE", String(end));
+}
+
+// They wait more than they work.
+describe("where bytes vanish", { concurrency: true }, () => {
+  test("all is answered in time, and well as soon as bytes pass again", async (t) => {
+    const service = await serveFaulty(t);
+    const id = await create(service, 0);
+    await Promise.all(Array.from({ length: 10 }, () => service.ask("GET", `things/${id}`)));
+    service.proxy.swallow();
+    const asked = [
+      service.ask("GET", `things/${id}`),
+      service.ask("GET", "things?n=7"),
+      service.ask("PUT", `things/${id}`, { n: 1 }),
+      service.ask("POST", "things", { n: 1 }),
+      service.ask("POST", "things", { n: 2 }, { "idempotency-key": "vanished" }),
+      service.ask("POST", "others", { n: 1 }),
+    ];
+    await pass(50);
+    assert.equal((await service.ask("GET", "/livez")).status, 200);
+    for (const { status, ms } of await Promise.all(asked)) {
+      assert.equal(status, 503);
+      assert.ok(ms < deadlineMs, `${ms} ms`);
+    }
+    assert.equal((await service.ask("GET", "/readyz")).status, 503);
+    service.proxy.heal();
+    const begun = performance.now();
+    await create(service, 2, { "idempotency-key": "vanished" });
+    assert.ok(performance.now() - begun < 4_000);
+    await until("it is ready", async () => (await service.ask("GET", "/readyz")).status === 200);
+    assert.equal(await countOf(service, "things?n=2"), 1);
+    assert.equal((await service.ask("POST", "others", { n: 1 })).status, 201);
+  });
+
+  test("a commit whose bytes vanish is of unknown outcome, and the same key tells the truth", async (t) => {
+    const service = await serveFaulty(t);
+    await create(service, 0);
+    const { proxy } = service;
+    const swallowed = proxy.cutAt(commit, "vanish");
+    const key = { "idempotency-key": "vanished" };
+    const answer = await service.ask("POST", "things", { n: 1 }, key);
+    await swallowed;
+    assert.deepEqual([answer.status, answer.code], [503, "OUTCOME_UNKNOWN"]);
+    assert.ok(answer.ms < deadlineMs, `${answer.ms} ms`);
+    await create(service, 1, key);
+    assert.equal(await countOf(service, "things"), 2);
+  });
+
+  test("what may take as long as it takes is given up when the database answers nobody", async (t) => {
+    const { address, proxy } = await openThings(t);
+    const [store, reader] = await Promise.all([openStore(address), openReader(address)]);
+    const load = await store.load(things.name);
+    const scans = [store, reader].map((each) => each.scan(things.name)[Symbol.asyncIterator]());
+    for (const scan of scans) assert.equal((await scan.next()).done, false);
+    proxy.swallow();
+    await Promise.all([
+      requireGivenUp(load.add([{ id: "2", text: "{}" }])),
+      ...scans.map((scan) => requireGivenUp(scan.next())),
+    ]);
+    await load.cancel();
+    await Promise.all([store.close(), reader.close()]);
+  });
+});

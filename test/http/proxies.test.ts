@@ -41,6 +41,14 @@ describe("the address of a caller", () => {
     );
   });
 
+  test("is known by a proxy that writes the port behind it too", async (t) => {
+    const service = await start(t, { rate, trustProxy: ["127.0.0.1"] });
+    assert.deepEqual(
+      await remaining(service, ["192.0.2.1:50000", "192.0.2.2:50000", "6.6.6.6, 192.0.2.1:50001"]),
+      [1, 1, 0],
+    );
+  });
+
   test("is the connection's where the proxy is not trusted", async (t) => {
     const service = await start(t, { rate, trustProxy: ["10.0.0.0/8"] });
     assert.deepEqual(await remaining(service, ["192.0.2.1", "10.0.0.1"]), [1, 0]);

@@ -160,8 +160,47 @@ describe("an address", () => {
     ["2001:db8::1:2:3:4:5", "2001:db8:0:1::/64"],
     ["::1", "0:0:0:0::/64"],
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["192.0.2.7:50123", "192.0.2.7"],
+    ["[2001:db8::1]", "2001:db8:0:0::/64"],
+    ["[2001:db8::1]:443", "2001:db8:0:0::/64"],
+    ["[::ffff:192.0.2.7]:443", "192.0.2.7"],
+    ["::ffff:c000:207", "192.0.2.7"],
+    ["1::3:4:5:6:192.0.2.7", "1:0:3:4::/64"],
+    ["64:ff9b::192.0.2.7", "64:ff9b:0:0::/64"],
+    ["300.0.2.7:80", "unknown"],
+    ["192.0.2.7:", "unknown"],
+    ["192.0.2.7:443:443", "unknown"],
+    ["[192.0.2.7]:443", "unknown"],
+    ["[[::1]]", "unknown"],
+    ["_hidden:1", "unknown"],
+    ["", "unknown"],
     ["unix:", "unknown"],
     ["x".repeat(30_000), "unknown"],
   ] as const)
     test(`${address.slice(0, 30)} is counted as ${key}`, () => assert.equal(addressKey(address), key));
+
+  test("of IPv6 is counted as the same in every spelling", () => {
+    const groups = fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(groups, (all) => {
+        fc.pre(all.slice(0, 5).some((group) => group !== 0) || all[5] !== 0xffff);
+        const written = all.map((group) => group.toString(16).padStart(4, "0"));
+        const [a = 0, b = 0] = all.slice(6);
+        const dotted = [...written.slice(0, 6), [a >> 8, a & 255, b >> 8, b & 255].join(".")].join(":");
+        const shortest = new URL(`http://[${written.join(":")}]`).hostname;
+        const key = `${all
+          .slice(0, 4)
+          .map((group) => group.toString(16))
+          .join(":")}::/64`;
+        for (const spelling of [
+          written.join(":"),
+          dotted,
+          shortest,
+          `${shortest}:443`,
+          shortest.slice(1, -1),
+        ])
+          assert.equal(addressKey(spelling), key, spelling);
+      }),
+    );
+  });
 });

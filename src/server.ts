@@ -1,13 +1,12 @@
 /** The composition root: opens the store, builds the service, listens, drains, closes. */
 import type { AddressInfo, Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { Server as TlsServer } from "node:tls";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
-import type { Service } from "./http/service.ts";
 import type { createApp, WireBounds } from "./http/wire/app.ts";
-import { readKeyPair, type TlsFiles } from "./http/wire/tls.ts";
+import { readKeyPair } from "./http/wire/tls.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
+import { createTlsReload } from "./server/tls-reload.ts";
 
 /** A service that answers. */
 export interface RunningServer {
@@ -43,7 +42,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await listen(app, config);
     return {
       origin: originOf(app.server.address() as AddressInfo, tls !== undefined),
-      reloadTls: async () => tls && reload(app.server, tls, service),
+      reloadTls: tls === undefined ? async () => {} : createTlsReload(app.server, tls, service),
       stop: () => stop(app, opened, config.drainDelayMs),
     };
   } catch (error) {
@@ -102,16 +101,6 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
       return new StartError(`This machine has no address ${host}: choose another with --host.`);
     default:
       return error;
-  }
-}
-
-async function reload(server: Server, files: TlsFiles, { log, now }: Service): Promise<void> {
-  try {
-    const pair = await readKeyPair(files, now());
-    if (server instanceof TlsServer) server.setSecureContext(pair);
-    log.info("the certificate was read again");
-  } catch (error) {
-    log.error({ err: error }, "the certificate was not read again; the one before stays");
   }
 }
 

@@ -93,7 +93,13 @@ export interface KeyServer {
   url: string;
   asked(): number;
   /** What it answers from now on. */
-  answer: { status: number; body: string | Buffer; headers?: Record<string, string>; delayMs?: number };
+  answer: {
+    status: number;
+    body: string | Buffer;
+    headers?: Record<string, string>;
+    delayMs?: number;
+    isCut?: boolean;
+  };
   stop(): Promise<void>;
 }
 
@@ -101,8 +107,12 @@ export async function serveKeys(pairs: readonly Pair[]): Promise<KeyServer> {
   let asked = 0;
   const server: Server = createServer((_request, response) => {
     asked++;
-    const { status, body, headers = {}, delayMs = 0 } = keyServer.answer;
-    setTimeout(() => response.writeHead(status, headers).end(body), delayMs).unref();
+    const { status, body, headers = {}, delayMs = 0, isCut = false } = keyServer.answer;
+    setTimeout(() => {
+      response.writeHead(status, headers);
+      if (isCut) response.write(body, () => response.destroy());
+      else response.end(body);
+    }, delayMs).unref();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const keyServer: KeyServer = {

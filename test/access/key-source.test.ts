@@ -196,6 +196,26 @@ test("an issuer that never answers is waited for five seconds", { timeout: 15_00
   assert.match(warnings[0] ?? "", /does not answer/);
 });
 
+test("an issuer that stops in the middle of its answer is told of, without the query of its address", async (t) => {
+  const server = await serve(t);
+  server.answer = { status: 200, body: "{", headers: { "content-length": "100" }, isCut: true };
+  const { subjectOf, warnings } = await open({ kind: "url", url: `${server.url}?key=canary` });
+  await refuses("UNAVAILABLE", () => subjectOf(old));
+  assert.match(
+    warnings[0] ?? "",
+    /cannot be read: http:\/\/[\d.:]+\/jwks\.json cannot be read to its end \([^)]+\)$/,
+  );
+  server.answer = { status: 500, body: "" };
+  assert.match((await statusWarning(server.url)) ?? "", /jwks\.json answers with status 500$/);
+});
+
+/** What is told of an address with a query string. */
+async function statusWarning(url: string): Promise<string | undefined> {
+  const { subjectOf, warnings } = await open({ kind: "url", url: `${url}?key=canary#canary` });
+  await refuses("UNAVAILABLE", () => subjectOf(old));
+  return warnings[0];
+}
+
 const inline = (...keys: object[]): JwksPlace => ({ kind: "inline", jwks: { keys } });
 
 test("keys that are for something else are left out", async () => {

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { copyFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { copyFile, open, readFile, rename } from "node:fs/promises";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
+import { promisify } from "node:util";
 import { makeCertificate, removeCertificate } from "../http/certificates.ts";
-import { folder, run, serve, stop } from "./cli.ts";
+import { folder, listening, run, serve, start, stop } from "./cli.ts";
 
 /** The fingerprint of the certificate that the service shows. */
 function shown(origin: string): Promise<string> {
@@ -46,7 +49,33 @@ test("SIGHUP makes the service read its certificate again, and it goes on", asyn
   await copyFile(first.files.cert, `${cwd}/server.pem`);
   service.process.kill("SIGHUP");
   for (let n = 0; n < 100 && !/not read again/.test(service.output().stderr); n++) await sleep(50);
-  assert.match(service.output().stderr, /the certificate was not read again; the one before stays/);
+  assert.match(
+    service.output().stderr,
+    /"msg":"the certificate was not read again; the one before stays: tls: the key in [^"]+ is not that of [^"]+"\}\n/,
+  );
   assert.equal(await shown(service.origin), after);
+  assert.equal((await stop(service)).exitCode, 0);
+});
+
+test("SIGHUP while the service is starting is for the certificate too", async (t) => {
+  const [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
+  t.after(() => Promise.all([first, second].map(removeCertificate)));
+  const configuration = JSON.stringify({ tls: { cert: "server.pem", key: "server.key" } });
+  const cwd = await folder(t, { "holdfast.config.json": configuration });
+  const [cert, key] = [`${cwd}/server.pem`, `${cwd}/server.key`];
+  await copyFile(first.files.cert, cert);
+  await promisify(execFile)("mkfifo", [key]);
+  const service = start(t, ["serve", "--port", "0"], { cwd });
+  const pipe = await open(key, "w"); // waits until the service is about to read the key
+  service.process.kill("SIGHUP");
+  await rename(key, `${key}.old`);
+  await copyFile(second.files.cert, cert);
+  await copyFile(second.files.key, key);
+  await pipe.writeFile(await readFile(first.files.key));
+  await pipe.close();
+  const origin = await listening(service);
+  for (let n = 0; n < 100 && !/was read again/.test(service.output().stderr); n++) await sleep(50);
+  const { fingerprint256 } = new X509Certificate(second.pem);
+  assert.equal(await shown(origin), fingerprint256);
   assert.equal((await stop(service)).exitCode, 0);
 });

@@ -1,8 +1,10 @@
 /** Encryption by the service itself, over real sockets. */
 import assert from "node:assert/strict";
-import { copyFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { appendFile, copyFile, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { connect as connectTls, type TLSSocket } from "node:tls";
+import { promisify } from "node:util";
 import { type Certificate, makeCertificate, removeCertificate } from "./certificates.ts";
 import { Connection, openConnection } from "./connection.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -119,6 +121,7 @@ describe("a certificate that is read again", () => {
 
   for (const [what, spoil] of [
     ["is no certificate", (files) => writeFile(files.cert, "broken")],
+    ["has a broken one behind it", (files) => appendFile(files.cert, second.pem.slice(0, 200))],
     ["is half of one", async (files) => writeFile(files.cert, second.pem.slice(0, 200))],
     ["belongs to another key", (files) => copyFile(second.files.cert, files.cert)],
   ] as [string, (files: Certificate["files"]) => Promise<void>][])
@@ -134,6 +137,23 @@ describe("a certificate that is read again", () => {
       await service.reloadTls();
       await connect(t, service, second);
     });
+});
+
+test("of two readings of the certificate under way the later one counts", async (t) => {
+  const files = await filesOf(t, first);
+  const service = await start(t, { tls: files });
+  const key = await readFile(files.key);
+  await rm(files.key);
+  await promisify(execFile)("mkfifo", [files.key]);
+  const early = service.reloadTls();
+  const pipe = await open(files.key, "w"); // waits until the early one is about to read the key
+  await rename(files.key, `${files.key}.old`);
+  await replace(files, second.files);
+  const late = service.reloadTls();
+  await pipe.writeFile(key);
+  await pipe.close();
+  await Promise.all([early, late]);
+  await connect(t, service, second);
 });
 
 describe("a service does not start with", () => {
@@ -160,6 +180,13 @@ describe("a service does not start with", () => {
       /^tls: the key in \S+ is not that of the certificate in \S+\.$/,
     ],
   ];
+  test("a certificate with a broken one behind it", async (t) => {
+    const files = await filesOf(t, first);
+    await appendFile(files.cert, second.pem.slice(0, 200));
+    const message = /^tls: \S+ and \S+ cannot be encrypted with \(bad end line\)\.$/;
+    await assert.rejects(startService({ tls: files }), { name: "StartError", message });
+  });
+
   for (const [what, files, says] of cases)
     test(what, async () => {
       const starting = startService({ tls: { ...first.files, ...files() } });

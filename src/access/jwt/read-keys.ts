@@ -18,19 +18,20 @@ export function readKeys(place: JwksPlace): Promise<string> {
 }
 
 async function fetchKeys(url: string): Promise<string> {
+  const shown = url.replace(/[?#].*$/s, ""); // a query string may hold a secret
   // A redirect could lead to where the keys of others are.
   const response = await fetch(url, {
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMs),
     headers: { accept: "application/jwk-set+json, application/json" },
   }).catch((error: Error) => {
-    throw new Error(`${url} does not answer (${reasonOf(error)})`);
+    throw new Error(`${shown} does not answer (${reasonOf(error)})`);
   });
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`${url} answers with status ${response.status}`);
+    throw new Error(`${shown} answers with status ${response.status}`);
   }
-  return textOf(response.body ?? [], url);
+  return textOf(response.body ?? [], shown);
 }
 
 async function readFile(path: string): Promise<string> {
@@ -44,12 +45,25 @@ async function readFile(path: string): Promise<string> {
 async function textOf(source: AsyncIterable<Uint8Array> | Uint8Array[], from: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of source) {
-    length += chunk.length;
-    if (length > maxBytes) throw new Error(`${from} holds more than ${maxBytes} bytes`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of source) {
+      length += chunk.length;
+      if (length > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new Error(`${from} cannot be read to its end (${reasonOf(error as Error)})`);
   }
-  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  if (length > maxBytes) throw new Error(`${from} holds more than ${maxBytes} bytes`);
+  return decode(Buffer.concat(chunks), from);
+}
+
+function decode(bytes: Uint8Array, from: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${from} is not UTF-8`);
+  }
 }
 
 /** What `fetch` throws says only "fetch failed"; the cause knows. */

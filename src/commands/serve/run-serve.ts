@@ -1,5 +1,5 @@
 import { flushCompileCache } from "node:module";
-import { startServer } from "../../server.ts";
+import { type RunningServer, startServer } from "../../server.ts";
 import { configOf, type Environment } from "../options.ts";
 import { banner } from "./banner.ts";
 import { createLog } from "./log.ts";
@@ -23,7 +23,7 @@ export async function runServe(
       end.request(0);
     });
   }
-  const server = await startServer(
+  const starting = startServer(
     { ...config, logRequests: config.logRequests || isTerminal },
     {
       log,
@@ -33,13 +33,24 @@ export async function runServe(
       },
     },
   );
-  if (config.http.tls !== undefined) process.on("SIGHUP", () => void server.reloadTls());
+  if (config.http.tls !== undefined) reloadOnHangup(starting);
+  const server = await starting;
   process.stdout.write(banner(config, server.origin));
   onListening?.(`${server.origin}${config.http.prefix}`);
   flushCompileCache(); // a service that is killed has not written it at its end
   const exitCode = await end.requested;
   await server.stop();
   process.exit(exitCode);
+}
+
+/** The signal that tells of a renewed certificate may come while the service is still starting. */
+function reloadOnHangup(starting: Promise<RunningServer>): void {
+  process.on("SIGHUP", () => {
+    starting.then(
+      ({ reloadTls }) => reloadTls(),
+      () => {}, // told by whoever waits for the start
+    );
+  });
 }
 
 interface End {

@@ -1,6 +1,7 @@
 /** What the service encrypts with: a certificate, and the key that it was made for. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
 import { StartError } from "../../errors.ts";
 
 /** The files that it is in, both PEM. */
@@ -18,7 +19,7 @@ export interface KeyPair {
 
 /**
  * Reads certificate and key. Throws StartError for files that cannot be read or are not what they should be, a key that is not
- * the certificate's, and a certificate that does not hold at the time.
+ * the certificate's, a certificate that does not hold at the time, and a pair that OpenSSL does not take.
  */
 export async function readKeyPair(files: TlsFiles, now: number): Promise<KeyPair> {
   const cert = await read("cert", files.cert);
@@ -36,7 +37,18 @@ export async function readKeyPair(files: TlsFiles, now: number): Promise<KeyPair
       `tls.cert: the certificate in ${files.cert} is not valid before ${certificate.validFrom}.`,
     );
   }
+  requireUsable({ cert, key }, files);
   return { cert, key };
+}
+
+/** A pair may be sound and yet nothing to encrypt with: too weak, or with a broken certificate behind the first. */
+function requireUsable(pair: KeyPair, files: TlsFiles): void {
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    const { reason = "no reason given" } = error as { reason?: string }; // OpenSSL's, which quotes nothing
+    throw new StartError(`tls: ${files.cert} and ${files.key} cannot be encrypted with (${reason}).`);
+  }
 }
 
 async function read(option: string, path: string): Promise<string> {

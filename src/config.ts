@@ -2,7 +2,6 @@
  * From file, environment and flags to one checked configuration. Flags win over the environment, the environment
  * over the file, the file over the defaults. Whatever is not understood keeps the program from starting.
  */
-import { isAbsolute, resolve } from "node:path";
 import { type Access, compileAccess, type Declarations, requireNoAccess } from "./access/access.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
@@ -23,7 +22,7 @@ import {
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
-import { isPostgresUrl, type StoreAddress } from "./store/address.ts";
+import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/history.ts";
 
 /** Everything that the program was told, checked and with the defaults filled in. */
@@ -90,7 +89,7 @@ export async function compileConfig(
   const openCollections = get("openCollections") ?? collections.size === 0;
   const config: Config = {
     file,
-    store: storeOf(get("store"), cwd),
+    store: readAddress(get("store"), { cwd, as: "store" }),
     collections,
     openCollections,
     access: accessOf(content, { file, auth, collections, openCollections }),
@@ -157,25 +156,6 @@ function accessOf(
   } catch (error) {
     throw inFile(error, file);
   }
-}
-
-/** `sqlite:path` or a path alone, from the working directory; or `postgres://…`. */
-function storeOf(address: string, cwd: string): StoreAddress {
-  if (isPostgresUrl(address)) return { kind: "postgres", url: requireDatabase(address) };
-  const path = address.replace(/^sqlite:(\/\/)?/, "");
-  if (path === "" || path.startsWith(":") || /^[a-z]{2,}:/i.test(path)) {
-    throw new StartError(
-      // Not shown: an address may hold a password.
-      "store: this is not an address of a store; write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.",
-    );
-  }
-  return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
-}
-
-/** The address is never shown: it may hold a password. */
-function requireDatabase(address: string): string {
-  if (URL.canParse(address) && new URL(address).pathname.length > 1) return address;
-  throw new StartError("store: this is not an address of a database; write postgres://user@host/database.");
 }
 
 /** A service that refuses every request is a mistake. */

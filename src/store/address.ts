@@ -1,4 +1,6 @@
 /** Where a store is, and how that is written and shown. */
+import { isAbsolute, resolve } from "node:path";
+import { StartError } from "../errors.ts";
 
 /** Where the resources are kept. */
 export type StoreAddress = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
@@ -14,4 +16,26 @@ export function shownAddress(address: StoreAddress): string {
   const { hostname, port, pathname, searchParams } = new URL(address.url);
   const host = hostname || searchParams.get("host") || "localhost";
   return `postgres://${host}${port === "" ? "" : `:${port}`}${pathname}`;
+}
+
+/**
+ * Reads an address as a person writes it: `sqlite:path` or a path alone, from `cwd`, or `postgres://…`. Throws StartError,
+ * which says what the address was given as.
+ */
+export function readAddress(address: string, { cwd, as }: { cwd: string; as: string }): StoreAddress {
+  if (isPostgresUrl(address)) return { kind: "postgres", url: requireDatabase(address, as) };
+  const path = address.replace(/^sqlite:(\/\/)?/, "");
+  if (path === "" || path.startsWith(":") || /^[a-z]{2,}:/i.test(path)) {
+    throw new StartError(
+      // Not shown: an address may hold a password.
+      `${as}: this is not an address of a store; write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.`,
+    );
+  }
+  return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
+}
+
+/** The address is never shown: it may hold a password. */
+function requireDatabase(address: string, as: string): string {
+  if (URL.canParse(address) && new URL(address).pathname.length > 1) return address;
+  throw new StartError(`${as}: this is not an address of a database; write postgres://user@host/database.`);
 }

@@ -5,8 +5,8 @@ import type { NumberedCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { answerTo } from "./failures.ts";
 import { toStored } from "./reads.ts";
+import { openSnapshot, type Snapshot } from "./snapshot.ts";
 import { selectChunk } from "./statements.ts";
-import { beginnings, type Transaction, transact } from "./transaction.ts";
 
 /** What is read at once: so many resources, or so many bytes of text if that is less. */
 const chunk = { resources: 256, size: 2 * 1024 * 1024 };
@@ -22,22 +22,16 @@ export class Scans {
 
   /** Every resource in id order, as the collection was when the first was asked for. */
   async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
-    const ending = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<Transaction>();
-    const whole = transact(this.#connections, beginnings.snapshot, async (transaction) => {
-      begun.resolve(transaction);
-      await ending.promise;
-    });
-    whole.catch(begun.reject);
     const closed = Promise.withResolvers<never>();
     closed.promise.catch(() => {});
     const close = () => closed.reject(new Problem("UNAVAILABLE", "The store was closed."));
     this.#open.add(close);
+    let snapshot: Snapshot | undefined;
     try {
-      const transaction = await begun.promise;
+      snapshot = await openSnapshot(this.#connections);
       for (let after = ""; ; ) {
         const { rows } = await Promise.race([
-          transaction.run(selectChunk(collection.number, after, chunk)),
+          snapshot.run(selectChunk(collection.number, after, chunk)),
           closed.promise,
         ]);
         for (const row of rows) {
@@ -52,8 +46,7 @@ export class Scans {
       throw answerTo(error);
     } finally {
       this.#open.delete(close);
-      ending.resolve();
-      await whole.catch(() => {});
+      await snapshot?.end();
     }
   }
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { about } from "../about.ts";
 import { Problem, StartError } from "../errors.ts";
 import { checkCommand } from "./check.ts";
+import { copyCommand } from "./copy.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
@@ -19,6 +20,7 @@ export function createCommands(env: Environment, onListening?: (base: string) =>
     serveCommand(env, onListening),
     importCommand(env),
     exportCommand(env),
+    copyCommand(env),
     checkCommand(env),
     eraseCommand(env),
     keysCommand(env),

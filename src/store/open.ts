@@ -2,10 +2,13 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { Problem, StartError } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
+import type { Source, Target } from "./copy/whole.ts";
 import { defaultHistory, type History } from "./history.ts";
 import type { OpenKeys } from "./keys.ts";
 import type { StoreReader } from "./reader.ts";
 import type { ReceiptBounds } from "./receipts.ts";
+import { openSqliteSource } from "./sqlite/copy/source.ts";
+import { openSqliteTarget } from "./sqlite/copy/target.ts";
 import { openSqliteKeys } from "./sqlite/keys.ts";
 import { requireFile } from "./sqlite/open-file.ts";
 import { openSqliteReader } from "./sqlite/open-reader.ts";
@@ -73,6 +76,20 @@ export async function openKeys(address: StoreAddress): Promise<OpenKeys> {
   if (address.kind === "sqlite") return openSqliteKeys(realPath(address));
   const { openPostgresKeys } = await postgres();
   return openPostgresKeys(address.url);
+}
+
+/** Opens a store to be copied. Throws StartError, also where somebody has it open to write and that can be known. */
+export async function openSource(address: StoreAddress): Promise<Source> {
+  if (address.kind === "sqlite") return openSqliteSource(realPath(address));
+  const { openPostgresSource } = await import("./postgres/copy/source.ts");
+  return openPostgresSource(address.url);
+}
+
+/** Opens a store to be made like another, and makes it where there is none. Throws StartError. */
+export async function openTarget(address: StoreAddress): Promise<Target> {
+  if (address.kind === "sqlite") return openSqliteTarget(realPath(address));
+  const { openPostgresTarget } = await import("./postgres/copy/target.ts");
+  return openPostgresTarget(address.url);
 }
 
 /** Whether there may be a store: a file that is not there has none, and a database tells when it is opened. */

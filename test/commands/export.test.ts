@@ -148,7 +148,7 @@ for (const output of [
     assert.equal(exitCode, 1);
     assert.equal(
       stderr,
-      `holdfast: ${output} belongs to the store itself. To copy a store, export its collections.\n`,
+      `holdfast: ${output} belongs to the store itself. To copy a store, run holdfast copy.\n`,
     );
     assert.equal((await run(t, ["export", "things"], { cwd })).stdout, '{"id":"a"}\n');
   });

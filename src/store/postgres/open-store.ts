@@ -11,6 +11,7 @@ import { prepareDatabase } from "./prepare.ts";
 import { Scans } from "./scans.ts";
 import { probe, selectCounts } from "./statements.ts";
 import { PostgresStore } from "./store.ts";
+import { answerMs, beginVisit, inWords, quiet, waitMs } from "./visit.ts";
 
 /** How the store is run. */
 export interface PostgresOptions {
@@ -24,14 +25,8 @@ export interface PostgresOptions {
   mayWait: boolean;
 }
 
-/** How long a connection is waited for, and then an answer, in milliseconds. */
-const waitMs = 3_000;
-const answerMs = 5_000;
-
 /** How many connections there may be: for reads and commits, for slow lists, and for what stays open. */
 const most = { connections: 10, slow: 3, long: 6 };
-
-const quiet = () => {};
 
 /** Opens the store that the database at `url` holds, or makes one there; now, or when it can be reached. Throws StartError. */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
@@ -54,12 +49,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 
 /** Opens the store that the database at `url` holds for reading, whether or not it is served. Throws StartError. */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
-  const shared = { url, waitMs, onIdleError: quiet };
-  const others = new Connections({ ...shared, max: 1, answerMs });
-  const connections = new Connections({ ...shared, max: 3, probe: () => others.run(probe) });
-  const close = async () => {
-    await Promise.all([connections.close(), others.close()]);
-  };
+  const { connections, close } = beginVisit(url);
   try {
     await inWords(prepareDatabase(connections));
     const { rows } = await inWords(connections.run({ sql: catalogueSql }));
@@ -98,14 +88,4 @@ export async function openPostgresKeys(url: string): Promise<OpenKeys> {
     throw error;
   }
   return Object.assign(keys, { close: () => connections.close() });
-}
-
-/** Says in one line what is wrong with the database. */
-async function inWords<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof StartError || error instanceof Problem) throw error;
-    throw new StartError(`The database cannot be used: ${describeError(error)}.`);
-  }
 }

@@ -4,19 +4,30 @@ import { StartError } from "../../errors.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
 import { lockCatalogue } from "./statements.ts";
-import { formatNumber, storeTables } from "./tables.ts";
+import { copyingTable, formatNumber, storeTables } from "./tables.ts";
 import { smallWrite, transact } from "./transaction.ts";
 
 const maxTries = 20;
 
-/** Makes the tables of a store where there are none. Throws StartError where the database is not fit for one. */
-export async function prepareDatabase(connections: Connections): Promise<void> {
+/**
+ * Makes the tables of a store where there are none. Throws StartError where the database is not fit for one, and where a
+ * copy into it is not finished, unless it may be so.
+ */
+export async function prepareDatabase(
+  connections: Connections,
+  { mayBeUnfinished = false } = {},
+): Promise<void> {
   const { rows } = await connections.run({ sql: "show server_encoding" });
   if (rows[0]?.[0] !== "UTF8")
     throw new StartError(
       `The database must be encoded in UTF8, and is in ${rows[0]?.[0]}: create another one.`,
     );
-  if (!(await hasTables(connections))) await makeTables(connections);
+  const { isMade, isUnfinished } = await lookForTables(connections);
+  if (isUnfinished && !mayBeUnfinished)
+    throw new StartError(
+      'The database is a copy that is not finished: run the same "holdfast copy" again, or choose another store.',
+    );
+  if (!isMade) await makeTables(connections);
   const { rows: found } = await connections.run({
     sql: "select value from holdfast_meta where name = 'format'",
   });
@@ -27,10 +38,18 @@ export async function prepareDatabase(connections: Connections): Promise<void> {
   );
 }
 
+/** Whether a copy into the database was broken off, or is under way. */
+export async function isUnfinished(connections: Connections): Promise<boolean> {
+  return (await lookForTables(connections)).isUnfinished;
+}
+
 /** Whoever may not create tables can still work on those that are there. */
-async function hasTables(connections: Connections): Promise<boolean> {
-  const { rows } = await connections.run({ sql: "select to_regclass('holdfast_receipts_by_expiry')" });
-  return rows[0]?.[0] != null;
+async function lookForTables(connections: Connections) {
+  const { rows } = await connections.run({
+    sql: `select to_regclass('holdfast_receipts_by_expiry'), to_regclass('${copyingTable}')`,
+  });
+  const [made, copying] = rows[0] ?? [];
+  return { isMade: made != null, isUnfinished: copying != null };
 }
 
 /** Several instances may start at once: then one makes the tables, and the others find them made. */

@@ -1,7 +1,7 @@
 /**
- * Every shape of statement that the store sends beside lists (`page.ts`), in plain SQL: nothing here asks the database
- * for more than rows, locks on them and transactions of the usual isolation. What makes the tables is in `tables.ts` and
- * `indexes.ts`.
+ * Every shape of statement that the store sends beside lists (`page.ts`) and copies (`copy/statements.ts`), in plain SQL:
+ * nothing here asks the database for more than rows, locks on them and transactions of the usual isolation. What makes
+ * the tables is in `tables.ts` and `indexes.ts`.
  */
 import type { Unique } from "../../collection/unique.ts";
 import type { ApiKey, KeyEnd } from "../keys.ts";

@@ -10,6 +10,9 @@
 /** The format that this program reads and writes. Raise it with every change to the tables. */
 export const formatNumber = 1;
 
+/** The table of a copy's mark, which is there as long as the copy into this database is not finished. */
+export const copyingTable = "holdfast_copying";
+
 /** The tables of a new store, one statement each. */
 export const storeTables: readonly string[] = [
   "create table if not exists holdfast_meta (name text primary key, value bigint not null)",

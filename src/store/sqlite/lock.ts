@@ -1,23 +1,33 @@
 /**
- * The right to write to a store: a lock file beside it, itself a tiny SQLite file that is held exclusively. The
- * operating system lets go of it when the process dies, however it dies, so there is no stale lock.
+ * The right to write to a store: a lock file beside it, itself a tiny SQLite file that is held exclusively, or held by
+ * several who only want that nobody writes. The operating system lets go of it when the process dies, however it dies, so
+ * there is no stale lock.
  */
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { failureOf } from "./failures.ts";
 
-/** A right to write that is held. */
+/** A right that is held. */
 export interface Lock {
   release(): void;
 }
 
 /** Takes the right to write to the store at `path`. Throws StartError when another process has it. */
 export function takeLock(path: string): Lock {
+  return hold(path, "begin exclusive");
+}
+
+/** Keeps everybody from taking the right to write to the store at `path`. Throws StartError when somebody has it. */
+export function holdStill(path: string): Lock {
+  return hold(path, "begin; select 1 from sqlite_schema");
+}
+
+function hold(path: string, begin: string): Lock {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(`${path}.lock`);
     // Nothing is ever written: the open transaction is the lock.
-    database.exec("pragma journal_mode = off; begin exclusive");
+    database.exec(`pragma journal_mode = off; ${begin}`);
   } catch (error) {
     database?.close();
     throw lockError(path, error);
@@ -29,7 +39,7 @@ export function takeLock(path: string): Lock {
 function lockError(path: string, error: unknown): unknown {
   if (failureOf(error) === "busy") {
     return new StartError(
-      `${path} is in use by another Holdfast (a service or an import): stop that one, or choose another store.`,
+      `${path} is in use by another Holdfast (a service, an import or a copy): stop that one, or choose another store.`,
     );
   }
   if (failureOf(error) === "full") {

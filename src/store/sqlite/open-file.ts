@@ -4,7 +4,14 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
-import { applicationId, firstFormatNumber, formatNumber, keysTable, storeTables } from "./tables.ts";
+import {
+  applicationId,
+  copyingTable,
+  firstFormatNumber,
+  formatNumber,
+  keysTable,
+  storeTables,
+} from "./tables.ts";
 
 /** Before this version two connections could corrupt a file between them (the WAL-reset bug). */
 const oldestSqlite = [3, 51, 3] as const;
@@ -47,12 +54,15 @@ export function requireFile(path: string): void {
   if (statOf(path)?.isFile() !== true) throw new StartError(`There is no store at ${path}.`);
 }
 
-/** Opens the store's file and makes it one if it is new or empty. Throws StartError when it is not, or cannot become, a store. */
-export function prepareFile(path: string): void {
+/**
+ * Opens the store's file and makes it one if it is new or empty. Throws StartError when it is not, or cannot become, a
+ * store, and when a copy into it is not finished, unless it may be so.
+ */
+export function prepareFile(path: string, { mayBeUnfinished = false } = {}): void {
   const database = openDatabase(path);
   try {
     if (isEmpty(database)) createTables(database);
-    requireStore(path, database);
+    requireStore(path, database, mayBeUnfinished);
     // Also the first thing that writes; it fails where the file system does not let us.
     database.exec("pragma journal_mode = wal");
   } catch (error) {
@@ -127,7 +137,7 @@ function createTables(database: DatabaseSync): void {
   database.exec(`begin immediate; ${storeTables} commit`);
 }
 
-function requireStore(path: string, database: DatabaseSync): void {
+function requireStore(path: string, database: DatabaseSync, mayBeUnfinished = false): void {
   if (idOf(database) !== applicationId) {
     throw new StartError(`${path} is a SQLite database of another program: choose another store.`);
   }
@@ -143,6 +153,16 @@ function requireStore(path: string, database: DatabaseSync): void {
       `${path} was written by a newer Holdfast (format ${format}, this one knows ${formatNumber}): use that version or later.`,
     );
   }
+  if (!mayBeUnfinished && isUnfinished(database)) {
+    throw new StartError(
+      `${path} is a copy that is not finished: run the same "holdfast copy" again, or choose another store.`,
+    );
+  }
+}
+
+/** Whether a copy into the file was broken off, or is under way. */
+export function isUnfinished(database: DatabaseSync): boolean {
+  return database.prepare("select 1 from sqlite_schema where name = ?").get(copyingTable) !== undefined;
 }
 
 function damaged(path: string, reason: string): StartError {

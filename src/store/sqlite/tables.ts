@@ -31,6 +31,9 @@ export const keysTable = `
   ) strict;
 `;
 
+/** The table of a copy's mark, which is there as long as the copy into this file is not finished. */
+export const copyingTable = "copying";
+
 /** The tables of a new file. */
 export const storeTables = `
   create table meta (name text primary key not null, value integer not null) strict, without rowid;

@@ -1,0 +1,107 @@
+/** A store's database as a whole. Whoever calls decides which transaction a read belongs to. */
+import {
+  type Cell,
+  type Contents,
+  type Item,
+  layouts,
+  type Outline,
+  outlineOf,
+  type PageSize,
+  type Section,
+} from "../../copy/whole.ts";
+import { Catalogue, catalogueSql, toCollection } from "../catalogue.ts";
+import type { Outcome, Row, Statement } from "../connections.ts";
+import { idOf, keyOf } from "../keys.ts";
+import { inWords } from "../visit.ts";
+import {
+  countItems,
+  type Place,
+  selectCounters,
+  selectFirstItems,
+  selectGroups,
+  selectItems,
+} from "./statements.ts";
+
+/** Reads everything that the database holds. */
+export class PostgresContents implements Contents {
+  readonly #run: (statement: Statement) => Promise<Outcome>;
+  #catalogue = new Catalogue([]);
+
+  constructor(run: (statement: Statement) => Promise<Outcome>) {
+    this.#run = run;
+  }
+
+  /** What is declared, as it was when it was looked at last. */
+  get catalogue(): Catalogue {
+    return this.#catalogue;
+  }
+
+  async outline(): Promise<Outline> {
+    await this.look();
+    const { rows: groups } = await this.run(selectGroups);
+    const { rows } = await this.run(selectCounters);
+    const counters = new Map(rows.map(([number, ...others]) => [Number(number), others.map(Number)]));
+    const collections = [...this.#catalogue.byNumber.values()].map((collection) => {
+      const [sequence = 0, count = 0, lastId = 0] = counters.get(collection.number) ?? [];
+      return outlineOf(collection, { sequence, count, lastId });
+    });
+    return { groups: Number(groups[0]?.[0]), collections };
+  }
+
+  async count(section: Section): Promise<number> {
+    const { rows } = await this.run(countItems(this.placeOf(section)));
+    return Number(rows[0]?.[0]);
+  }
+
+  async items(section: Section, after: Cell | undefined, size: PageSize): Promise<readonly Item[]> {
+    const place = this.placeOf(section);
+    const statement =
+      after === undefined
+        ? selectFirstItems(place, size)
+        : selectItems(place, this.#keyOf(section, after), size);
+    const { rows } = await this.run(statement);
+    return rows.map((row) => this.#toItem(section, row));
+  }
+
+  /** Reads what is declared. */
+  async look(): Promise<void> {
+    const { rows } = await this.run({ sql: catalogueSql });
+    this.#catalogue = new Catalogue(rows.map(toCollection));
+  }
+
+  /** Where the items of a section are. */
+  placeOf(section: Section): Place {
+    if (!("collection" in section)) return { kind: section.kind };
+    return { kind: section.kind, number: this.#collection(section).number };
+  }
+
+  /** An item as the database has it. */
+  toRow(section: Section, [key = null, ...others]: Item): Item {
+    return [this.#keyOf(section, key), ...others];
+  }
+
+  /** What goes wrong is told in one line. */
+  protected run(statement: Statement): Promise<Outcome> {
+    return inWords(this.#run(statement));
+  }
+
+  #keyOf(section: Section, key: Cell): Cell {
+    if (section.kind !== "resources") return key;
+    return keyOf(this.#collection(section).idKind, String(key));
+  }
+
+  #toItem(section: Section, row: Row): Item {
+    const cells = layouts[section.kind].columns.map(({ type }, n) => {
+      const cell = row[n] ?? null;
+      return type === "integer" && cell !== null ? Number(cell) : cell;
+    });
+    if (section.kind !== "resources") return cells;
+    return cells.with(0, idOf(this.#collection(section).idKind, String(cells[0])));
+  }
+
+  #collection({ collection: name }: Section & { collection: string }) {
+    const known = this.#catalogue.byName.get(name);
+    if (known === undefined) throw new Error(`The store has no collection ${JSON.stringify(name)}.`);
+    return known;
+  }
+}

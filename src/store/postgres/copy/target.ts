@@ -1,0 +1,104 @@
+/** A store's database that is made to be like another store. */
+import { StartError } from "../../../errors.ts";
+import type { Item, Outline, Section, Target } from "../../copy/whole.ts";
+import type { Connections } from "../connections.ts";
+import { gatherSome } from "../gather.ts";
+import { migrateAll } from "../migrate.ts";
+import { isUnfinished, prepareDatabase } from "../prepare.ts";
+import { lockCatalogue } from "../statements.ts";
+import { beginnings, type Transaction, transact } from "../transaction.ts";
+import { beginVisit, inWords, type Visit } from "../visit.ts";
+import { PostgresContents } from "./contents.ts";
+import * as statements from "./statements.ts";
+
+/** Opens the database at `url` to be filled. Throws StartError, also from each method. */
+export async function openPostgresTarget(url: string): Promise<Target> {
+  const visit = beginVisit(url);
+  try {
+    await inWords(prepareDatabase(visit.connections, { mayBeUnfinished: true }));
+    const target = new PostgresTarget(visit);
+    await target.look();
+    return target;
+  } catch (error) {
+    await visit.close();
+    throw error;
+  }
+}
+
+/** The database while it is filled. */
+class PostgresTarget extends PostgresContents implements Target {
+  readonly #connections: Connections;
+  readonly close: () => Promise<void>;
+
+  constructor({ connections, close }: Visit) {
+    super((statement) => connections.run(statement));
+    this.#connections = connections;
+    this.close = close;
+  }
+
+  async mark(): Promise<string | undefined> {
+    if (!(await inWords(isUnfinished(this.#connections)))) return undefined;
+    const { rows } = await this.run(statements.selectMark);
+    return String(rows[0]?.[0]);
+  }
+
+  async begin({ collections }: Outline, mark: string): Promise<boolean> {
+    const hasBegun = await this.#transact(async (transaction) => {
+      await transaction.run(lockCatalogue); // one copy at a time, and nobody declares
+      const { rows } = await transaction.run(statements.selectAnything);
+      if (rows.length > 0) return false;
+      await transaction.run(statements.createMark);
+      await transaction.run(statements.insertMark(mark));
+      const bare = collections.map(({ name, idKind }) => ({ name, idKind, schema: undefined }));
+      await migrateAll(
+        transaction,
+        bare.map((each) => ({ ...each, indexes: [], search: [] })),
+      );
+      return true;
+    });
+    await this.look();
+    return hasBegun;
+  }
+
+  async write(
+    section: Section,
+    items: readonly Item[],
+    mark: { before: string; after: string },
+  ): Promise<void> {
+    const rows = items.map((item) => this.toRow(section, item));
+    await this.#transact(async (transaction) => {
+      const moved = transaction.run(statements.moveMark(mark));
+      const inserted = transaction.run(statements.insertItems(this.placeOf(section), rows));
+      const [{ count }] = await Promise.all([moved, inserted]);
+      if (count !== 1) throw new StartError("Another copy into the same store is under way.");
+    });
+  }
+
+  async complete({ groups, collections }: Outline): Promise<void> {
+    const numbered = collections.map((outline) => {
+      const { number } = this.placeOf({ kind: "resources", collection: outline.name }) as { number: number };
+      return { number, outline };
+    });
+    await this.#transact(async (transaction) => {
+      await transaction.run(statements.setGroups(groups));
+      for (const { number, outline } of numbered) {
+        await transaction.run(statements.setHead(number, outline));
+        await transaction.run(statements.setLastId(number, outline.lastId));
+      }
+    });
+    for (const { number, outline } of numbered) {
+      await this.#transact((transaction) => migrateAll(transaction, [outline]));
+      await this.run(statements.analyze(number));
+    }
+    await this.look();
+    while (await inWords(gatherSome(this.#connections, this.catalogue))) {}
+  }
+
+  async release(): Promise<void> {
+    await this.run(statements.dropMark);
+  }
+
+  #transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return inWords(transact(this.#connections, beginnings.longWrite, work));
+  }
+}

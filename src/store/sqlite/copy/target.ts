@@ -1,0 +1,164 @@
+/** A store's file that is made to be like another store. */
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { StartError } from "../../../errors.ts";
+import type { Item, Outline, Section, Target } from "../../copy/whole.ts";
+import { addKeysTable } from "../key-table.ts";
+import { takeLock } from "../lock.ts";
+import {
+  isUnfinished,
+  openError,
+  prepareFile,
+  requireSoundSqlite,
+  requireWritablePlace,
+} from "../open-file.ts";
+import { copyingTable } from "../tables.ts";
+import { Heads } from "../writer/heads.ts";
+import { migrateCollection } from "../writer/migrate.ts";
+import { addReceiptTotals } from "../writer/receipts.ts";
+import { SearchTables } from "../writer/search-tables.ts";
+import { addConstraints } from "../writer/unique.ts";
+import { SqliteContents } from "./contents.ts";
+
+const busyTimeoutMs = 5_000;
+const cacheKibibytes = 128 * 1024;
+
+/** Opens the store at `path` to be filled, and makes the file where there is none. Throws StartError, also from each method. */
+export function openSqliteTarget(path: string): Target {
+  requireSoundSqlite();
+  requireWritablePlace(path);
+  const lock = takeLock(path);
+  let database: DatabaseSync | undefined;
+  try {
+    prepareFile(path, { mayBeUnfinished: true });
+    database = openToWrite(path);
+    return new SqliteTarget(path, database, lock);
+  } catch (error) {
+    database?.close();
+    lock.release();
+    throw openError(path, error);
+  }
+}
+
+function openToWrite(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, limits: { attach: 0 } });
+  database.exec(`pragma synchronous = full; pragma cache_size = -${cacheKibibytes}`);
+  addReceiptTotals(database);
+  addKeysTable(database);
+  addConstraints(database);
+  return database;
+}
+
+/** The file while it is filled. */
+class SqliteTarget implements Target {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #lock: { release(): void };
+  readonly #contents: SqliteContents;
+
+  constructor(path: string, database: DatabaseSync, lock: { release(): void }) {
+    this.#path = path;
+    this.#database = database;
+    this.#lock = lock;
+    this.#contents = new SqliteContents(path, database);
+  }
+
+  outline() {
+    return this.#contents.outline();
+  }
+
+  count(section: Section) {
+    return this.#contents.count(section);
+  }
+
+  items(...args: Parameters<SqliteContents["items"]>) {
+    return this.#contents.items(...args);
+  }
+
+  async mark(): Promise<string | undefined> {
+    if (!isUnfinished(this.#database)) return undefined;
+    return String(this.#database.prepare(`select mark from ${copyingTable}`).get()?.mark);
+  }
+
+  async begin({ collections }: Outline, mark: string): Promise<boolean> {
+    if (!this.#isEmpty()) return false;
+    this.#inTransaction(() => {
+      const heads = new Heads(this.#database);
+      for (const { name, idKind } of collections)
+        migrateCollection(this.#database, heads, {
+          name,
+          idKind,
+          schema: undefined,
+          indexes: [],
+          search: [],
+        });
+      this.#database.exec(`create table ${copyingTable} (mark text not null) strict`);
+      this.#database.prepare(`insert into ${copyingTable} values (?)`).run(mark);
+    });
+    return true;
+  }
+
+  async write(
+    section: Section,
+    items: readonly Item[],
+    { before, after }: { before: string; after: string },
+  ): Promise<void> {
+    const { table, columns, toKey } = this.#contents.tableOf(section);
+    this.#inTransaction(() => {
+      const insert = this.#database.prepare(
+        `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+      );
+      for (const [key = null, ...others] of items) insert.run(toKey(key) as SQLInputValue, ...others);
+      const move = this.#database.prepare(`update ${copyingTable} set mark = ? where mark = ?`);
+      if (move.run(after, before).changes !== 1)
+        throw new StartError("Another copy into the same store is under way.");
+    });
+  }
+
+  async complete({ groups, collections }: Outline): Promise<void> {
+    const database = this.#database;
+    this.#inTransaction(() => {
+      const setMeta = database.prepare("update meta set value = ? where name = ?");
+      setMeta.run(groups, "groups");
+      database.exec(`
+        update meta set value = (select count(*) from receipts) where name = 'receipts';
+        update meta set value = (select coalesce(sum(octet_length(answer)), 0) from receipts) where name = 'answers'`);
+      const setHead = database.prepare(
+        `update heads set sequence = ?, count = ?, last_id = ?
+         where number = (select number from collections where name = ?)`,
+      );
+      for (const { sequence, count, lastId, name } of collections) setHead.run(sequence, count, lastId, name);
+    });
+    const search = new SearchTables(database);
+    for (const collection of collections)
+      this.#inTransaction(() => search.fit(migrateCollection(database, new Heads(database), collection)));
+    while (this.#inTransaction(() => search.gather())) {}
+  }
+
+  async release(): Promise<void> {
+    this.#inTransaction(() => this.#database.exec(`drop table ${copyingTable}`));
+    this.#database.exec("pragma wal_checkpoint(truncate)");
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+    this.#lock.release();
+  }
+
+  #isEmpty(): boolean {
+    return ["collections", "keys", "receipts"].every(
+      (table) => this.#database.prepare(`select 1 from ${table} limit 1`).get() === undefined,
+    );
+  }
+
+  #inTransaction<T>(work: () => T): T {
+    try {
+      this.#database.exec("begin immediate");
+      const result = work();
+      this.#database.exec("commit");
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("rollback");
+      throw openError(this.#path, error);
+    }
+  }
+}

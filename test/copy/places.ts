@@ -1,0 +1,29 @@
+/** Where a store may be: in a file of its own, or in a database of its own. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import type { StoreAddress } from "../../src/store/open.ts";
+import { openDatabase } from "../postgres/databases.ts";
+
+export type PlaceKind = StoreAddress["kind"];
+
+/** Every way to copy. */
+export const ways: readonly { from: PlaceKind; to: PlaceKind }[] = [
+  { from: "sqlite", to: "sqlite" },
+  { from: "sqlite", to: "postgres" },
+  { from: "postgres", to: "sqlite" },
+  { from: "postgres", to: "postgres" },
+];
+
+/** An empty place that is removed when the test ends. */
+export async function makePlace(test: TestContext, kind: PlaceKind): Promise<StoreAddress> {
+  if (kind === "postgres") {
+    const { url, release } = await openDatabase();
+    test.after(release);
+    return { kind, url };
+  }
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-copy-"));
+  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  return { kind, path: join(folder, "store.db") };
+}

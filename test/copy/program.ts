@@ -1,0 +1,21 @@
+/** Copies as it is told, and kills itself a moment after it has asked its source for so many pages. */
+import { setTimeout as pass } from "node:timers/promises";
+import type { StoreAddress } from "../../src/store/open.ts";
+import { copy } from "./run.ts";
+
+const [from = "", to = "", pages = "", ms = ""] = process.argv.slice(2);
+
+let left = Number(pages);
+const { checksum } = await copy(JSON.parse(from) as StoreAddress, JSON.parse(to) as StoreAddress, {
+  around: (source) => ({
+    outline: () => source.outline(),
+    count: (section) => source.count(section),
+    refresh: () => source.refresh(),
+    close: () => source.close(),
+    items(...asked) {
+      if (left-- === 0) void pass(Number(ms)).then(() => process.kill(process.pid, "SIGKILL"));
+      return source.items(...asked);
+    },
+  }),
+});
+process.stdout.write(checksum);

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
 import { sightOf } from "../collection/sight.ts";
 import { StartError } from "../errors.ts";
+import type { Filter } from "../query/filter.ts";
 import type { GuardedDeclaration } from "./declaration.ts";
 import { createPermit, type Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
@@ -16,6 +17,8 @@ export interface Access {
   seen(collection: Collection, principal: Principal | undefined): Collection;
   /** Whether a caller may write anything anywhere. */
   mayWrite(principal: Principal | undefined): boolean;
+  /** What lists of a collection may be narrowed down to by its rules, with samples for what names the caller. */
+  listFilters(collection: string): readonly Filter[];
   /** A short text that is the same for as long as the caller may be told the same. */
   rights(principal: Principal | undefined): string;
 }
@@ -29,13 +32,15 @@ export function compileAccess(
   declarations: Declarations,
   { openCollections }: { openCollections: boolean },
 ): Access {
-  const known = new Map([...collections.values()].map((each) => [each.name, guard(each, declarations)]));
+  const rules = new Map([...collections.values()].map((each) => [each.name, rulesOf(each, declarations)]));
+  const known = new Map([...rules].map(([name, each]) => [name, guard(name, each)]));
   const open: PermitFor = (principal, name) => createPermit(defaultRules, name, principal);
   const permit: Access["permit"] = (name, principal) => (known.get(name) ?? open)(principal, name);
   const seen = createViews();
   return {
     permit,
     seen,
+    listFilters: (name) => filtersOf(rules.get(name) ?? defaultRules),
     rights: (principal) => rightsOf(collections, { permit, seen }, principal),
     mayWrite: (principal) =>
       (openCollections && principal !== undefined) ||
@@ -95,10 +100,7 @@ function createViews(): Access["seen"] {
 type PermitFor = (principal: Principal | undefined, collection: string) => Permit;
 
 /** Permits of a declared collection. The same principal asks again and again. */
-function guard(collection: Collection, declarations: Declarations): PermitFor {
-  const { name } = collection;
-  const declared = Object.hasOwn(declarations, name) ? declarations[name]?.access : undefined;
-  const rules = rulesOf(collection, declared);
+function guard(name: string, rules: Rules): PermitFor {
   const anybody = createPermit(rules, name, undefined);
   const kept = new WeakMap<Principal, Permit>();
   return (principal) => {
@@ -109,10 +111,17 @@ function guard(collection: Collection, declarations: Declarations): PermitFor {
   };
 }
 
-function rulesOf(collection: Collection, declared: unknown): Rules {
+function rulesOf(collection: Collection, declarations: Declarations): Rules {
+  const { name } = collection;
+  const declared = Object.hasOwn(declarations, name) ? declarations[name]?.access : undefined;
   if (declared === undefined) return defaultRules;
   // Rules may be about what hardly anybody sees.
-  return readRules(declared, `collections.${collection.name}.access`, { ...collection, sight: undefined });
+  return readRules(declared, `collections.${name}.access`, { ...collection, sight: undefined });
+}
+
+/** Lists leave out what could not be read. */
+function filtersOf({ list, read }: Rules): readonly Filter[] {
+  return [...new Set([list, read])].flatMap(({ filters = [] }) => filters);
 }
 
 function mayWrite(permit: Permit): boolean {

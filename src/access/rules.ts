@@ -14,7 +14,11 @@ import { readWhere } from "./where.ts";
 export type Decision = "everything" | "nothing" | Filter;
 
 /** Decides for a caller. */
-export type Decide = (principal: Principal | undefined) => Decision;
+export interface Decide {
+  (principal: Principal | undefined): Decision;
+  /** The filters that the decision may be made of, with samples for what they name of a caller. @default none */
+  readonly filters?: readonly Filter[];
+}
 
 /** What is decided for each action. */
 export type Rules = Readonly<Record<Action, Decide>>;
@@ -73,7 +77,8 @@ function readAnyOf(declared: unknown, at: string, collection: Collection): Decid
   if (!Array.isArray(declared)) return readRule(declared, at, collection);
   if (declared.length === 0) throw new StartError(`${at} is an empty list: say "nobody" if that is meant.`);
   const rules = declared.map((each, n) => readRule(each, `${at}[${n}]`, collection));
-  return (principal) => anyOf(rules.map((decide) => decide(principal)));
+  const decide = (principal: Principal | undefined) => anyOf(rules.map((each) => each(principal)));
+  return Object.assign(decide, { filters: rules.flatMap(({ filters = [] }) => filters) });
 }
 
 function anyOf(decisions: readonly Decision[]): Decision {
@@ -123,10 +128,11 @@ function notARule(declared: unknown, at: string): StartError {
 function readParts(declared: Record<string, unknown>, at: string, collection: Collection): Decide {
   const role = Object.hasOwn(declared, "role") ? readRole(declared.role, `${at}.role`) : undefined;
   const where = Object.hasOwn(declared, "where") ? readWhere(declared.where, at, collection) : undefined;
-  return (principal) => {
+  const decide = (principal: Principal | undefined) => {
     if (role !== undefined && principal?.roles.includes(role) !== true) return "nothing";
     return where === undefined ? "everything" : (where(principal) ?? "nothing");
   };
+  return Object.assign(decide, { filters: where === undefined ? [] : [where.sample] });
 }
 
 function readRole(declared: unknown, at: string): string {

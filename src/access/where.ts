@@ -10,7 +10,11 @@ import { isEverything, readFilter } from "../query/filter-json.ts";
 import type { Principal } from "./principal.ts";
 
 /** The filter for a caller; `undefined` where it names what the caller lacks, or cannot be: then it is true of nothing. */
-export type FilterFor = (principal: Principal | undefined) => Filter | undefined;
+export interface FilterFor {
+  (principal: Principal | undefined): Filter | undefined;
+  /** What it is like, with samples for what it names of a caller. */
+  readonly sample: Filter;
+}
 
 /** Reads the filter of a rule. Throws StartError naming the place `at`. */
 export function readWhere(declared: unknown, at: string, collection: Collection): FilterFor {
@@ -18,14 +22,15 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   const read = (resolve: Resolve) => readAs(substitute(declared, resolve), collection);
   const { filter, faults } = read(samplesFor(names, read));
   requireSense(filter, faults, at);
-  if (names.length === 0) return () => filter;
-  return (principal) => {
+  if (names.length === 0) return Object.assign(() => filter, { sample: filter });
+  const filterFor = (principal: Principal | undefined) => {
     if (principal === undefined) return undefined;
     const values = new Map(names.map((name) => [name, valueFor(name, principal)]));
     if ([...values.values()].includes(undefined)) return undefined;
     const own = read((name) => values.get(name));
     return own.faults.violations.length === 0 ? own.filter : undefined;
   };
+  return Object.assign(filterFor, { sample: filter });
 }
 
 /** What stands for a name in the filter. */

@@ -180,6 +180,31 @@ test("a collection that anybody may write to is a warning; one that they may rea
   ]);
 });
 
+test("a rule that narrows lists by what no index begins with is a warning", async (t) => {
+  const mine = { where: { owner: "$subject" } };
+  const collections = {
+    indexed: { indexes: [["owner", "-at"]], access: { read: [mine, { role: "editor" }], write: mine } },
+    byId: { access: { read: { where: { id: "$subject" } } } },
+    written: { access: { read: "authenticated", write: mine } },
+    beyondIndexes: { access: { read: { where: { hidden: { ne: true } } } } },
+    either: { indexes: ["tenant"], access: { read: { where: { tenant: "$claims.tenant", live: true } } } },
+    second: { indexes: [["at", "owner"]], access: { list: mine, read: "public" } },
+    several: {
+      indexes: ["owner"],
+      access: {
+        read: [mine, { role: "b", where: { or: [{ at: { gt: 1 } }, { "by.team": "$claims.team" }] } }],
+      },
+    },
+  };
+  const said = (name: string, attribute: string) =>
+    `${name}: a rule narrows lists by "${attribute}", and no index begins with it, so that each list reads the whole collection`;
+  assert.deepEqual(await warnings(t, { auth, collections }), [
+    said("second", "owner"),
+    said("several", "at"),
+    said("several", "by.team"),
+  ]);
+});
+
 test("a listener beyond this machine that nobody encrypts for is a warning", async (t) => {
   const said = [
     "host: what is sent to 0.0.0.0 can be read on its way, since neither tls nor trustProxy is configured",

@@ -5,10 +5,11 @@ import type { Config } from "../../config.ts";
 import { isLoopback } from "../../http/hosts.ts";
 import { openKeys } from "../../store/open.ts";
 import { counted } from "../words.ts";
+import { slowIn } from "./slow-rules.ts";
 
-/** What may be unsafe about the configuration, a sentence each. */
+/** What may be unsafe about the configuration, or slow, a sentence each. */
 export function warningsOf(config: Config): string[] {
-  return [...publicWrites(config), ...openListener(config), ...openToPages(config)];
+  return [...publicWrites(config), ...openListener(config), ...openToPages(config), ...slowLists(config)];
 }
 
 /** What may be unsafe about the keys in its store, which is there. */
@@ -48,4 +49,14 @@ function openToPages({ auth, http: { corsOrigins } }: Config): string[] {
   return [
     'cors.origins: with "*" and without auth every web page that somebody opens here may read and change everything',
   ];
+}
+
+function slowLists({ access, collections }: Config): string[] {
+  if (access === undefined) return [];
+  return [...collections.values()].flatMap((collection) =>
+    slowIn(access, collection).map(
+      (attribute) =>
+        `${collection.name}: a rule narrows lists by "${attribute}", and no index begins with it, so that each list reads the whole collection`,
+    ),
+  );
 }

@@ -273,15 +273,17 @@ describe("somebody who is known", () => {
       content: { a },
     });
     const idOf = (answer: { json: unknown }) => (answer.json as { id: string }).id;
-    const [lee, kim, again] = [
+    const [lee, kim, again, byToken] = [
       await service.send(keyed(key)),
       await service.send(keyed(token(), 2)),
       await service.send(keyed(await makeKey("lee"))),
+      await service.send(keyed(token({ sub: "lee" }))),
     ];
-    assert.deepEqual([lee.status, kim.status, again.status], [201, 201, 201]);
+    for (const { status } of [lee, kim, again, byToken]) assert.equal(status, 201);
     assert.notEqual(idOf(kim), idOf(lee));
     assert.equal(idOf(again), idOf(lee), "another key of the same person is the same person");
     assert.equal(again.headers["idempotent-replayed"], "true");
+    assert.equal(idOf(byToken), idOf(lee), "and so is a token of that subject");
   });
 
   test("is refused by the same connection once the key is revoked or has expired", async () => {

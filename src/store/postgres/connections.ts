@@ -156,14 +156,24 @@ function connectionOf(client: pg.PoolClient): Connection {
     async run({ sql, values = [] }, answerMs) {
       const query = { text: sql, values: [...values], rowMode: "array" } as const;
       const timed = answerMs === undefined ? query : { ...query, query_timeout: answerMs };
-      const { rows, rowCount, command } = await client.query<string[]>(timed);
+      const { rows, rowCount, command } = await client.query<string[]>(timed).catch(rethrow);
       return { rows, count: rowCount ?? 0, command };
     },
     async runAll(sql) {
-      await client.query(sql);
+      await client.query(sql).catch(rethrow);
     },
     cancel: () => cancel(client as pg.PoolClient & Cancellable),
   };
+}
+
+/** What the server adds to its message quotes contents, such as the value that was there already; and errors are logged. */
+function rethrow(error: unknown): never {
+  if (error instanceof pg.DatabaseError) {
+    error.detail = undefined;
+    error.where = undefined;
+    error.internalQuery = undefined;
+  }
+  throw error;
 }
 
 function streamOf(client: pg.PoolClient): Cancellable["connection"]["stream"] {

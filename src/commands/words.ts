@@ -23,5 +23,5 @@ export function suggest(name: string, known: readonly string[]): string {
 export function withoutSecrets(text: string): string {
   return text
     .replaceAll(/(hf_[0-9a-z]{8}_)[0-9a-z]+/g, "$1…")
-    .replaceAll(/([a-z][a-z0-9+.-]*:\/\/[^\s:@/]*:)[^\s]*@/gi, "$1…@");
+    .replaceAll(/([a-z][a-z0-9+.-]+:\/\/?[^\s:@/]*:)[^\s]*@/gi, "$1…@");
 }

@@ -58,3 +58,22 @@ describe("a configuration file", { concurrency: 3 }, () => {
     assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" });
   });
 });
+
+test("an address with a password in the wrong place is told without the password", async (t) => {
+  const cwd = await folder(t);
+  const address = "postgres://ada:canary@db.example.org/x";
+  for (const args of [
+    [address],
+    ["serve", address],
+    ["export", address],
+    ["serve", "--port", address],
+    ["serve", "--prefix", address],
+    ["check", "--config", address],
+    ["keys", "list", "--store", address.replace("postgres", "postgress")],
+  ]) {
+    const { exitCode, stderr, stdout } = await run(t, args, { cwd });
+    assert.equal(exitCode, 1, stderr);
+    assert.match(stderr, /^holdfast: .+\n$/);
+    assert.doesNotMatch(stderr + stdout, /canary/);
+  }
+});

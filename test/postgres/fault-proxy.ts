@@ -149,7 +149,7 @@ class TcpProxy implements FaultProxy {
     this.#trap = undefined;
     trap.sprung();
     if (trap.cut === "vanish") return;
-    client.resetAndDestroy();
+    reset(client);
     server.end();
   }
 
@@ -162,7 +162,12 @@ class TcpProxy implements FaultProxy {
   }
 }
 
-function cut([client, server]: readonly [Socket, Socket]): void {
-  client.resetAndDestroy();
-  server.resetAndDestroy();
+function cut(pair: readonly [Socket, Socket]): void {
+  for (const socket of pair) reset(socket);
+}
+
+/** A socket that has sent its end cannot be reset any more: it would stay for ever. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -46,6 +46,8 @@ export interface Config {
   logRequests: boolean;
   /** Listen beyond the loopback addresses without authentication. */
   insecure: boolean;
+  /** Nothing is written, whatever is asked. */
+  readOnly: boolean;
   /** Start although existing resources do not fit a changed schema. */
   accept: boolean;
   /** Between turning readiness off and closing the listener, in milliseconds. */
@@ -110,6 +112,7 @@ function programOf(get: ReturnType<typeof createLookup>, flags: ConfigSources["f
     port: get("port"),
     logRequests: get("log") === "requests",
     insecure: flags.insecure === true,
+    readOnly: get("readOnly") || flags.readOnly === true,
     accept: flags.accept === true,
     drainDelayMs: get("drainDelayMs"),
     stopTimeoutMs: get("stopTimeoutMs"),

@@ -9,7 +9,7 @@ import type { Reference } from "./collection/refers.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "./fit/misfits.ts";
-import { recordOf } from "./store/record.ts";
+import { isDeclared, recordOf } from "./store/record.ts";
 import type { CollectionRecord, Store } from "./store/store.ts";
 
 /**
@@ -23,6 +23,18 @@ export async function planStart(store: Store, config: Config): Promise<readonly 
     plan.push(recordOf(collection));
   }
   return [...plan, ...unbound(store.collections(), config)];
+}
+
+/** Throws StartError where the store would have to be changed to be as planned; a collection that it does not have is empty. */
+export function requireDeclared(store: Pick<Store, "collections">, plan: readonly CollectionRecord[]): void {
+  const known = store.collections();
+  const changed = plan.find(
+    (record) => known.has(record.name) && !isDeclared(known.get(record.name), record),
+  );
+  if (changed === undefined) return;
+  throw new StartError(
+    `The store has ${changed.name} as it was declared before, and readOnly keeps it so: start the service without readOnly once.`,
+  );
 }
 
 /** Throws StartError when resources do not fit what is declared, in one of the ways, and they are not known to fit. */

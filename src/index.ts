@@ -52,6 +52,8 @@ export interface HoldfastConfig {
   log?: "requests" | "problems";
   /** Whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on. @default true */
   docs?: boolean;
+  /** Whether nothing is written: every write is 503 `UNAVAILABLE`. @default false */
+  readOnly?: boolean;
   /**
    * How long changes are kept: as long as one of the two numbers says, `"forever"` or not at all.
    * @default { keepDays: 30, keepChanges: 1_000_000 }

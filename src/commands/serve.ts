@@ -7,6 +7,7 @@ export function serveCommand(env: Environment, onListening?: (base: string) => v
   return addServiceOptions(addStoreOptions(new Command("serve")))
     .description("start the service")
     .option("--insecure", "listen beyond the loopback addresses although nothing is authenticated")
+    .option("--read-only", "write nothing: every write is 503, and the store may be copied meanwhile")
     .option("--accept", "start although existing resources do not fit a changed schema")
     .addHelpText("after", "\nExample:\n  holdfast serve --port 4000 --store sqlite:shop.db\n")
     .action(async (flags: Record<string, unknown>) => {

@@ -5,7 +5,7 @@ import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/ids.ts";
 import type { Config } from "../config.ts";
-import { planStart } from "../fit.ts";
+import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/caller/quota.ts";
 import { createAnyHostCheck, createHostCheck } from "../http/hosts.ts";
 import type { Log, Service } from "../http/service.ts";
@@ -47,6 +47,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     answersPerTurn: pace.perTurn,
     queryMs: config.http.limits.queryMs,
     history: config.history,
+    readOnly: config.readOnly,
     ...options.storeOptions,
     onFailure: options.onFailure ?? (() => {}),
     onWarning: (text) => log.warn(text),
@@ -56,7 +57,9 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     const beginning = await begin({
       fit: async () => {
         await store.reach?.();
-        await onStoreOf(config.store, store.migrate(await planStart(store, config)));
+        const plan = await planStart(store, config);
+        if (config.readOnly) requireDeclared(store, plan);
+        else await onStoreOf(config.store, store.migrate(plan));
       },
       mayWait: store.reach !== undefined,
       log,

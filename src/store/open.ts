@@ -5,6 +5,8 @@ import { type StoreAddress, shownAddress } from "./address.ts";
 import type { Source, Target } from "./copy/whole.ts";
 import { defaultHistory, type History } from "./history.ts";
 import type { OpenKeys } from "./keys.ts";
+import type { PostgresOptions } from "./postgres/open-store.ts";
+import { withoutWrites } from "./read-only.ts";
 import type { StoreReader } from "./reader.ts";
 import type { ReceiptBounds } from "./receipts.ts";
 import { openSqliteSource } from "./sqlite/copy/source.ts";
@@ -12,7 +14,7 @@ import { openSqliteTarget } from "./sqlite/copy/target.ts";
 import { openSqliteKeys } from "./sqlite/keys.ts";
 import { requireFile } from "./sqlite/open-file.ts";
 import { openSqliteReader } from "./sqlite/open-reader.ts";
-import { openSqliteStore } from "./sqlite/open-store.ts";
+import { openSqliteStore, type SqliteOptions } from "./sqlite/open-store.ts";
 import type { Store } from "./store.ts";
 
 export type { StoreAddress } from "./address.ts";
@@ -41,11 +43,13 @@ export interface StoreOptions {
   sweepMs?: number;
   /** How many receipts are kept, and how much of their answers. @default the program's */
   receipts?: ReceiptBounds;
+  /** Nothing is written; with a file, also by nobody else, and several may have it open so. @default false */
+  readOnly?: boolean;
   /** `NORMAL` may lose acknowledged commits when the power fails; it is there to prove that tests see it. @default "FULL" */
   synchronous?: "FULL" | "NORMAL";
 }
 
-/** Opens a store for reading and writing; nobody else may write to it meanwhile. Throws StartError. */
+/** Opens a store for reading and writing; nobody else may write to a file meanwhile. Throws StartError. */
 export async function openStore(address: StoreAddress, options: StoreOptions = {}): Promise<Store> {
   const all = {
     onFailure: () => {},
@@ -56,12 +60,18 @@ export async function openStore(address: StoreAddress, options: StoreOptions = {
     queryMs: 2_000,
     history: defaultHistory,
     sweepMs: 60_000,
+    readOnly: false,
     synchronous: "FULL",
     ...options,
   } as const;
-  if (address.kind === "sqlite") return openSqliteStore(realPath(address), all);
+  const store = await openWhole(address, all);
+  return all.readOnly ? withoutWrites(store) : store;
+}
+
+async function openWhole(address: StoreAddress, options: SqliteOptions & PostgresOptions): Promise<Store> {
+  if (address.kind === "sqlite") return openSqliteStore(realPath(address), options);
   const { openPostgresStore } = await postgres();
-  return openPostgresStore(address.url, all);
+  return openPostgresStore(address.url, options);
 }
 
 /** Opens a store for reading beside whoever writes to it. Throws StartError. */

@@ -228,6 +228,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     port: 0,
     logRequests: false,
     insecure: false,
+    readOnly: false,
     accept: false,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: 5_000,

@@ -61,6 +61,12 @@ export const serviceOptions = {
       "whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on",
     read: truth,
   },
+  readOnly: {
+    shownDefault: "false",
+    fallback: false,
+    about: "whether nothing is written: every write is 503 `UNAVAILABLE`; `--read-only` says so too",
+    read: truth,
+  },
   history: {
     shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
     fallback: defaultHistory,

@@ -1,10 +1,11 @@
 /** The catalogue as this instance knows it: others may change it at any time. */
 import { setTimeout as pass } from "node:timers/promises";
+import { isDeclared } from "../record.ts";
 import type { CollectionRecord } from "../store.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
-import { isDeclared, migrateAll } from "./migrate.ts";
+import { migrateAll } from "./migrate.ts";
 import { selectCollection } from "./statements.ts";
 import { beginnings, smallWrite, type Transaction, transact } from "./transaction.ts";
 

@@ -4,6 +4,7 @@ import { formatPath } from "../../collection/paths.ts";
 import { targetsOf } from "../../collection/refers.ts";
 import { StartError } from "../../errors.ts";
 import { wordsVersion } from "../../query/words.ts";
+import { isDeclared } from "../record.ts";
 import type { CollectionRecord } from "../store.ts";
 import { catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { gatherSlice } from "./gather.ts";
@@ -28,16 +29,6 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
     await migrateOne(transaction, { before, after, known });
     known.set(record.name, after);
   }
-}
-
-/** Whether a collection is declared as it should be. */
-export function isDeclared(known: CollectionRecord | undefined, record: CollectionRecord): boolean {
-  return known !== undefined && isDeepStrictEqual(essence(known), essence(record));
-}
-
-function essence({ name: _, unique = [], references = [], timestamps = false, ...others }: CollectionRecord) {
-  const { idKind, schema, indexes, search } = others;
-  return { idKind, schema, indexes, search, unique, references, timestamps };
 }
 
 function numbered(

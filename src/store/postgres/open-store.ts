@@ -20,6 +20,7 @@ export interface PostgresOptions {
   queryMs: number;
   history: History;
   sweepMs: number;
+  readOnly: boolean;
   onWarning: (text: string) => void;
   /** Whether a store that cannot be reached now is opened all the same. */
   mayWait: boolean;

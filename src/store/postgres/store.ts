@@ -55,6 +55,7 @@ export interface PostgresStoreParts {
   groupCommit: boolean;
   queryMs: number;
   sweepMs: number;
+  readOnly: boolean;
   history: History;
   onWarning: (text: string) => void;
 }
@@ -134,12 +135,13 @@ export class PostgresStore implements Store {
 
   /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
   async #reach(): Promise<void> {
-    const { connections, history, sweepMs, onWarning } = this.#parts;
+    const { connections, history, sweepMs, readOnly, onWarning } = this.#parts;
     await prepareDatabase(connections);
     const relaxed = await findRelaxed(connections);
     if (relaxed !== undefined) onWarning(relaxed);
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
+    if (readOnly) return;
     const gather = () => gatherSome(connections, this.#declarations.catalogue);
     this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
     const sweep = () => sweepSome(connections, history, Date.now());

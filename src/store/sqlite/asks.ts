@@ -2,17 +2,17 @@
 import { Problem } from "../../errors.ts";
 import type { Health } from "./health.ts";
 import type { Refusal, WriterAnswer, WriterRequest } from "./protocol.ts";
-import type { WriterClient } from "./writer-client.ts";
+import type { Writer } from "./writer-client.ts";
 
 /** What the writer answers but for refusals, which are thrown. */
 export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
 
 /** Asks the writer of one store. */
 export class Asks {
-  readonly #writer: WriterClient;
+  readonly #writer: Writer;
   readonly #health: Health;
 
-  constructor(writer: WriterClient, health: Health) {
+  constructor(writer: Writer, health: Health) {
     this.#writer = writer;
     this.#health = health;
   }

@@ -1,6 +1,5 @@
 /** What the store's file knows about its collections. */
 import type { DatabaseSync } from "node:sqlite";
-import { isDeepStrictEqual } from "node:util";
 import type { IdKind } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
@@ -46,16 +45,4 @@ export function collectionOf(
   const collection = collections.get(number);
   if (collection === undefined) throw new Error(`There is no collection ${number}.`);
   return collection;
-}
-
-/** Whether the catalogue has a collection just as it is given. */
-export function isAsIn(catalogue: ReadonlyMap<string, CollectionRecord>, record: CollectionRecord): boolean {
-  const known = catalogue.get(record.name);
-  if (known === undefined || known.idKind !== record.idKind || known.schema !== record.schema) return false;
-  return isDeepStrictEqual(partsOf(known), partsOf(record));
-}
-
-function partsOf(record: CollectionRecord): unknown[] {
-  const { indexes, search, unique = [], references = [], timestamps = false } = record;
-  return [indexes, search, unique, references, timestamps];
 }

@@ -2,10 +2,16 @@
 
 import type { History } from "../history.ts";
 import type { ReceiptBounds } from "../receipts.ts";
-import { takeLock } from "./lock.ts";
-import { openForReading, prepareFile, requireSoundSqlite, requireWritablePlace } from "./open-file.ts";
+import { holdStill, takeLock } from "./lock.ts";
+import {
+  openForReading,
+  prepareFile,
+  requireFile,
+  requireSoundSqlite,
+  requireWritablePlace,
+} from "./open-file.ts";
 import { SqliteStore } from "./store.ts";
-import { WriterClient } from "./writer-client.ts";
+import { noWriter, type Writer, WriterClient } from "./writer-client.ts";
 
 /** How the store is run. */
 export interface SqliteOptions {
@@ -16,6 +22,7 @@ export interface SqliteOptions {
   synchronous: "FULL" | "NORMAL";
   history: History;
   sweepMs: number;
+  readOnly: boolean;
   receipts?: ReceiptBounds;
 }
 
@@ -24,13 +31,16 @@ const cacheKibibytes = 16 * 1024;
 /** Every commit empties a reader's own cache; pages that are mapped are read without a system call all the same. */
 const mappedBytes = 128 * 1024 * 1024;
 
-/** Opens the store at `path`, which this process alone may write to until it is closed. Throws StartError. */
+/**
+ * Opens the store at `path`, which this process alone may write to until it is closed; or, `readOnly`, which nobody writes
+ * to until then. Throws StartError.
+ */
 export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
-  const { answersPerTurn, groupCommit, queryMs, synchronous, history, sweepMs, receipts, onFailure } =
-    options;
+  const { answersPerTurn, groupCommit, queryMs, sweepMs, onFailure, readOnly } = options;
   requireSoundSqlite();
   requireWritablePlace(path);
-  const lock = takeLock(path);
+  if (readOnly) requireFile(path);
+  const lock = readOnly ? holdStill(path) : takeLock(path);
   let store: SqliteStore | undefined;
   let failure: string | undefined;
   const fail = (reason: string) => {
@@ -39,10 +49,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
   };
   try {
     prepareFile(path);
-    const writer = await WriterClient.start(
-      { path, synchronous, groupCommit, history, ...(receipts && { receipts }) },
-      fail,
-    );
+    const writer = readOnly ? noWriter : await startWriter(path, options, fail);
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
     store = new SqliteStore(
@@ -55,4 +62,13 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
     lock.release();
     throw error;
   }
+}
+
+function startWriter(
+  path: string,
+  { synchronous, groupCommit, history, receipts }: SqliteOptions,
+  onFailure: (reason: string) => void,
+): Promise<Writer> {
+  const settings = { path, synchronous, groupCommit, history, ...(receipts && { receipts }) };
+  return WriterClient.start(settings, onFailure);
 }

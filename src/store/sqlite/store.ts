@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { requireSense } from "../calls.ts";
+import { isDeclared } from "../record.ts";
 import { isQuick } from "../serving.ts";
 import type {
   CollectionRecord,
@@ -21,7 +22,7 @@ import type {
 } from "../store.ts";
 import { Asks } from "./asks.ts";
 import { Background } from "./background.ts";
-import { isAsIn, type NumberedCollection, readCatalogue } from "./catalogue.ts";
+import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
 import { Commits } from "./commits.ts";
 import { followersOf } from "./followers.ts";
 import { Health } from "./health.ts";
@@ -36,7 +37,7 @@ import { QueryThreads } from "./query-threads.ts";
 import { Reader } from "./reader.ts";
 import { Reads } from "./reads.ts";
 import { Scans } from "./scan.ts";
-import type { WriterClient } from "./writer-client.ts";
+import type { Writer } from "./writer-client.ts";
 
 /** What the store is put together from. */
 export interface SqliteStoreParts {
@@ -67,11 +68,11 @@ export class SqliteStore implements Store {
   readonly #reads: Reads;
   readonly #commits: Commits;
   readonly #loads: Loads;
-  readonly #writer: WriterClient;
+  readonly #writer: Writer;
   #catalogue: Map<string, NumberedCollection>;
   #closed: Promise<void> | undefined;
 
-  constructor(parts: SqliteStoreParts, writer: WriterClient) {
+  constructor(parts: SqliteStoreParts, writer: Writer) {
     this.#parts = parts;
     this.#writer = writer;
     this.#health = new Health(parts.onFailure);
@@ -200,7 +201,7 @@ export class SqliteStore implements Store {
 
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     this.#requireWritable();
-    if (plan.every((record) => isAsIn(this.#catalogue, record))) return;
+    if (plan.every((record) => isDeclared(this.#catalogue.get(record.name), record))) return;
     const answer = await this.#asks.ask({ kind: "migrate", plan });
     if (answer.kind === "mistake") throw new StartError(answer.message);
     if (answer.kind !== "migrated") return;

@@ -9,6 +9,15 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+/** What the store has of its writer. */
+export type Writer = Pick<WriterClient, "ask" | "close">;
+
+/** In the place of a writer: it refuses everything. */
+export const noWriter: Writer = {
+  ask: async () => ({ kind: "problem", code: "UNAVAILABLE", detail: "The store is only read." }),
+  close: async () => {},
+};
+
 /** The store's end of the writer thread. */
 export class WriterClient {
   readonly #worker: Worker;

@@ -68,6 +68,9 @@ const testVariables = [
   "HOLDFAST_SEED",
   "HOLDFAST_QUERY_RUNS",
   "HOLDFAST_ROUNDS",
+  "HOLDFAST_TEST_STORE",
+  "HOLDFAST_TEST_POSTGRES",
+  "HOLDFAST_STARTED_POSTGRES",
 ];
 
 /** Throws StartError for a variable of the environment that is meant for Holdfast and that it does not know. */

@@ -30,6 +30,8 @@ export interface FaultProxy {
   refuse(): void;
   /** From now on all is well again, for new connections; what was swallowed is missing on the others, and nobody tells. */
   heal(): void;
+  /** From now on new connections lead to another port, and those there are now end. */
+  leadTo(port: number): void;
   close(): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ export async function startProxy(port: number, own = 0): Promise<FaultProxy> {
 }
 
 class TcpProxy implements FaultProxy {
-  readonly #target: number;
+  #target: number;
   readonly #server = createServer((socket) => this.#accept(socket));
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #mode: "well" | "swallow" | "refuse" = "well";
@@ -98,6 +100,11 @@ class TcpProxy implements FaultProxy {
     if (this.#mode === "swallow") this.#lost = new WeakSet(this.#pairs);
     this.#mode = "well";
     this.#trap = undefined;
+  }
+
+  leadTo(port: number): void {
+    this.#target = port;
+    this.cutAll();
   }
 
   async close(): Promise<void> {

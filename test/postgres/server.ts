@@ -16,6 +16,8 @@ export interface PostgresServer {
   port: number;
   /** The address of its first database. */
   url: string;
+  /** The folder of its data. */
+  data: string;
   /** Ends it: orderly, or at once as a crash would. */
   stop(how?: "fast" | "immediate"): Promise<void>;
   /** Starts it again on the same port, with the same data. */
@@ -30,20 +32,45 @@ const quick = ["fsync=off", "full_page_writes=off", "max_connections=200", "shar
 
 /** Makes a server and starts it. `settings` are added to those that make it quick. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
-  chmodSync(folder, 0o755);
-  const binaries = await findBinaries(folder);
-  const data = join(mkdtempFor(binaries, folder), "data");
+  const { binaries, folder, data } = await makePlace();
   await execute(
     binaries.initdb,
     ["-D", data, "-U", "holdfast", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"],
     binaries.spawnOptions,
   );
+  return startOn(binaries, { folder, data, settings: [...quick, ...settings] });
+}
+
+/** Starts a second server that follows the first, which is restarted for it. */
+export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const { binaries, folder, data } = await makePlace();
+  await primary.stop();
+  await execute("cp", ["-a", primary.data, data]);
+  await execute("touch", [join(data, "standby.signal")]);
+  await primary.start();
+  const origin = `primary_conninfo=host=127.0.0.1 port=${primary.port} user=holdfast`;
+  return startOn(binaries, { folder, data, settings: [...quick, origin] });
+}
+
+async function makePlace(): Promise<{ binaries: Binaries; folder: string; data: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
+  chmodSync(folder, 0o755);
+  const binaries = await findBinaries(folder);
+  return { binaries, folder, data: join(mkdtempFor(binaries, folder), "data") };
+}
+
+interface Place {
+  folder: string;
+  data: string;
+  settings: readonly string[];
+}
+
+async function startOn(binaries: Binaries, { folder, data, settings }: Place): Promise<PostgresServer> {
   const port = await freePort();
   const url = `postgres://holdfast@127.0.0.1:${port}/postgres`;
   let child: ChildProcess | undefined;
   const start = async () => {
-    child = run(binaries, { data, port, settings: [...quick, ...settings] });
+    child = run(binaries, { data, port, settings });
     await untilReady(url, child);
   };
   const stop = async (how: "fast" | "immediate" = "fast") => {
@@ -58,7 +85,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     await rm(folder, { recursive: true, force: true });
   };
   await start();
-  return { port, url, start, stop, remove };
+  return { port, url, data, start, stop, remove };
 }
 
 /** A folder that the server may write to. */

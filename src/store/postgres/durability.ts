@@ -1,15 +1,32 @@
 /** What an acknowledged write is worth, as the database is set up. */
 import type { Connections } from "./connections.ts";
+import { sqlState } from "./failures.ts";
+import { countStandbys } from "./statements.ts";
 
-/** Says which setting lets the database lose what it has acknowledged; `undefined` where none does. */
+/** Says what lets the database lose what it has acknowledged; `undefined` where nothing does. */
 export async function findRelaxed(connections: Connections): Promise<string | undefined> {
-  const [commit, fsync] = await Promise.all(
-    ["synchronous_commit", "fsync"].map(async (name) => {
-      const { rows } = await connections.run({ sql: `show ${name}` });
-      return rows[0]?.[0];
-    }),
-  );
+  const settings = ["synchronous_commit", "fsync", "synchronous_standby_names"] as const;
+  const [commit, fsync, awaited] = await Promise.all(settings.map((name) => readSetting(connections, name)));
   const off = [...(commit === "off" ? ["synchronous_commit"] : []), ...(fsync === "off" ? ["fsync"] : [])];
-  if (off.length === 0) return undefined;
-  return `The database has ${off.join(" and ")} off: writes that were answered with success may be lost when the power fails.`;
+  if (off.length > 0)
+    return `The database has ${off.join(" and ")} off: writes that were answered with success may be lost when the power fails.`;
+  const waits = awaited !== "" && commit !== "local";
+  if (waits || (await standbysOf(connections)) === 0) return undefined;
+  return "The database waits for none of its standbys: writes that were answered with success may be lost when one takes over.";
+}
+
+async function readSetting(connections: Connections, setting: string): Promise<string | null | undefined> {
+  const { rows } = await connections.run({ sql: `show ${setting}` });
+  return rows[0]?.[0];
+}
+
+/** None where the database does not tell: others of the family keep their copies in other ways. */
+async function standbysOf(connections: Connections): Promise<number> {
+  try {
+    const { rows } = await connections.run(countStandbys);
+    return Number(rows[0]?.[0]);
+  } catch (error) {
+    if (sqlState(error)?.startsWith("42")) return 0; // syntax error or access rule violation
+    throw error;
+  }
 }

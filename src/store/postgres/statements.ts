@@ -14,6 +14,12 @@ import { changesTable, refersTable, resourcesTable, wordsTable } from "./tables.
 /** Asks whether the database answers. */
 export const probe: Statement = { sql: "select 1" };
 
+/** How many standbys follow the database: not backups, nor those who subscribe to tables. The states show for few users. */
+export const countStandbys: Statement = {
+  sql: `select count(*) from pg_stat_replication where coalesce(state, 'streaming') = 'streaming' and pid not in
+    (select active_pid from pg_replication_slots where slot_type = 'logical' and active_pid is not null)`,
+};
+
 /** The columns of a resource in the order of `toStored`. */
 const resource = "key, version, updated_at, doc::text";
 

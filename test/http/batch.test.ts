@@ -195,6 +195,8 @@ describe("a batch", () => {
     assert.equal(second.text, first.text);
     assert.equal(second.headers["idempotent-replayed"], "true");
     assert.equal(((await service.send({ path: "/api/v1/keyed" })).json as unknown[]).length, 1);
+    const other = await sendBatch([], { "Idempotency-Key": "one" });
+    assert.deepEqual([other.status, (other.json as Refusal).code], [422, "IDEMPOTENCY_KEY_REUSED"]);
   });
 });
 

@@ -139,6 +139,16 @@ describe("a GET or HEAD", { concurrency: 8 }, () => {
       check(await service.send({ path, headers: { "If-Match": value } }), { status: 200, json: body });
   });
 
+  test("of a list, and a QUERY, with If-Match that is false are a 412", async () => {
+    await service.create("topics", {});
+    for (const request of [{ method: "GET" }, { method: "HEAD" }, { method: "QUERY", content: {} }]) {
+      const ask = (tag: string) =>
+        service.send({ ...request, path: "/api/v1/topics", headers: { "If-Match": tag } });
+      assert.equal((await ask('"1"')).status, 412, request.method);
+      assert.equal((await ask("*")).status, 200, request.method);
+    }
+  });
+
   test("with both takes If-Match first", async () => {
     const { path } = await service.create("topics", {});
     const headers = { "If-Match": '"2"', "If-None-Match": '"1"' };

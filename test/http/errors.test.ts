@@ -136,3 +136,26 @@ describe("the page of a problem", () => {
       check(await service.send({ path: `/problems/${slug}` }), { status: 404 });
   });
 });
+
+test("what fails in the service itself is a 500 that tells its id in the log, and not what failed", async (t) => {
+  let isBroken = false;
+  const failing = await startService({
+    now: () => {
+      if (isBroken) throw new Error("a secret of ours");
+      return Date.now();
+    },
+  });
+  t.after(() => failing.stop());
+  const { path, body } = await failing.create("topics", { title: "Here" });
+  isBroken = true;
+  for (const method of ["GET", "PATCH"]) {
+    const answer = await failing.send(
+      method === "GET" ? { path } : { method, path, content: { title: "New" } },
+      { mayFail: true },
+    );
+    check(answer, { status: 500, problem: "INTERNAL" });
+    assert.doesNotMatch(answer.text, /secret/);
+  }
+  isBroken = false;
+  check(await failing.send({ path }), { status: 200, json: body });
+});

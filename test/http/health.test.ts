@@ -43,7 +43,8 @@ describe("health", () => {
   }
 
   test("takes no parameters", async () => {
-    check(await service.send({ path: "/livez?x=1" }), { status: 400, problem: "INVALID_PARAMETER" });
+    for (const path of paths)
+      check(await service.send({ path: `${path}?x=1` }), { status: 400, problem: "INVALID_PARAMETER" });
   });
 
   test("is not under the prefix", async () => {
@@ -64,11 +65,13 @@ describe("a service that is told to stop", () => {
       connection.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
       return connection.answer().finally(() => connection.close());
     };
-    const ready = await ask("/readyz");
-    assert.equal(ready.status, 503);
-    assert.equal(ready.body, readiness("fail"));
-    assert.equal(ready.headers["content-type"], "application/health+json");
-    assert.equal(ready.headers["cache-control"], "no-store");
+    for (const target of ["/readyz", "/healthz"]) {
+      const ready = await ask(target);
+      assert.equal(ready.status, 503);
+      assert.equal(ready.body, readiness("fail"));
+      assert.equal(ready.headers["content-type"], "application/health+json");
+      assert.equal(ready.headers["cache-control"], "no-store");
+    }
     assert.equal((await ask("/livez")).status, 200);
     const read = await ask(path);
     assert.equal(read.status, 200);

@@ -168,6 +168,11 @@ describe("the changes of a resource", () => {
       check(await get(`${one.path}/_changes?${bad}`), { status: 400, problem: "INVALID_PARAMETER" });
   });
 
+  test("are JSON and nothing else", async () => {
+    const { path } = await raise("topics", 1);
+    check(await get(`${path}/_changes`, { Accept: "text/csv" }), { status: 406, problem: "NOT_ACCEPTABLE" });
+  });
+
   test("and restoring have methods of their own", async () => {
     const { path } = await service.create("topics");
     const post = await service.send({ method: "POST", path: `${path}/_changes`, content: {} });
@@ -271,6 +276,24 @@ describe("restoring", () => {
       problem: "BODY_REQUIRED",
     });
   });
+
+  test("takes content and gives an answer as any write does", async () => {
+    const { path } = await raise("topics", 2);
+    const version = { version: 1 };
+    check(await restore(path, version, { Accept: "text/html" }), { status: 406, problem: "NOT_ACCEPTABLE" });
+    check(await restore(path, version, { "Content-Type": "text/plain" }), {
+      status: 415,
+      problem: "UNSUPPORTED_MEDIA_TYPE",
+    });
+    check(await restore(path, { version: "1".repeat(1_100_000) }), {
+      status: 413,
+      problem: "CONTENT_TOO_LARGE",
+    });
+    check(await restore(path, version, { Prefer: "return=minimal" }), {
+      status: 204,
+      headers: { ETag: '"3"', "Preference-Applied": "return=minimal", "Content-Type": undefined },
+    });
+  });
 });
 
 test("a version that does not fit the schema of today is not restored", async (t) => {
@@ -351,6 +374,10 @@ test("a restore that is repeated with its Idempotency-Key happens once", async (
   const [first, second] = [await again(), await again()];
   assert.deepEqual([first.status, second.status, second.text], [201, 201, first.text]);
   assert.equal(((await get(`${path}/_changes`)).json as Shown[]).length, 4);
+  check(await restore(path, { version: 2 }, { "Idempotency-Key": '"restore-once"' }), {
+    status: 422,
+    problem: "IDEMPOTENCY_KEY_REUSED",
+  });
 });
 
 describe("a restore is held to what is declared, as any write", async () => {

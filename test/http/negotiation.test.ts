@@ -84,6 +84,12 @@ describe("Accept", () => {
       problem: "NOT_ACCEPTABLE",
     });
     check(await service.send({ path }), { status: 200, headers: { ETag: '"1"' }, json: body });
+    const operations = [{ method: "DELETE", path: path.slice("/api/v1".length) }];
+    check(await service.send({ method: "POST", path: "/api/v1/_batch", headers, content: { operations } }), {
+      status: 406,
+      problem: "NOT_ACCEPTABLE",
+    });
+    check(await service.send({ path }), { status: 200, json: body });
   });
 
   test("in two lines is one list", async () => {

@@ -227,6 +227,20 @@ describe("the documents of a service", () => {
     assert.deepEqual(linkset[0]?.["service-doc"], [{ href: "/docs", type: "text/html" }]);
   });
 
+  test("take no parameters", async () => {
+    const paths = [
+      "/openapi.json",
+      "/openapi-3.2.json",
+      "/.well-known/api-catalog",
+      "/problems/invalid-parameter",
+    ];
+    for (const path of paths)
+      check(await (services.open as Service).send({ path: `${path}?x=1` }), {
+        status: 400,
+        problem: "INVALID_PARAMETER",
+      });
+  });
+
   test("are what holdfast openapi writes, without a service", async (t) => {
     const { openCollections, collections, rate } = { openCollections: false, ...declared };
     const config = JSON.stringify({ openCollections, collections, limits: { rate } });

@@ -67,8 +67,36 @@ describe("a rate limit", () => {
   test("counts what the service says of itself, which is not small", async (t) => {
     const service = await start(t, { rate: { requests: 1, perSeconds: 60 } });
     assert.match(String((await service.send({ path: "/problems/unavailable" })).headers.ratelimit), /r=0;/);
-    for (const path of ["/openapi.json", "/docs", "/problems/unavailable"])
+    for (const path of [
+      "/openapi.json",
+      "/openapi-3.2.json",
+      "/.well-known/api-catalog",
+      "/docs",
+      "/problems/unavailable",
+    ])
       assert.equal((await service.send({ path })).status, 429, path);
+  });
+
+  test("counts every operation, whatever it would come to", async (t) => {
+    const service = await start(t, { rate: { requests: 1, perSeconds: 60 } });
+    check(await service.send({ path: topics }), { status: 200 });
+    const refused = [
+      "GET /topics",
+      "QUERY /topics",
+      "POST /topics",
+      "GET /topics/1",
+      "PUT /topics/1",
+      "PATCH /topics/1",
+      "DELETE /topics/1",
+      "GET /topics/1/_changes",
+      "POST /topics/1/_restore",
+      "POST /_batch",
+    ];
+    for (const each of refused) {
+      const [method = "", path] = each.split(" ");
+      const answer = await service.send({ method, path: `/api/v1${path}` });
+      check(answer, { status: 429, problem: "QUOTA_EXCEEDED" });
+    }
   });
 
   test("writes nothing beyond it", async (t) => {

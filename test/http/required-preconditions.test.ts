@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check, unknownId } from "./check.ts";
@@ -122,6 +123,21 @@ describe("a collection that requires preconditions", () => {
     const answer = await connection.answer("PUT");
     connection.close();
     if (answer.status !== 428) throw new Error(`answered ${answer.status} ${answer.body}`);
+  });
+
+  test("asks for them in a batch too, of each operation", async () => {
+    const { path } = await make();
+    const operation = { method: "DELETE", path: path.slice("/api/v1".length) };
+    const send = (headers: object) =>
+      service.send({
+        method: "POST",
+        path: "/api/v1/_batch",
+        content: { operations: [{ ...operation, headers }] },
+      });
+    const refused = await send({});
+    const { code, operation: index } = refused.json as { code: string; operation: number };
+    assert.deepEqual([refused.status, code, index], [428, "PRECONDITION_REQUIRED", 0]);
+    check(await send({ "If-Match": "*" }), { status: 200 });
   });
 
   test("is read and created in as any other", async () => {

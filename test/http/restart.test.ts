@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import type { Limits } from "../../src/http/settings.ts";
 import { startServer } from "../../src/server.ts";
+import { watchAnswers } from "./described/watch-answers.ts";
 
 let folder: string;
 before(async () => {
@@ -23,6 +24,7 @@ async function serving<T>(
   const config = await loadConfig({ flags, env: {}, cwd: folder });
   const http = { ...config.http, limits: { ...config.http.limits, ...limits } };
   const server = await startServer({ ...config, http });
+  watchAnswers(Number(new URL(server.origin).port), { ...config, http });
   try {
     return await work(`${server.origin}/api/v1`);
   } finally {

@@ -23,6 +23,7 @@ import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Pace } from "../../src/store/pace.ts";
 import { recordOf } from "../../src/store/record.ts";
 import { type Connection, openConnection } from "./connection.ts";
+import { watchAnswers } from "./described/watch-answers.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
 import { openTestStore } from "./test-store.ts";
 
@@ -133,6 +134,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const port = Number(new URL(running.origin).port);
+  watchAnswers(port, config);
   const prefix = options.prefix ?? "/api/v1";
   const connections: Connection[] = [];
   const connect = async () => {

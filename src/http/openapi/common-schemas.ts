@@ -11,6 +11,12 @@ const text: Part = { type: "string" };
 const whole: Part = { type: "integer" };
 const version: Part = { type: "integer", minimum: 1 };
 
+const durability: Part = {
+  description: "That the database may lose what it has acknowledged, where it is set to.",
+  type: "string",
+  enum: ["relaxed"],
+};
+
 /** An object whose members are all known. */
 function closed(properties: Record<string, Part>, required: readonly string[], more: Part = {}): Part {
   return { ...more, type: "object", required, properties, additionalProperties: false };
@@ -27,7 +33,7 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     JsonPatch: jsonPatch(limits),
     Batch: batch(limits),
     BatchResults: batchResults,
-    Health: closed({ status: { type: "string", enum: ["pass", "warn", "fail"] } }, ["status"]),
+    Health: closed({ status: { type: "string", enum: ["pass", "warn", "fail"] }, durability }, ["status"]),
     ProblemType: closed({ type: text, title: text, status: whole, code: text, meaning: text }, [
       "type",
       "title",

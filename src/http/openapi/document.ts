@@ -18,7 +18,13 @@ import { problemParts } from "./problem-responses.ts";
 import { changesOperations, resourceOperations, restoreOperations } from "./resource-operations.ts";
 import { resourceSchemas } from "./resource-schemas.ts";
 import { commonFields, headerParts } from "./response-headers.ts";
-import { batchOperations, documentOperations, serviceIds, serviceTag } from "./service-operations.ts";
+import {
+  batchOperations,
+  descriptionPaths,
+  documentOperations,
+  serviceIds,
+  serviceTag,
+} from "./service-operations.ts";
 
 /** The document. It is made a collection at a time, so that whatever else waits can have its turn in between. */
 export async function openApiDocument(described: Described, version: OpenApiVersion): Promise<Part> {
@@ -124,10 +130,10 @@ function collectionPaths(about: About): Record<string, Part> {
 
 /** The batch, and what is outside the prefix. */
 function servicePaths(described: Described): Record<string, Part> {
-  const documents = Object.entries(documentOperations).map(([path, plan]) => [
-    path,
-    { get: operationPart(plan(described), described) },
-  ]);
+  const told = Object.entries(documentOperations).filter(
+    ([path]) => described.settings.docs || !descriptionPaths.includes(path),
+  );
+  const documents = told.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
   const batch = { post: operationPart(batchOperations.POST(described), described) };
   return { [`${described.settings.prefix}/_batch`]: batch, ...Object.fromEntries(documents) };
 }

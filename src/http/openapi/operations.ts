@@ -22,6 +22,8 @@ export interface OperationPlan {
   callers: "anybody" | "anybody too" | "known";
   parameters?: readonly Part[];
   requestBody?: Part;
+  /** Whether requests take nothing from the quota of whoever calls. */
+  isFree?: boolean;
   /** The answers when all goes well. */
   answers: Readonly<Record<number, Part>>;
   /** The statuses of what can go wrong, beside what can go wrong anywhere. */
@@ -47,13 +49,14 @@ export function operationPart(plan: OperationPlan, described: Described): Part {
   };
 }
 
-/** Every operation that has a guard can find that it is not for the caller, or not now. */
-function problemsOf({ callers, problems }: OperationPlan, { access, settings }: Described): number[] {
+/** Every operation that has a guard can find that it is not for the caller, and most that it is not now. */
+function problemsOf({ callers, isFree, problems }: OperationPlan, { access, settings }: Described): number[] {
   const all = new Set(problems);
-  if (callers === "anybody") return [...all];
-  if (access !== undefined) all.add(401).add(403);
-  if (settings.requireTls) all.add(403);
-  if (settings.rate !== undefined) all.add(429);
+  if (callers !== "anybody") {
+    if (access !== undefined) all.add(401).add(403);
+    if (settings.requireTls) all.add(403);
+  }
+  if (settings.rate !== undefined && isFree !== true) all.add(429);
   return [...all].sort((a, b) => a - b);
 }
 

@@ -5,14 +5,17 @@ import { type Part, ref } from "./described.ts";
 import { type AnswerField, headersOf } from "./response-headers.ts";
 
 /** Statuses that any request may meet, whatever it asks for. */
-export const anywhere = [405, 408, 413, 414, 417, 421, 431, 500, 503] as const;
+export const anywhere = [405, 408, 414, 417, 421, 431, 500, 503] as const;
 
 /** The fields that a problem's answer has beside the usual, by status. */
 const fields: Readonly<Record<number, { must?: AnswerField[]; may?: AnswerField[] }>> = {
+  400: { may: ["Accept-Query"] },
   401: { must: ["WWW-Authenticate"] },
   403: { may: ["WWW-Authenticate"] },
+  405: { must: ["Allow"] },
   409: { may: ["Retry-After", "Location"] },
   412: { may: ["ETag"] },
+  415: { may: ["Accept", "Accept-Patch", "Accept-Query", "Accept-Encoding"] },
   429: { must: ["Retry-After"] },
 };
 
@@ -59,7 +62,7 @@ function anyProblem(common: readonly AnswerField[]): Part {
   const codes = codesOf(anywhere);
   return {
     description: `What can happen to any request: ${codes.map((code) => `${problems[code].status} \`${code}\``).join(", ")}.`,
-    headers: headersOf(common, ["Retry-After"]),
+    headers: headersOf(common, ["Retry-After", "Allow", "Accept", "Accept-Encoding"]),
     content: contentOf(ref("schemas", "Problem")),
   };
 }

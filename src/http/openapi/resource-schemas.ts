@@ -71,19 +71,26 @@ function attributesOf(collection: Collection, pointer: string): Attributes {
   // What is only for some is not told to everybody who reads the document.
   if (hidden.length > 0 && !isTold) return { input: anything, properties: {}, required: [], isClosed: false };
   const input = describedInput(root, collection, hidden);
-  if (!isTold) return { input, properties: {}, required: [], isClosed: false };
-  const { properties = {}, required = [] } = input as { properties?: object; required?: string[] };
-  const unsure = new Set(
-    collection.attributeRules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name),
-  );
+  const required = alwaysThere(root, collection, hidden);
+  if (!isTold) return { input, properties: {}, required, isClosed: false };
+  const { properties } = input as { properties: Record<string, unknown> };
   return {
     input,
-    properties: properties as Record<string, unknown>,
-    required: (Array.isArray(root.required) ? (root.required as string[]) : required).filter(
-      (name) => !unsure.has(name) && !hidden.includes(name),
-    ),
+    properties,
+    required,
     isClosed: root.additionalProperties === false && hidden.length === 0,
   };
+}
+
+/** What every answer has, for everybody. */
+function alwaysThere(
+  { required }: Schema,
+  { attributeRules }: Collection,
+  hidden: readonly string[],
+): string[] {
+  if (!Array.isArray(required)) return [];
+  const unsure = new Set(attributeRules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name));
+  return (required as string[]).filter((name) => !unsure.has(name) && !hidden.includes(name));
 }
 
 const anything: Schema = {

@@ -12,6 +12,10 @@ const fields = {
   "X-Total-Count": "How many resources the whole list has, where that is known.",
   "Content-Range": "The place of the page in the list, where that is known: `topics 0-99/319`.",
   "Accept-Query": "The media type of what QUERY takes.",
+  "Accept-Patch": "The media types of what PATCH takes.",
+  Accept: "The media types that the method takes.",
+  "Accept-Encoding": "The codings that content may have: none.",
+  Allow: "The methods that the path has.",
   "Preference-Applied": "What was heeded of Prefer.",
   "Idempotent-Replayed":
     "`true` where this is the answer to an earlier request with the same Idempotency-Key.",

@@ -21,7 +21,7 @@ export const batchOperations: Record<MethodsOf<"batch">, (described: Described) 
         content: json(ref("schemas", "BatchResults")),
       }),
     },
-    problems: [400, 406, 409, 412, 413, 415, 422, ...(requiresAny(described) ? [428] : [])],
+    problems: [400, 405, 406, 409, 412, 413, 415, 422, ...(requiresAny(described) ? [428] : [])],
   }),
 };
 
@@ -58,6 +58,13 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
   }),
 };
 
+/** Those that are not there where the service describes nothing. */
+export const descriptionPaths: readonly string[] = [
+  "/openapi.json",
+  "/openapi-3.2.json",
+  "/.well-known/api-catalog",
+];
+
 /** The names of these operations that a collection's could have too. */
 export const serviceIds = [
   "runBatch",
@@ -81,6 +88,7 @@ const healthContent: Part = { "application/health+json": { schema: ref("schemas"
 function health(described: Described, [id, summary]: [string, string]): OperationPlan {
   return {
     ...spoken(id, summary),
+    isFree: true,
     description: "For whatever watches over the service. Needs no credential.",
     answers: { 200: answer(described, "It passes.", { content: healthContent }) },
     problems: [400],

@@ -1,0 +1,169 @@
+/** Holds answers against the OpenAPI document of the service that gave them, as a reader of the document would. */
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { createEngine } from "../../../src/collection/engine.ts";
+import { createPatterns } from "../../../src/collection/patterns.ts";
+import { anywhere } from "../../../src/http/openapi/problem-responses.ts";
+import { answerName, type DescribedAnswer, type DescribedPath, describedPaths } from "./described-paths.ts";
+
+/** An answer, and what it was given to. */
+export interface SeenAnswer {
+  method: string;
+  /** As it was sent; empty where there was no request. */
+  target: string;
+  status: number;
+  /** By lower-case name. */
+  headers: Readonly<Record<string, string>>;
+  /** `undefined` where it was too much to keep. */
+  body: string | undefined;
+}
+
+/** What the judge says. */
+export interface Verdict {
+  /** What the document calls the answer; `undefined` for what it need not tell of. */
+  name: string | undefined;
+  /** What the document does not foresee. */
+  fault: string | undefined;
+}
+
+/** Judges the answers of one service. */
+export interface AnswerJudge {
+  judge(seen: SeenAnswer): Verdict;
+  /** The names of all answers that the document tells of. */
+  documented: readonly string[];
+}
+
+/** The page for people, whose files are no interface. */
+const notDescribed = /^\/docs(?:\/|$)/;
+
+/** A judge that goes by a document. `prefix` is the service's. */
+export function createAnswerJudge(document: object, prefix: string): AnswerJudge {
+  const { find, anyProblem, documented } = describedPaths(document, prefix);
+  const fits = schemaJudge(document);
+  const judge = (seen: SeenAnswer): Verdict => {
+    const path = /^(?:https?:\/\/[^/?#]*)?([^?]*)/i.exec(seen.target)?.[1] ?? "";
+    if (path === "*" || notDescribed.test(path)) return { name: undefined, fault: undefined };
+    const found = find(path);
+    if (found !== undefined && seen.method === "OPTIONS" && seen.status === 204)
+      return { name: undefined, fault: faultOfAllow(seen, found) };
+    const method = seen.method === "HEAD" ? "GET" : seen.method;
+    const answers = found?.methods[method];
+    const told = answers?.[seen.status];
+    if (found !== undefined && told !== undefined)
+      return {
+        name: answerName(seen.status, { method: seen.method, path: found }),
+        fault: faultIn(seen, told, fits),
+      };
+    const fault = faultUntold(seen, found, answers !== undefined) ?? faultIn(seen, anyProblem, fits);
+    const isAbsent = found === undefined && seen.status === 404;
+    return { name: answerName(seen.status), fault: isAbsent ? faultOfAbsence(seen) : fault };
+  };
+  return { judge, documented };
+}
+
+/** What is wrong with a value by a schema. */
+type Fits = (schema: object, value: unknown) => string | undefined;
+
+const documentId = "document";
+
+function schemaJudge(document: object): Fits {
+  const engine = createEngine({ compilePattern: createPatterns(), strictSchema: false });
+  engine.addSchema({ ...pointed(document), $id: documentId });
+  const compiled = new Map<object, ValidateFunction>();
+  return (schema, value) => {
+    const validate = compiled.get(schema) ?? engine.compile(pointed(schema));
+    compiled.set(schema, validate);
+    if (validate(value)) return undefined;
+    return validate.errors
+      ?.map(({ instancePath, keyword, params }) => `${instancePath} ${keyword} ${JSON.stringify(params)}`)
+      .join("; ");
+  };
+}
+
+/** With references that lead into the document. */
+function pointed(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${documentId}#/`)) as object;
+}
+
+/** What never gets as far as an operation, or is no method of the path, is told of once for all. */
+function faultUntold(
+  seen: SeenAnswer,
+  found: DescribedPath | undefined,
+  isOperation: boolean,
+): string | undefined {
+  const { status } = seen;
+  if (found !== undefined && !isOperation && status === 405) return faultOfAllow(seen, found);
+  if (!isOperation && status === 400) return undefined;
+  const isForeseen = anywhere.some((each) => each === status && each !== 405);
+  return isForeseen ? undefined : `the status ${status} is not foreseen`;
+}
+
+function faultOfAbsence({ body }: SeenAnswer): string | undefined {
+  return body === "" ? undefined : "a 404 has no content";
+}
+
+/** HEAD and OPTIONS go without saying. */
+function faultOfAllow({ headers }: SeenAnswer, { methods }: DescribedPath): string | undefined {
+  const told = Object.keys(methods);
+  const expected = [...told, ...(told.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
+  const allowed = (headers.allow ?? "").split(", ");
+  if (expected.sort().join() === allowed.sort().join()) return undefined;
+  return `Allow is ${headers.allow}, and ${expected.join(", ")} are described`;
+}
+
+function faultIn(
+  seen: SeenAnswer,
+  { headers = {}, content }: DescribedAnswer,
+  fits: Fits,
+): string | undefined {
+  const fault = faultOfFields(seen, headers);
+  if (fault !== undefined) return fault;
+  const type = seen.headers["content-type"];
+  if (content === undefined || isWithout(seen))
+    return type === undefined && !seen.body ? undefined : `content (${type}) is not foreseen`;
+  const mediaType = type?.split(";")[0] ?? "none";
+  const described = content[mediaType];
+  if (described === undefined) return `the media type ${mediaType} is not foreseen`;
+  if (seen.method === "HEAD" || seen.body === undefined || described.schema === undefined) return undefined;
+  return mediaType.endsWith("json") && mediaType !== "application/x-ndjson"
+    ? fits(described.schema, JSON.parse(seen.body))
+    : undefined;
+}
+
+function faultOfFields(seen: SeenAnswer, headers: NonNullable<DescribedAnswer["headers"]>) {
+  const required = Object.keys(headers).filter((field) => headers[field]?.required === true);
+  const missing = required.find(
+    (field) => seen.headers[field.toLowerCase()] === undefined && !isLeftOut(seen, field),
+  );
+  if (missing !== undefined) return `the field ${missing} is not there`;
+  const told = new Set(Object.keys(headers).map((field) => field.toLowerCase()));
+  const untold = Object.keys(seen.headers).find((field) => !told.has(field) && !everywhere.has(field));
+  return untold === undefined ? undefined : `the field ${untold} is not foreseen`;
+}
+
+/** The fields of HTTP itself, and those that browsers and caches heed, which are none of the interface. */
+const everywhere = new Set([
+  "date",
+  "connection",
+  "content-type",
+  "content-length",
+  "cache-control",
+  "vary",
+  "x-content-type-options",
+  "content-security-policy",
+  "referrer-policy",
+  "strict-transport-security",
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+]);
+
+/** What a retry is told of what its caller may not read any more. */
+function isWithout({ headers, status }: SeenAnswer): boolean {
+  const isAsked =
+    headers["preference-applied"] === "return=minimal" || headers["idempotent-replayed"] === "true";
+  return status === 201 && isAsked && headers["content-type"] === undefined;
+}
+
+/** A problem that is found before anybody counts requests has nothing to tell of the count. */
+function isLeftOut({ status, target }: SeenAnswer, field: string): boolean {
+  return field.startsWith("RateLimit") && (status === 408 || target === "");
+}

@@ -1,0 +1,113 @@
+/** The paths of an OpenAPI document: which one a request goes to, and which answers are told of there. */
+import { anywhere } from "../../../src/http/openapi/problem-responses.ts";
+
+/** What a document tells of an answer. */
+export interface DescribedAnswer {
+  headers?: Record<string, { required?: boolean }>;
+  content?: Record<string, { schema?: object }>;
+}
+
+/** A path, and what a document tells of the answers to each method there, by status. */
+export interface DescribedPath {
+  /** In words that are the same for every service: `/{collection}/{id}`. */
+  name: string;
+  methods: Readonly<Record<string, Readonly<Record<string, DescribedAnswer>>>>;
+}
+
+/** All that a document tells of. */
+export interface DescribedPaths {
+  /** What is told of a path of a request, which has no query string any more. */
+  find(path: string): DescribedPath | undefined;
+  /** The problem that any request may meet. */
+  anyProblem: DescribedAnswer;
+  /** Each answer by its name. */
+  documented: readonly string[];
+}
+
+/** What an answer is called: `GET /{collection}/{id} 304`, or `any request 431`. */
+export function answerName(status: number, told?: { method: string; path: DescribedPath }): string {
+  return told === undefined ? `any request ${status}` : `${told.method} ${told.path.name} ${status}`;
+}
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, DescribedAnswer> }>>;
+  components: Record<string, Record<string, { schema?: { pattern?: string } }>>;
+}
+
+/** The paths of the document of a service with this prefix. */
+export function describedPaths(document: object, prefix: string): DescribedPaths {
+  const { components } = document as Document;
+  const { paths } = resolved(document) as Document;
+  const collection = components.parameters?.collection?.schema?.pattern?.slice(1, -1) ?? "[^/]+";
+  const all = Object.entries(paths)
+    .map(([path, item]) => ({
+      path,
+      shape: shapeOf(path, collection),
+      told: { name: nameOf(path, prefix), methods: methodsOf(item) },
+    }))
+    .sort((a, b) => a.path.split("{").length - b.path.split("{").length); // what is spelled out comes first
+  const told = all.map((each) => each.told);
+  return {
+    find: (path) => all.find(({ shape }) => shape.test(canonical(path, prefix)))?.told,
+    anyProblem: Object.values(told[0]?.methods ?? {})[0]?.default ?? {},
+    documented: [...new Set([...told.flatMap(namesOf), ...anywhere.map((status) => answerName(status))])],
+  };
+}
+
+function methodsOf(item: Document["paths"][string]): DescribedPath["methods"] {
+  const methods = Object.entries(item).map(([method, { responses }]) => [method.toUpperCase(), responses]);
+  return Object.fromEntries(methods) as DescribedPath["methods"];
+}
+
+function namesOf(path: DescribedPath): string[] {
+  return Object.entries(path.methods).flatMap(([method, answers]) =>
+    Object.keys(answers)
+      .filter((status) => status !== "default")
+      .map((status) => answerName(Number(status), { method, path })),
+  );
+}
+
+const outside = /^\/(?:livez|readyz|healthz|problems\/\{slug\}|openapi.*\.json|\.well-known\/.*)$/;
+
+/** Every collection is one of many. */
+function nameOf(path: string, prefix: string): string {
+  if (!path.startsWith(`${prefix}/`) || outside.test(path)) return path;
+  return path.slice(prefix.length).replace(/^\/(?!_)[^/]+/, "/{collection}");
+}
+
+function shapeOf(path: string, collection: string): RegExp {
+  const shape = path
+    .replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&")
+    .replaceAll("{collection}", `(?:${collection})`)
+    .replaceAll(/\{(?:id|slug)\}/g, "[^/]+");
+  return new RegExp(`^${shape}$`, "s");
+}
+
+/** One slash at the end is ignored below the prefix. */
+function canonical(path: string, prefix: string): string {
+  const isBelow = path.startsWith(`${prefix}/`) && path.length > prefix.length + 1;
+  const cut = isBelow ? path.replace(/\/$/, "") : path;
+  try {
+    return cut
+      .split("/")
+      .map((segment) => decodeURIComponent(segment).replaceAll("/", "%2F").replaceAll("\n", "%0A"))
+      .join("/");
+  } catch {
+    return "undecodable";
+  }
+}
+
+/** With its responses and header fields in place of the references to them. */
+function resolved(document: object): object {
+  const { components, paths } = document as Document;
+  const replace = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    const [, kind = "", key = ""] =
+      /^#\/components\/(responses|headers)\/(.+)$/.exec(String(Reflect.get(value, "$ref"))) ?? [];
+    const target = components[kind]?.[key];
+    if (target !== undefined) return replace(target);
+    if (Array.isArray(value)) return value.map(replace);
+    return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, replace(inner)]));
+  };
+  return { ...document, paths: replace(paths) } as object;
+}

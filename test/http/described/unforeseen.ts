@@ -1,0 +1,17 @@
+/** A file of tests that must fail: its service gives what the document that it is held against does not tell of. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadConfig } from "../../../src/config.ts";
+import { startServer } from "../../../src/server.ts";
+import { folder } from "../../commands/cli.ts";
+import { watchAnswers } from "./watch-answers.ts";
+
+test("the answers are as they should be", async (t) => {
+  const cwd = await folder(t, {});
+  const config = await loadConfig({ flags: { port: "0" }, env: {}, cwd });
+  const server = await startServer(config);
+  watchAnswers(Number(new URL(server.origin).port), { ...config, http: { ...config.http, docs: false } });
+  for (const path of ["/livez", "/openapi.json"])
+    assert.equal((await fetch(`${server.origin}${path}`)).status, 200);
+  await server.stop();
+});

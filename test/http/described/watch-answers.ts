@@ -1,0 +1,131 @@
+/**
+ * Watches what services in this process answer, whoever asks and over whatever connection, and holds it against the OpenAPI
+ * document of each. What is not watched: services in processes of their own, and those that are embedded.
+ *
+ * Answers are only noted while tests run, and judged when the process ends: the judge holds up nothing that is measured, and
+ * a hook that fails would keep other hooks from stopping their services.
+ */
+import { ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { after } from "node:test";
+import type { Config } from "../../../src/config.ts";
+import { openApiDocument } from "../../../src/http/openapi/document.ts";
+import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
+import { leaveNames, noteDocumented, noteSeen } from "./seen-answers.ts";
+
+/** What a service has answered. */
+interface Kept {
+  config: Config;
+  answers: SeenAnswer[];
+}
+
+/** What is kept of one file's tests: further answers are counted, and larger bodies left out. */
+const bounds = { answers: 50_000, bytes: 64_000_000, bodyBytes: 262_144 };
+
+const all: Kept[] = [];
+const watched = new Map<number, Kept>();
+const sum = { answers: 0, bytes: 0 };
+
+/** Watches the service that listens on a port, until another one does. The file fails where an answer was not foreseen. */
+export function watchAnswers(port: number, config: Config): void {
+  if (all.length === 0) listen();
+  const kept: Kept = { config, answers: [] };
+  all.push(kept);
+  watched.set(port, kept);
+}
+
+let documents: object[] | undefined;
+
+after(async () => {
+  documents = await Promise.all(
+    all.map(({ config }) => openApiDocument({ ...config, settings: config.http }, "3.2")),
+  );
+});
+
+process.once("exit", () => {
+  if (all.length === 0) return;
+  const faults = documents === undefined ? ["the tests did not come to their end"] : judgeAll(documents);
+  leaveNames();
+  if (sum.answers > bounds.answers)
+    console.error(`${sum.answers - bounds.answers} answers of ${sum.answers} were not judged`);
+  if (faults.length === 0) return;
+  console.error(`Answers that the OpenAPI document does not foresee:\n  ${faults.slice(0, 10).join("\n  ")}`);
+  process.exitCode = 1;
+});
+
+function judgeAll(documents: readonly object[]): string[] {
+  const faults = all.flatMap(({ config, answers }, n) => {
+    const judge = judgeOf(documents[n] ?? {}, config.http.prefix);
+    noteDocumented(judge.documented);
+    return answers.flatMap((answer) => faultsOf(judge, answer));
+  });
+  return [...new Set(faults)];
+}
+
+function faultsOf({ judge }: AnswerJudge, answer: SeenAnswer): string[] {
+  const { name, fault } = judge(answer);
+  if (name !== undefined) noteSeen(name);
+  if (fault === undefined) return [];
+  const { method, target, status, body = "" } = answer;
+  return [`${method} ${target.slice(0, 200)} ${status}: ${fault} ${body.slice(0, 300)}`];
+}
+
+const judges = new Map<string, AnswerJudge>();
+
+/** Services of one configuration have one judge. */
+function judgeOf(document: object, prefix: string): AnswerJudge {
+  const text = JSON.stringify(document);
+  const judge = judges.get(text) ?? createAnswerJudge(document, prefix);
+  judges.set(text, judge);
+  return judge;
+}
+
+/** Node's own classes are the two places that every answer goes through. */
+function listen(): void {
+  const { writeHead, end } = ServerResponse.prototype;
+  const heads = new WeakMap<ServerResponse, unknown>();
+  Object.assign(ServerResponse.prototype, {
+    writeHead(this: ServerResponse, ...given: unknown[]) {
+      heads.set(this, given.at(-1));
+      return Reflect.apply(writeHead, this, given);
+    },
+    end(this: ServerResponse, ...given: unknown[]) {
+      const { method = "", url: target = "", socket } = this.req;
+      const headers = { ...(heads.get(this) as Record<string, string>) };
+      const body = typeof given[0] === "string" ? given[0] : "";
+      keep(socket?.localPort, { method, target, status: this.statusCode, headers, body });
+      return Reflect.apply(end, this, given);
+    },
+  });
+  const { end: endSocket } = Socket.prototype;
+  Object.assign(Socket.prototype, {
+    end(this: Socket, ...given: unknown[]) {
+      if (typeof given[0] === "string" && given[0].startsWith("HTTP/1.1 "))
+        keep(this.localPort, parsed(given[0]));
+      return Reflect.apply(endSocket, this, given);
+    },
+  });
+}
+
+function keep(port: number | undefined, answer: SeenAnswer): void {
+  const kept = watched.get(port ?? 0);
+  if (kept === undefined) return;
+  sum.answers++;
+  if (sum.answers > bounds.answers) return;
+  const { length } = answer.body ?? "";
+  const isKept = length <= bounds.bodyBytes && sum.bytes + length <= bounds.bytes;
+  if (isKept) sum.bytes += length;
+  kept.answers.push(isKept ? answer : { ...answer, body: undefined });
+}
+
+/** The answer to what never became a request. */
+function parsed(text: string): SeenAnswer {
+  const [head = "", body] = text.split("\r\n\r\n");
+  const [first = "", ...lines] = head.split("\r\n");
+  const fields = lines.map((line) => {
+    const [name = "", value = ""] = line.split(/: (.*)/s);
+    return [name.toLowerCase(), value] as const;
+  });
+  const headers = Object.fromEntries(fields);
+  return { method: "", target: "", status: Number(first.split(" ")[1]), headers, body };
+}

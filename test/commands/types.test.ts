@@ -1,10 +1,15 @@
-/** `holdfast types`, and what the compiler makes of it. Takes about ten seconds. */
+/** `holdfast types`, and what the compiler makes of it. Takes about fifteen seconds. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { auth } from "../http/access/callers.ts";
+import { type ServiceOptions, startService } from "../http/service.ts";
 import { folder, run } from "./cli.ts";
 
 const configuration = {
@@ -25,8 +30,17 @@ const configuration = {
       timestamps: true,
     },
     notes: {},
+    choices: {
+      schema: {
+        type: "object",
+        not: { required: ["never"] },
+        required: ["a"],
+        properties: { a: { type: "string" }, b: { $ref: "#/properties/a" } },
+      },
+      defaults: { a: "x" },
+    },
   },
-};
+} as const;
 
 const usage = `
 import { createClient } from "holdfast-client";
@@ -82,4 +96,95 @@ test("without declared collections any name has any attributes, and what cannot 
   const failed = await run(t, ["types", "-o", "missing/service.d.ts"], { cwd });
   assert.equal(failed.exitCode, 1);
   assert.equal(failed.stderr, "holdfast: missing/service.d.ts cannot be written: its folder is not there.\n");
+});
+
+/** A service, and where it runs. */
+async function serve(t: TestContext, options: ServiceOptions): Promise<string> {
+  const service = await startService(options);
+  t.after(() => service.stop());
+  return service.origin;
+}
+
+/** Something that gives one answer to whoever shows a credential, and where it runs. */
+async function serveText(t: TestContext, text: string, token?: string): Promise<string> {
+  const server = createServer(({ headers }, response) => {
+    const isKnown = token === undefined || headers.authorization === `Bearer ${token}`;
+    response.writeHead(isKnown ? 200 : 401).end(isKnown ? text : "");
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test("a running service has the types of its configuration", async (t) => {
+  const { collections } = configuration;
+  const cwd = await folder(t, { "holdfast.config.json": JSON.stringify(configuration) });
+  const { stdout: expected } = await run(t, ["types"], { cwd });
+  const origin = await serve(t, { collections, auth, prefix: "/shop/v2" });
+  const elsewhere = await folder(t, {});
+  const written = await run(t, ["types", origin, "-o", "service.d.ts"], { cwd: elsewhere });
+  assert.deepEqual([written.exitCode, written.stdout, written.stderr], [0, "", ""]);
+  assert.equal(await readFile(join(elsewhere, "service.d.ts"), "utf8"), expected);
+  const byBaseUrl = await run(t, ["types", `${origin}/shop/v2`], { cwd: elsewhere });
+  assert.equal(byBaseUrl.stdout, expected);
+});
+
+test("attributes that are for some are in the types of the configuration, and not in those of the service", async (t) => {
+  const properties = { name: { type: "string" }, salary: { type: "number" } } as const;
+  const collections = {
+    people: { schema: { type: "object", properties }, attributes: { salary: { roles: ["hr"] } } },
+  } as const;
+  const cwd = await folder(t, {
+    "holdfast.config.json": JSON.stringify({ collections, auth: { keys: true } }),
+  });
+  assert.match((await run(t, ["types"], { cwd })).stdout, /salary/);
+  const { stdout } = await run(t, ["types", await serve(t, { collections, auth })], { cwd });
+  assert.match(stdout, /"name"/);
+  assert.doesNotMatch(stdout, /salary/);
+});
+
+test("a service that wants a credential gets the one of --token", async (t) => {
+  const cwd = await folder(t, {});
+  const description = await fetch(`${await serve(t, {})}/openapi.json`);
+  const origin = await serveText(t, await description.text(), "hf_right");
+  const { stdout } = await run(t, ["types", origin, "--token", "hf_right"], { cwd });
+  assert.match(stdout, /readonly collections: Record<string, object>;/);
+  const failures = {
+    "asks for a credential. Give one with --token.": [origin],
+    "is not shown to the holder of this --token.": [origin, "--token", "hf_wrong"],
+  };
+  for (const [expected, args] of Object.entries(failures)) {
+    const { exitCode, stdout, stderr } = await run(t, ["types", ...args], { cwd });
+    assert.deepEqual([exitCode, stdout], [1, ""]);
+    assert.equal(stderr, `holdfast: ${origin}/openapi.json ${expected}\n`);
+  }
+});
+
+test("what has no types to give is one line", async (t) => {
+  const cwd = await folder(t, {});
+  const empty = await serveText(t, "");
+  const gone = createServer().listen(0, "127.0.0.1");
+  await once(gone, "listening");
+  const { port } = gone.address() as AddressInfo;
+  await new Promise((resolve) => gone.close(resolve));
+  const undescribed = await serve(t, { docs: false });
+  const foreign = await serveText(t, "<p>Hello");
+  const failures: [args: string[], expected: RegExp][] = [
+    [["localhost:3000"], /"localhost:3000" is no URL of a service, such as http:/],
+    [[`http://127.0.0.1:${port}`], /openapi\.json cannot be read: connect ECONNREFUSED/],
+    [
+      [undescribed],
+      /openapi\.json is not there: no Holdfast runs at that address, or one with "docs": false/,
+    ],
+    [[foreign], /is no OpenAPI document\. Is it a Holdfast that runs there/],
+    [[empty], /is no OpenAPI document/],
+    [[foreign, "--config", "x.json"], /Give a URL or --config and --store, not both/],
+    [["--token", "x"], /--token is for a service: give its URL too/],
+  ];
+  for (const [args, expected] of failures) {
+    const { exitCode, stdout, stderr } = await run(t, ["types", ...args], { cwd });
+    assert.deepEqual([exitCode, stdout], [1, ""], args.join(" "));
+    assert.match(stderr, expected);
+    assert.match(stderr, /^holdfast: .*\n$/);
+  }
 });

@@ -1,40 +1,37 @@
 import type { Collection } from "../../collection/collection.ts";
+import { StartError } from "../../errors.ts";
+import { openApiDocument } from "../../http/openapi/document.ts";
 import { configOf, type Environment } from "../options.ts";
 import { writeText } from "../output.ts";
+import { fetchDescription } from "./fetch-description.ts";
+import { typesOf } from "./types-of.ts";
 
-/** Writes the types. Throws StartError when the configuration is wrong, or the file cannot be written. */
+/**
+ * Writes the types. Throws StartError when the configuration is wrong, the service does not describe itself, or the file
+ * cannot be written.
+ */
 export async function runTypes(
-  { output, ...flags }: Record<string, unknown>,
+  { url, token, output, ...flags }: Record<string, unknown>,
   env: Environment,
 ): Promise<void> {
-  const { collections } = await configOf(flags, env);
-  const text = typesOf([...collections.values()]);
-  await writeText(text, output);
+  const isRemote = typeof url === "string";
+  if (isRemote && (flags.config !== undefined || flags.store !== undefined))
+    throw new StartError("Give a URL or --config and --store, not both.");
+  if (!isRemote && token !== undefined) throw new StartError("--token is for a service: give its URL too.");
+  const description = isRemote
+    ? await fetchDescription(url, token as string | undefined)
+    : await configured(flags, env);
+  await writeText(typesOf(description), output);
 }
 
-/** The text of a module. The client makes types of schemas itself, and JSON is the literal type of what it says. */
-function typesOf(collections: readonly Collection[]): string {
-  const declared = collections.map(
-    (collection) => `    ${JSON.stringify(collection.name)}: ${typeOf(collection)};`,
-  );
-  const all = declared.length === 0 ? "Record<string, object>" : `{\n${declared.join("\n")}\n  }`;
-  return `// Written by "holdfast types". Use it with holdfast-client: createClient<Service>({ baseUrl: "…" })
-
-export interface Service {
-  readonly collections: ${all};
-}
-`;
+/** What a service of this configuration would say of itself to somebody who may see everything. */
+async function configured(flags: Record<string, unknown>, env: Environment): Promise<object> {
+  const { collections, openCollections, http } = await configOf(flags, env);
+  const all = new Map([...collections].map(([name, collection]) => [name, toldToAll(collection)]));
+  return openApiDocument({ collections: all, openCollections, settings: http }, "3.1");
 }
 
-/** What of a declaration says how resources are read and written. */
-function typeOf({ idKind, schema, timestamps, defaults, attributeRules }: Collection): string {
-  const marks = attributeRules.map(({ name, readOnly, writeOnly }) => [name, { readOnly, writeOnly }]);
-  const declaration = {
-    id: idKind,
-    timestamps,
-    defaults: Object.fromEntries(defaults.map(({ name }) => [name, true])),
-    attributes: Object.fromEntries(marks),
-    ...(schema === undefined ? {} : { schema: JSON.parse(schema) as unknown }),
-  };
-  return JSON.stringify(declaration, undefined, 2).replaceAll("\n", "\n    ");
+function toldToAll(collection: Collection): Collection {
+  const attributeRules = collection.attributeRules.map((rule) => ({ ...rule, roles: undefined }));
+  return { ...collection, attributeRules, sight: undefined };
 }

@@ -4,29 +4,11 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { folder } from "./cli.ts";
-
-/** The environment of a stranger who has this Node first on the path, and nothing of this clone. */
-function strangersEnvironment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|NODE_TEST_CONTEXT|INIT_CWD)$/i.test(name),
-  );
-  const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
-  return { ...Object.fromEntries(own), PATH: [dirname(process.execPath), ...path].join(delimiter) };
-}
-
-async function npm(args: readonly string[], cwd: string): Promise<string> {
-  const { stdout } = await promisify(execFile)("npm", args, { cwd, env: strangersEnvironment() });
-  return stdout;
-}
-
-interface Packed {
-  filename: string;
-  files: { path: string }[];
-}
+import { npm, type Packed, strangersEnvironment } from "./stranger.ts";
 
 /** Starts `npx holdfast serve` and gives its base address; the whole process group is ended with the test. */
 async function npxServe(t: TestContext, cwd: string): Promise<string> {

@@ -1,0 +1,25 @@
+/** Somebody who has npm, this Node, and nothing of this clone. */
+import { execFile } from "node:child_process";
+import { delimiter, dirname } from "node:path";
+import { promisify } from "node:util";
+
+/** The environment of a stranger who has this Node first on the path, and nothing of this clone. */
+export function strangersEnvironment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|NODE_TEST_CONTEXT|INIT_CWD)$/i.test(name),
+  );
+  const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
+  return { ...Object.fromEntries(own), PATH: [dirname(process.execPath), ...path].join(delimiter) };
+}
+
+/** What npm writes when a stranger runs it. */
+export async function npm(args: readonly string[], cwd: string): Promise<string> {
+  const { stdout } = await promisify(execFile)("npm", args, { cwd, env: strangersEnvironment() });
+  return stdout;
+}
+
+/** What `npm pack --json` tells of a package. */
+export interface Packed {
+  filename: string;
+  files: { path: string }[];
+}

@@ -1,5 +1,5 @@
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
-import { openDatabase } from "../postgres/databases.ts";
+import { openDatabase, query } from "../postgres/databases.ts";
 import type { Fixture } from "./contract/fixture.ts";
 
 /** A store on a PostgreSQL database of its own, on the server that the tests start or on the given one. */
@@ -15,6 +15,7 @@ export async function openPostgresFixture(
     url,
     async reopen() {
       await store.close();
+      await untilAlone(url);
       store = await openStore({ kind: "postgres", url }, options);
       return store;
     },
@@ -23,4 +24,16 @@ export async function openPostgresFixture(
       release();
     },
   };
+}
+
+const othersSql = `select count(*) as others from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+
+/** Waits until the server has noticed that those who used the database are gone: what they sent last may still be under way. */
+async function untilAlone(url: string): Promise<void> {
+  for (const endAt = Date.now() + 10_000; Date.now() < endAt; ) {
+    const { rows } = await query(url, othersSql);
+    if (Number(rows[0].others) === 0) return;
+  }
+  throw new Error("The database is still in use.");
 }

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { folder } from "../commands/cli.ts";
-import { npm, type Packed, strangersEnvironment } from "../commands/stranger.ts";
+import { npm, type Packed } from "../commands/stranger.ts";
 import { startService } from "../http/service.ts";
 
 const program = `
@@ -26,9 +26,14 @@ const use = `
   client.topics.create({ title: 1 });
 `;
 
-test("the package, installed in an empty folder, works in plain Node and brings nothing along", async (t) => {
-  const service = await startService();
-  t.after(() => service.stop());
+/** What runs JavaScript outside of browsers, and how; those that are not on this machine are skipped. */
+const runtimes = [
+  { name: "Node", command: process.execPath, flags: [] },
+  { name: "Bun", command: "bun", flags: ["run"] },
+  { name: "Deno", command: "deno", flags: ["run", "--allow-net"] },
+];
+
+test("the package, installed in an empty folder,", async (t) => {
   const cwd = await folder(t, {
     "package.json": '{"name":"stranger","private":true,"type":"module"}',
     "program.ts": program,
@@ -37,30 +42,39 @@ test("the package, installed in an empty folder, works in plain Node and brings 
   const output = await npm(["pack", "--json", "--pack-destination", cwd], resolve("client"));
   const [packed] = JSON.parse(output) as Packed[];
   assert.ok(packed);
-  const foreign = packed.files.filter(({ path }) => !/^dist\/[a-z-]+(\.js|\.d\.ts)$/.test(path));
-  assert.deepEqual(foreign.map(({ path }) => path).sort(), ["LICENSE", "README.md", "package.json"]);
-
   await npm(["install", "--offline", "--no-audit", "--no-fund", `./${packed.filename}`], cwd);
-  const installed = await readdir(join(cwd, "node_modules"));
-  assert.deepEqual(
-    installed.filter((name) => !name.startsWith(".")),
-    ["holdfast-client"],
-  );
-  for (const name of await readdir(join(cwd, "node_modules/holdfast-client/dist"))) {
-    const text = await readFile(join(cwd, "node_modules/holdfast-client/dist", name), "utf8");
-    const imported = [...text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map(([, from]) => from);
-    for (const from of imported)
-      assert.match(String(from), /^\.\/[a-z-]+\.(js|ts)$/, `${name} imports ${from}`);
-  }
-  // Without skipLibCheck: what the declarations import must be there too.
-  const flags = ["--strict", "--noEmit", "--module", "nodenext", "--allowImportingTsExtensions"];
-  await promisify(execFile)(resolve("node_modules/.bin/tsc"), [...flags, "--lib", "es2022,dom", "use.ts"], {
-    cwd,
-  }).catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
 
-  const { stdout } = await promisify(execFile)(process.execPath, ["program.ts", `${service.origin}/api/v1`], {
-    cwd,
-    env: strangersEnvironment(),
+  await t.test("is what was built and nothing else, and brings nothing along", async () => {
+    const foreign = packed.files.filter(({ path }) => !/^dist\/[a-z-]+(\.js|\.d\.ts)$/.test(path));
+    assert.deepEqual(foreign.map(({ path }) => path).sort(), ["LICENSE", "README.md", "package.json"]);
+    const installed = await readdir(join(cwd, "node_modules"));
+    assert.deepEqual(
+      installed.filter((name) => !name.startsWith(".")),
+      ["holdfast-client"],
+    );
+    for (const { path } of packed.files) {
+      const text = await readFile(join(cwd, "node_modules/holdfast-client", path), "utf8");
+      if (path.endsWith(".js"))
+        for (const [, from] of text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g))
+          assert.match(String(from), /^\.\/[a-z-]+\.js$/, `${path} imports ${from}`);
+    }
   });
-  assert.equal(stdout, "true Two\n");
+
+  await t.test("has types", async () => {
+    // Without skipLibCheck: what the declarations import must be there too.
+    const args = ["--strict", "--noEmit", "--module", "nodenext", "--lib", "es2022,dom", "use.ts"];
+    const compiled = promisify(execFile)(resolve("node_modules/.bin/tsc"), args, { cwd });
+    await compiled.catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
+  });
+
+  for (const { name, command, flags } of runtimes)
+    await t.test(`works in ${name}`, async (t) => {
+      const runs = await promisify(execFile)(command, ["--version"]).catch(() => undefined);
+      if (runs === undefined) return t.skip(`there is no ${command} on this machine`);
+      const service = await startService();
+      t.after(() => service.stop());
+      const args = [...flags, "program.ts", `${service.origin}/api/v1`];
+      const { stdout } = await promisify(execFile)(command, args, { cwd });
+      assert.equal(stdout, "true Two\n");
+    });
 });

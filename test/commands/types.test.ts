@@ -51,7 +51,8 @@ export async function use(): Promise<number | null | undefined> {
   const topic = await client.topics.create({ title: "One", secret: "x" });
   const status: "open" | "done" = topic.status;
   const time: string | undefined = topic.updatedAt;
-  await client.notes.create({ anything: [status, time] });
+  const { a }: { a: string } = await client.choices.create({});
+  await client.notes.create({ anything: [status, time, a] });
   // @ts-expect-error: nobody can read it
   topic.secret;
   // @ts-expect-error: no such collection

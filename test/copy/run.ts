@@ -1,5 +1,7 @@
 /** Copies as a process does it: from the opening of both stores to their close. */
-import { type Copied, type CopyOptions, copyStore } from "../../src/store/copy/copy.ts";
+import assert from "node:assert/strict";
+import { StartError } from "../../src/errors.ts";
+import { type Copied, type CopyOptions, copyStore, type Part } from "../../src/store/copy/copy.ts";
 import type { Source } from "../../src/store/copy/whole.ts";
 import { openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -48,3 +50,21 @@ export async function copyPages(from: StoreAddress, to: StoreAddress, pages: num
     if (error.message !== "enough") throw error;
   });
 }
+
+/** Copies, and breaks off when a part of the work would begin. */
+export async function copyUntil(from: StoreAddress, to: StoreAddress, part: Part): Promise<void> {
+  const watch = async (what: Part) => {
+    if (what === part) throw new Error("enough");
+    return { update() {}, stop() {} };
+  };
+  await copy(from, to, { watch }).catch((error: Error) => {
+    if (error.message !== "enough") throw error;
+  });
+}
+
+/** Takes an error that tells the person who copies something in these words. */
+export const refusal = (words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof StartError, String(error));
+  assert.match(error.message, words);
+  return true;
+};

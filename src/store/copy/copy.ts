@@ -12,10 +12,13 @@ export interface Watch {
   stop(): void;
 }
 
+/** The parts of the work, in their order. */
+export type Part = "copying" | "making indexes" | "verifying";
+
 /** How a copy is made. */
 export interface CopyOptions {
   /** Begins to watch a part of the work that has so many items. @default nobody watches */
-  watch?: (what: "copying" | "verifying", total: number) => Promise<Watch>;
+  watch?: (what: Part, total: number) => Promise<Watch>;
   /** Breaks the copy off, which is then rejected with the signal's reason. */
   signal?: AbortSignal;
   /** How much is copied in one transaction. */
@@ -46,7 +49,13 @@ export async function copyStore(source: Source, target: Target, options: CopyOpt
       await copySection(source, target, { part, progress, options, watch });
     }
   });
-  await target.complete(found.outline);
+  await watched(options, { what: "making indexes", total: found.resources }, async (watch) => {
+    let done = 0;
+    await target.complete(found.outline, ({ count }) => {
+      done += count;
+      watch.update(done, done);
+    });
+  });
   await source.refresh();
   requireUnchanged(found.stamp, (await survey(source)).stamp);
   const same = await watched(options, { what: "verifying", total: found.total }, (watch) =>
@@ -107,7 +116,7 @@ async function copySection(source: Source, target: Target, work: SectionWork): P
 
 async function watched<T>(
   { watch }: CopyOptions,
-  { what, total }: { what: "copying" | "verifying"; total: number },
+  { what, total }: { what: Part; total: number },
   work: (watch: Watch) => Promise<T>,
 ): Promise<T> {
   const watching = (await watch?.(what, total)) ?? { update() {}, stop() {} };

@@ -6,8 +6,9 @@ import { type Contents, type Outline, type Section, sectionsOf } from "./whole.t
 export interface Survey {
   outline: Outline;
   sections: readonly { section: Section; count: number }[];
-  /** The items of all sections. */
+  /** The items of all sections, and how many of them are resources. */
   total: number;
+  resources: number;
   /** Another one where a collection, a counter or the number of anything is not the same. */
   stamp: string;
 }
@@ -23,7 +24,8 @@ export async function survey(contents: Contents): Promise<Survey> {
   }
   const total = sections.reduce((sum, { count }) => sum + count, 0);
   const stamp = createHash("sha256").update(JSON.stringify({ outline, sections })).digest("base64url");
-  return { outline, sections, total, stamp };
+  const resources = outline.collections.reduce((sum, { count }) => sum + count, 0);
+  return { outline, sections, total, resources, stamp };
 }
 
 /** The head has counted them. */

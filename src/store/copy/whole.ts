@@ -134,8 +134,8 @@ export interface Target extends Contents {
   begin(outline: Outline, mark: string): Promise<boolean>;
   /** Adds items and puts one mark in the place of another, both or none. Throws StartError where another copy has moved the mark. */
   write(section: Section, items: readonly Item[], mark: { before: string; after: string }): Promise<void>;
-  /** All items are there: makes the rest be as in the outline. It may be done again. */
-  complete(outline: Outline): Promise<void>;
+  /** All items are there: makes the rest be as in the outline, and tells of each collection that is. It may be done again. */
+  complete(outline: Outline, onDone: (collection: CollectionOutline) => void): Promise<void>;
   /** Makes it a store like any other. */
   release(): Promise<void>;
   close(): Promise<void>;

@@ -9,24 +9,27 @@ import { smallWrite, transact } from "./transaction.ts";
 
 const maxTries = 20;
 
-/**
- * Makes the tables of a store where there are none. Throws StartError where the database is not fit for one, and where a
- * copy into it is not finished, unless it may be so.
- */
-export async function prepareDatabase(
-  connections: Connections,
-  { mayBeUnfinished = false } = {},
-): Promise<void> {
+/** What is wanted of a database. */
+export interface Wanted {
+  /** A copy into it may have been broken off. @default false */
+  mayBeUnfinished?: boolean;
+  /** It must be a store already: nothing is made. @default false */
+  isThere?: boolean;
+}
+
+/** Makes the tables of a store where there are none. Throws StartError where the database is not fit for one, or not as is wanted. */
+export async function prepareDatabase(connections: Connections, wanted: Wanted = {}): Promise<void> {
   const { rows } = await connections.run({ sql: "show server_encoding" });
   if (rows[0]?.[0] !== "UTF8")
     throw new StartError(
       `The database must be encoded in UTF8, and is in ${rows[0]?.[0]}: create another one.`,
     );
   const { isMade, isUnfinished } = await lookForTables(connections);
-  if (isUnfinished && !mayBeUnfinished)
+  if (isUnfinished && wanted.mayBeUnfinished !== true)
     throw new StartError(
       'The database is a copy that is not finished: run the same "holdfast copy" again, or choose another store.',
     );
+  if (!isMade && wanted.isThere === true) throw new StartError("There is no store in the database.");
   if (!isMade) await makeTables(connections);
   const { rows: found } = await connections.run({
     sql: "select value from holdfast_meta where name = 'format'",

@@ -136,7 +136,7 @@ export class PostgresStore implements Store {
   /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
   async #reach(): Promise<void> {
     const { connections, history, sweepMs, readOnly, onWarning } = this.#parts;
-    await prepareDatabase(connections);
+    await prepareDatabase(connections, { isThere: readOnly });
     const relaxed = await findRelaxed(connections);
     if (relaxed !== undefined) onWarning(relaxed);
     await this.#declarations.reload();

@@ -72,7 +72,12 @@ export class PostgresContents implements Contents {
   /** Where the items of a section are. */
   placeOf(section: Section): Place {
     if (!("collection" in section)) return { kind: section.kind };
-    return { kind: section.kind, number: this.#collection(section).number };
+    return { kind: section.kind, number: this.numberOf(section.collection) };
+  }
+
+  /** The number that the tables of a collection are named by. */
+  numberOf(name: string): number {
+    return this.#collection(name).number;
   }
 
   /** An item as the database has it. */
@@ -87,7 +92,7 @@ export class PostgresContents implements Contents {
 
   #keyOf(section: Section, key: Cell): Cell {
     if (section.kind !== "resources") return key;
-    return keyOf(this.#collection(section).idKind, String(key));
+    return keyOf(this.#collection(section.collection).idKind, String(key));
   }
 
   #toItem(section: Section, row: Row): Item {
@@ -96,10 +101,10 @@ export class PostgresContents implements Contents {
       return type === "integer" && cell !== null ? Number(cell) : cell;
     });
     if (section.kind !== "resources") return cells;
-    return cells.with(0, idOf(this.#collection(section).idKind, String(cells[0])));
+    return cells.with(0, idOf(this.#collection(section.collection).idKind, String(cells[0])));
   }
 
-  #collection({ collection: name }: Section & { collection: string }) {
+  #collection(name: string) {
     const known = this.#catalogue.byName.get(name);
     if (known === undefined) throw new Error(`The store has no collection ${JSON.stringify(name)}.`);
     return known;

@@ -9,7 +9,7 @@ import { PostgresContents } from "./contents.ts";
 export async function openPostgresSource(url: string): Promise<Source> {
   const visit = beginVisit(url);
   try {
-    await inWords(prepareDatabase(visit.connections));
+    await inWords(prepareDatabase(visit.connections, { isThere: true }));
     const source = new PostgresSource(visit, await inWords(openSnapshot(visit.connections)));
     await source.look();
     return source;

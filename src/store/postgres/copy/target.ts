@@ -1,6 +1,6 @@
 /** A store's database that is made to be like another store. */
 import { StartError } from "../../../errors.ts";
-import type { Item, Outline, Section, Target } from "../../copy/whole.ts";
+import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
 import type { Connections } from "../connections.ts";
 import { gatherSome } from "../gather.ts";
 import { migrateAll } from "../migrate.ts";
@@ -74,21 +74,12 @@ class PostgresTarget extends PostgresContents implements Target {
     });
   }
 
-  async complete({ groups, collections }: Outline): Promise<void> {
-    const numbered = collections.map((outline) => {
-      const { number } = this.placeOf({ kind: "resources", collection: outline.name }) as { number: number };
-      return { number, outline };
-    });
-    await this.#transact(async (transaction) => {
-      await transaction.run(statements.setGroups(groups));
-      for (const { number, outline } of numbered) {
-        await transaction.run(statements.setHead(number, outline));
-        await transaction.run(statements.setLastId(number, outline.lastId));
-      }
-    });
-    for (const { number, outline } of numbered) {
-      await this.#transact((transaction) => migrateAll(transaction, [outline]));
-      await this.run(statements.analyze(number));
+  async complete(outline: Outline, onDone: (collection: CollectionOutline) => void): Promise<void> {
+    await this.#transact((transaction) => this.#setCounters(transaction, outline));
+    for (const collection of outline.collections) {
+      await this.#transact((transaction) => migrateAll(transaction, [collection]));
+      await this.run(statements.analyze(this.numberOf(collection.name)));
+      onDone(collection);
     }
     await this.look();
     while (await inWords(gatherSome(this.#connections, this.catalogue))) {}
@@ -96,6 +87,15 @@ class PostgresTarget extends PostgresContents implements Target {
 
   async release(): Promise<void> {
     await this.run(statements.dropMark);
+  }
+
+  async #setCounters(transaction: Transaction, { groups, collections }: Outline): Promise<void> {
+    await transaction.run(statements.setGroups(groups));
+    for (const collection of collections) {
+      const number = this.numberOf(collection.name);
+      await transaction.run(statements.setHead(number, collection));
+      await transaction.run(statements.setLastId(number, collection.lastId));
+    }
   }
 
   #transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {

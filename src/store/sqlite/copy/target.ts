@@ -1,7 +1,7 @@
 /** A store's file that is made to be like another store. */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { Item, Outline, Section, Target } from "../../copy/whole.ts";
+import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
 import { addKeysTable } from "../key-table.ts";
 import { takeLock } from "../lock.ts";
 import {
@@ -114,23 +114,14 @@ class SqliteTarget implements Target {
     });
   }
 
-  async complete({ groups, collections }: Outline): Promise<void> {
-    const database = this.#database;
-    this.#inTransaction(() => {
-      const setMeta = database.prepare("update meta set value = ? where name = ?");
-      setMeta.run(groups, "groups");
-      database.exec(`
-        update meta set value = (select count(*) from receipts) where name = 'receipts';
-        update meta set value = (select coalesce(sum(octet_length(answer)), 0) from receipts) where name = 'answers'`);
-      const setHead = database.prepare(
-        `update heads set sequence = ?, count = ?, last_id = ?
-         where number = (select number from collections where name = ?)`,
-      );
-      for (const { sequence, count, lastId, name } of collections) setHead.run(sequence, count, lastId, name);
-    });
-    const search = new SearchTables(database);
-    for (const collection of collections)
-      this.#inTransaction(() => search.fit(migrateCollection(database, new Heads(database), collection)));
+  async complete(outline: Outline, onDone: (collection: CollectionOutline) => void): Promise<void> {
+    this.#inTransaction(() => this.#setCounters(outline));
+    const search = new SearchTables(this.#database);
+    for (const collection of outline.collections) {
+      const heads = new Heads(this.#database);
+      this.#inTransaction(() => search.fit(migrateCollection(this.#database, heads, collection)));
+      onDone(collection);
+    }
     while (this.#inTransaction(() => search.gather())) {}
   }
 
@@ -142,6 +133,19 @@ class SqliteTarget implements Target {
   async close(): Promise<void> {
     this.#database.close();
     this.#lock.release();
+  }
+
+  #setCounters({ groups, collections }: Outline): void {
+    this.#database.prepare("update meta set value = ? where name = 'groups'").run(groups);
+    this.#database.exec(`
+      update meta set value = (select count(*) from receipts) where name = 'receipts';
+      update meta set value = (select coalesce(sum(octet_length(answer)), 0) from receipts) where name = 'answers'
+    `);
+    const setHead = this.#database.prepare(
+      `update heads set sequence = ?, count = ?, last_id = ?
+       where number = (select number from collections where name = ?)`,
+    );
+    for (const { sequence, count, lastId, name } of collections) setHead.run(sequence, count, lastId, name);
   }
 
   #isEmpty(): boolean {

@@ -1,0 +1,107 @@
+/** What is not copied, or not copied to. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openKeys, openStore, type StoreAddress } from "../../src/store/open.ts";
+import { startProgram } from "../store/programs/start.ts";
+import { makeBusy } from "./busy.ts";
+import { makePlace } from "./places.ts";
+import { askEach, copy, copyPages, refusal } from "./run.ts";
+
+const seed = 7;
+
+test("a database that holds no store, and half a copy, are no sources", async (t) => {
+  const [none, source, half, target] = [
+    await makePlace(t, "postgres"),
+    await makePlace(t, "sqlite"),
+    await makePlace(t, "postgres"),
+    await makePlace(t, "sqlite"),
+  ];
+  await assert.rejects(copy(none, target), refusal(/There is no store in the database/));
+  await makeBusy(source, seed);
+  await copyPages(source, half, 5);
+  await assert.rejects(copy(half, target), refusal(/is a copy that is not finished/));
+});
+
+test("a store that holds anything is not copied into", async (t) => {
+  const source = await makePlace(t, "sqlite");
+  await makeBusy(source, seed);
+  for (const to of ["sqlite", "postgres"] as const) {
+    const target = await makePlace(t, to);
+    const keys = await openKeys(target);
+    const key = {
+      prefix: "hf_1",
+      hash: "x",
+      name: "k",
+      subject: "k",
+      roles: [],
+      scopes: undefined,
+      createdAt: 1,
+    };
+    await keys.add({ ...key, expiresAt: undefined, revokedAt: undefined, lastUsedAt: undefined });
+    await keys.close();
+    await assert.rejects(copy(source, target), refusal(/not empty/));
+    const [left] = await askEach([target], (store) => store.keys.all());
+    assert.equal(left?.length, 1);
+  }
+});
+
+test("a file that somebody has open to write is not copied, and nobody writes to it while it is copied", async (t) => {
+  const [source, target] = [await makePlace(t, "sqlite"), await makePlace(t, "sqlite")];
+  await makeBusy(source, seed);
+  const store = await openStore(source);
+  await assert.rejects(copy(source, target), refusal(/in use by another Holdfast/));
+  await store.close();
+  let opened = 0;
+  const tryToOpen = async () => {
+    const writing = await openStore(source).catch(refusal(/in use by another Holdfast/));
+    if (typeof writing === "boolean") return;
+    opened++;
+    await writing.close();
+  };
+  const tries: Promise<void>[] = [];
+  const watch = async () => ({ update: () => void tries.push(tryToOpen()), stop() {} });
+  await copy(source, target, { watch });
+  await Promise.all(tries);
+  assert.ok(tries.length > 10);
+  assert.equal(opened, 0);
+});
+
+for (const from of ["sqlite", "postgres"] as const) {
+  test(`a source in ${from} that has changed since the copy was begun is not copied on`, async (t) => {
+    const [source, target] = [await makePlace(t, from), await makePlace(t, "sqlite")];
+    await makeBusy(source, seed);
+    await copyPages(source, target, 12);
+    await writeTo(source);
+    await assert.rejects(copy(source, target), refusal(/written to since the copy was begun/));
+  });
+}
+
+test("a database that is written to while it is copied gives no copy", async (t) => {
+  const [source, target] = [await makePlace(t, "postgres"), await makePlace(t, "sqlite")];
+  await makeBusy(source, seed);
+  let written: Promise<void> | undefined;
+  const update = () => {
+    written ??= writeTo(source);
+  };
+  const watch = async () => ({ update, stop() {} });
+  await assert.rejects(copy(source, target, { watch }), refusal(/written to since the copy was begun/));
+  await written;
+  await assert.rejects(openStore(target), refusal(/not finished/));
+});
+
+async function writeTo(address: StoreAddress): Promise<void> {
+  const [id] = await askEach([address], (store) => store.reserveIds("numbers", 1));
+  assert.ok(id);
+}
+
+test("a file whose service was killed is copied as it would be opened", async (t) => {
+  const [source, target] = [await makePlace(t, "sqlite"), await makePlace(t, "sqlite")];
+  assert.ok(source.kind === "sqlite");
+  const program = startProgram("reserve.ts", [source.path]);
+  const last = Number(await program.line);
+  await program.end("SIGKILL");
+  await copy(source, target);
+  const [next, nextOfCopy] = await askEach([source, target], (store) => store.reserveIds("numbers", 1));
+  assert.ok(Number(next) > last);
+  assert.equal(nextOfCopy, next);
+});

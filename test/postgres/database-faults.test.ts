@@ -12,10 +12,10 @@ interface OnDatabase extends Served {
   url: string;
 }
 
-async function serveDatabase(t: TestContext): Promise<OnDatabase> {
+async function serveDatabase(t: TestContext, how: Parameters<typeof serveOn>[2] = {}): Promise<OnDatabase> {
   const { url, release } = await openDatabase();
   t.after(() => release());
-  const served = await serveOn(t, url);
+  const served = await serveOn(t, url, how);
   assert.equal((await served.ask("POST", "things", { n: 0 })).status, 201);
   return { ...served, url };
 }
@@ -123,6 +123,17 @@ test("while every connection is taken by work that is stuck, others are refused 
   await letGo();
   await until("it works again", async () => (await served.ask("GET", "things")).status === 200);
   assert.equal(await countOf(served, "things"), 2);
+});
+
+test("a list that takes too long says nothing of the database, whatever its attributes are called", async (t) => {
+  const served = await serveDatabase(t, { storeOptions: { queryMs: 200 } });
+  const letGo = await lockThings(t, served);
+  for (const name of ["closed", "connection", "timeout"]) {
+    const { code } = await served.ask("GET", `things?${name}=x`);
+    assert.equal(code, "QUERY_TOO_EXPENSIVE");
+    assert.deepEqual((await served.ask("GET", "/readyz")).status, 200);
+  }
+  await letGo();
 });
 
 /** Nobody gets at things until it is let go of. */

@@ -89,7 +89,7 @@ export class Connections {
     return this.use((connection) => connection.run(statement));
   }
 
-  /** Lends a connection. After an error it is only used again where it is known to be in order. */
+  /** Lends a connection. It is only used again where it is known to be in order. */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     this.#idle.delete(client);
@@ -99,11 +99,11 @@ export class Connections {
     let isSound = false;
     try {
       const result = await work(connectionOf(client));
-      isSound = true;
+      isSound = isAtRest(client);
       return result;
     } catch (error) {
       const isLost = isOfConnection(error);
-      isSound = client.getTransactionStatus() === "I" && !isLost;
+      isSound = isAtRest(client) && !isLost;
       // What one connection was lost by, the others most likely have met too: nobody should have to find out again.
       if (isLost) giveUp(this.#idle);
       throw error;
@@ -149,6 +149,11 @@ function ignore(): void {}
 /** Whether the error is one of the connection itself, or of a server that is not the right one any more. */
 function isOfConnection(error: unknown): boolean {
   return ["lost", "readOnly"].includes(failureOf(error));
+}
+
+/** Whether nothing is under way on a connection, as far as the server has told. */
+function isAtRest(client: pg.PoolClient): boolean {
+  return client.getTransactionStatus() === "I";
 }
 
 function connectionOf(client: pg.PoolClient): Connection {

@@ -37,9 +37,11 @@ export class Exhausted extends Error {
   }
 }
 
-/** Tells the kinds of error apart. */
+/** Tells the kinds of error apart. What was said in words already, by what is known to be behind it. */
 export function failureOf(error: unknown): Failure {
+  if (error instanceof Problem) return failureOf(error.cause);
   if (error instanceof Exhausted) return "busy";
+  if (error instanceof StartError) return "other";
   const code = sqlState(error);
   if (code !== undefined) return byCode[code] ?? byClass[code.slice(0, 2)] ?? "other";
   return isOfConnection(error) ? "lost" : "other";

@@ -1,5 +1,4 @@
 /** Work that is done a second time where the first found the connection lost, or the server not the right one any more. */
-import { Problem } from "../../errors.ts";
 import { failureOf } from "./failures.ts";
 
 /** What took longer to be lost is not tried again: whoever asked has waited long enough. In milliseconds. */
@@ -7,7 +6,7 @@ const quickMs = 1_500;
 
 /** Whether a loss was found so quickly that another try costs little. `since`: when the work began, by `performance.now`. */
 export function isQuickLoss(error: unknown, since: number): boolean {
-  const failure = failureOf(error instanceof Problem ? error.cause : error);
+  const failure = failureOf(error);
   return (failure === "lost" || failure === "readOnly") && performance.now() - since < quickMs;
 }
 

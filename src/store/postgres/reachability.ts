@@ -1,6 +1,5 @@
 /** Whether the database can be reached, as the last that happened tells it. */
 import { setTimeout as pass } from "node:timers/promises";
-import { Problem } from "../../errors.ts";
 import { createBackOff } from "../back-off.ts";
 import type { StoreHealth } from "../store.ts";
 import { answerTo, describeError, failureOf } from "./failures.ts";
@@ -38,7 +37,7 @@ export class Reachability {
 
   /** Takes an error into account and gives what it is answered with. */
   noteFailure(error: unknown): unknown {
-    const failure = failureOf(error instanceof Problem ? (error.cause ?? error) : error);
+    const failure = failureOf(error);
     if (failure === "lost") {
       this.#health = { kind: "unreachable", reason: describeError(error) };
       this.#probing ??= this.#lookForIt().finally(() => {

@@ -11,7 +11,7 @@ import { isNarrowed, type PageQuery, selectPage } from "./page.ts";
 import { toStored } from "./reads.ts";
 
 /** A page of a collection as it was declared when the page was read. */
-export type Read = { page: Page } | "declaredAnew" | "notGathered";
+export type Read = { page: Page } | "declaredAnew";
 
 /** How lists are read. */
 export interface ListsOptions {
@@ -45,7 +45,7 @@ export class Lists {
     });
   }
 
-  /** A page. Throws QUERY_TOO_EXPENSIVE, and the signal's reason. */
+  /** A page. Throws QUERY_TOO_EXPENSIVE, UNAVAILABLE while words are gathered, and the signal's reason. */
   async page(
     collection: NumberedCollection,
     query: PageQuery,
@@ -120,12 +120,19 @@ function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly
   if (first === undefined) return "declaredAnew";
   const [sequence, count, declared, gatheredTo, counted, found] = first;
   if (Number(declared) !== collection.declared) return "declaredAnew";
-  if (query.words !== undefined && gatheredTo !== null) return "notGathered";
+  if (query.words !== undefined && gatheredTo !== null) throw notGathered();
   const items = rows.filter((row) => row[6] !== null).map((row) => toStored(collection, row.slice(6)));
   const more = Number(found ?? 0) > items.length || items.length > query.limit;
   if (items.length > query.limit) items.pop();
   const total = isNarrowed(query) ? (counted === null ? undefined : Number(counted)) : Number(count);
   return { page: { items, more, total, sequence: Number(sequence) } };
+}
+
+function notGathered(): Problem {
+  return new Problem(
+    "UNAVAILABLE",
+    "The words of the collection are still being gathered for search. Try again.",
+  );
 }
 
 function tooExpensive(collection: NumberedCollection, query: PageQuery, maxMs: number): Problem {

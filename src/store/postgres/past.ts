@@ -1,10 +1,11 @@
-/** Reads resources as they were from the change log. Whoever calls gives a snapshot. */
+/** Reads resources as they were from the change log. */
 import type { ChangeKind, LoggedChange, ResourceChange, Stored } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
-import type { Row } from "./connections.ts";
+import type { Connections, Row } from "./connections.ts";
 import { keyOf } from "./keys.ts";
 import { type Run, toStored } from "./reads.ts";
 import * as statements from "./statements.ts";
+import { beginnings, transact } from "./transaction.ts";
 
 /** A row of the log in short. */
 interface Found {
@@ -30,6 +31,13 @@ export async function readChanges(
     group: group == null ? undefined : Number(group),
     superseded: superseded ?? undefined,
   }));
+}
+
+/** Reads in one snapshot. */
+export function inPast<T>(connections: Connections, read: (past: Past) => Promise<T>): Promise<T> {
+  return transact(connections, beginnings.snapshot, (transaction) =>
+    read(new Past((statement) => transaction.run(statement))),
+  );
 }
 
 /** The change log as the history of single resources, in one snapshot. */

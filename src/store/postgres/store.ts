@@ -2,7 +2,6 @@
 import { Problem } from "../../errors.ts";
 import { type Batch, createBatch } from "../batch.ts";
 import { requireSense, textLength } from "../calls.ts";
-import type { History } from "../history.ts";
 import type { Keys } from "../keys.ts";
 import type {
   CollectionRecord,
@@ -23,7 +22,6 @@ import type {
 import { Background } from "./background.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { Commits, type CommitsParts } from "./commits.ts";
-import type { Connections, Statement } from "./connections.ts";
 import { Declarations } from "./declarations.ts";
 import { findRelaxed } from "./durability.ts";
 import { erase } from "./erase.ts";
@@ -34,31 +32,14 @@ import { PostgresKeys } from "./keys-table.ts";
 import { Lists } from "./lists.ts";
 import { PostgresLoad } from "./load.ts";
 import { onceMore } from "./once-more.ts";
-import { Past, readChanges } from "./past.ts";
+import type { PostgresStoreParts } from "./parts.ts";
+import { inPast, type Past, readChanges } from "./past.ts";
 import { prepareDatabase } from "./prepare.ts";
 import { Reachability } from "./reachability.ts";
-import { Reads } from "./reads.ts";
+import { Reads, type Run } from "./reads.ts";
 import { Scans } from "./scans.ts";
 import { probe, selectHead } from "./statements.ts";
 import { sweepSome } from "./sweep.ts";
-import { beginnings, transact } from "./transaction.ts";
-
-/** What the store is put together from. */
-export interface PostgresStoreParts {
-  /** For reads and commits. */
-  connections: Connections;
-  /** For lists that may take long. */
-  slow: Connections;
-  /** For what is open for as long as it takes: imports, scans, migrations. */
-  long: Connections;
-  answersPerTurn: () => number;
-  groupCommit: boolean;
-  queryMs: number;
-  sweepMs: number;
-  readOnly: boolean;
-  history: History;
-  onWarning: (text: string) => void;
-}
 
 /** Text of commits that may wait, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
@@ -72,6 +53,7 @@ const maxTries = 5;
 export class PostgresStore implements Store {
   readonly #parts: PostgresStoreParts;
   readonly #declarations: Declarations;
+  readonly #run: Run;
   readonly #reads: Reads;
   readonly #lists: Lists;
   readonly #scans: Scans;
@@ -93,8 +75,8 @@ export class PostgresStore implements Store {
     const maxTogether = groupCommit ? 1_000 : 1;
     this.#reachability = new Reachability(() => connections.run(probe));
     this.#declarations = new Declarations(connections, long);
-    const run = (statement: Statement) => onceMore(() => connections.run(statement));
-    this.#reads = new Reads({ run, find: (name) => this.#declarations.find(name), maxTogether });
+    this.#run = (statement) => onceMore(() => connections.run(statement));
+    this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxTogether });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
     this.keys = new PostgresKeys((statement) => this.#watch(() => connections.run(statement)));
@@ -157,7 +139,6 @@ export class PostgresStore implements Store {
       const known = await this.#find(collection);
       if (known === undefined) return emptyPage;
       const read = await this.#watch(() => onceMore(() => this.#lists.page(known, query, signal)));
-      if (read === "notGathered") throw notGathered();
       if (read !== "declaredAnew") return read.page;
       await this.#watch(() => this.#declarations.reload());
     }
@@ -167,17 +148,14 @@ export class PostgresStore implements Store {
   async count(collection: string): Promise<number> {
     const known = await this.#find(collection);
     if (known === undefined) return 0;
-    const { rows } = await this.#watch(() =>
-      onceMore(() => this.#parts.connections.run(selectHead(known.number))),
-    );
+    const { rows } = await this.#watch(() => this.#run(selectHead(known.number)));
     return Number(rows[0]?.[1]);
   }
 
   async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
     const known = await this.#find(collection);
     if (known === undefined) return [];
-    const run = (statement: Statement) => this.#parts.connections.run(statement);
-    return this.#watch(() => onceMore(() => readChanges(run, known, { sequence, limit })));
+    return this.#watch(() => readChanges(this.#run, known, { sequence, limit }));
   }
 
   async changesOf(
@@ -309,24 +287,12 @@ export class PostgresStore implements Store {
   ): Promise<T | undefined> {
     const known = await this.#find(collection);
     if (known === undefined) return undefined;
-    return this.#watch(() =>
-      onceMore(() =>
-        transact(this.#parts.connections, beginnings.snapshot, (transaction) =>
-          read(new Past((statement) => transaction.run(statement)), known),
-        ),
-      ),
-    );
+    const work = (past: Past) => read(past, known);
+    return this.#watch(() => onceMore(() => inPast(this.#parts.connections, work)));
   }
 
   async #watch<T>(work: () => Promise<T>, how?: { isWrite: boolean }): Promise<T> {
     this.#requireOpen();
     return this.#reachability.watch(work, how);
   }
-}
-
-function notGathered(): Problem {
-  return new Problem(
-    "UNAVAILABLE",
-    "The words of the collection are still being gathered for search. Try again.",
-  );
 }

@@ -1,13 +1,18 @@
-/**
- * Filters in SQL. What comes out is true of exactly those resources that `matches` says it of; where it is null rather
- * than false, `not` must not take that for true.
- */
+/** Conditions as PostgreSQL spells them. */
 import type { IdKind } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../collection/paths.ts";
-import type { Condition, ConditionKind, Filter, Scalar } from "../../query/filter.ts";
-import { sortedCodePoints, sortValueOf } from "../../query/sort.ts";
+import type { Condition, Filter, Scalar } from "../../query/filter.ts";
 import { lowerAscii } from "../../query/text.ts";
+import {
+  beginningOf,
+  type Comparison,
+  comparisons,
+  either,
+  isLong,
+  type Spellings,
+  filterSql as spelledSql,
+} from "../filter-sql.ts";
 import { isIndexed, jsonTextSql, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
 import { idCompareSql, idInSql, loweredIdSql } from "./id-conditions.ts";
 import { isKeepable } from "./keys.ts";
@@ -21,15 +26,7 @@ export interface Scope {
 
 /** A filter as an SQL expression. */
 export function filterSql(filter: Filter, scope: Scope): string {
-  switch (filter.kind) {
-    case "and":
-    case "or":
-      return joinSql(filter.kind, filter.filters, scope);
-    case "not":
-      return `(${filterSql(filter.filter, scope)}) is not true`;
-    default:
-      return conditionSql(filter, scope);
-  }
+  return spelledSql(filter, dialect, scope);
 }
 
 /** Puts a value at the end of the scope's and gives what stands for it. */
@@ -42,19 +39,7 @@ export function bind(
   return `$${values.length}::${type}`;
 }
 
-/** True where one of the parts is. */
-export function either(parts: readonly string[]): string {
-  return parts.length === 0 ? "false" : `(${parts.join(" or ")})`;
-}
-
-function joinSql(kind: "and" | "or", filters: readonly Filter[], scope: Scope): string {
-  if (filters.length === 0) return kind === "and" ? "true" : "false";
-  return `(${filters.map((filter) => filterSql(filter, scope)).join(` ${kind} `)})`;
-}
-
-type Spellings = { [Kind in ConditionKind]: (condition: Condition & { kind: Kind }, scope: Scope) => string };
-
-const spellings = {
+const attributes = {
   in: inSql,
   gt: compareSql,
   gte: compareSql,
@@ -65,21 +50,18 @@ const spellings = {
   endsWith: affixSql,
   exists: ({ path, value }) =>
     isIdPath(path) ? String(value) : `${valueSql(path)} is ${value ? "not " : ""}null`,
-} as const satisfies Spellings;
+} as const satisfies Spellings<Scope>;
 
-const idSpellings = {
-  ...spellings,
+const ids = {
+  ...attributes,
   in: idInSql,
   gt: idCompareSql,
   gte: idCompareSql,
   lt: idCompareSql,
   lte: idCompareSql,
-} as const satisfies Spellings;
+} as const satisfies Spellings<Scope>;
 
-function conditionSql(condition: Condition, scope: Scope): string {
-  const table = isIdPath(condition.path) ? idSpellings : spellings;
-  return (table[condition.kind] as (condition: Condition, scope: Scope) => string)(condition, scope);
-}
+const dialect = { attributes, ids };
 
 function inSql(condition: Condition & { kind: "in" }, scope: Scope): string {
   const { path, values } = condition;
@@ -126,10 +108,6 @@ function equalsSql(sql: string, values: readonly unknown[], type: "text" | "floa
   if (values.length === 1) return `${sql} = ${bind(scope, first, type)}`;
   return `${sql} = any(${bind(scope, values, `${type}[]`)})`;
 }
-
-const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
-
-type Comparison = Condition & { kind: keyof typeof comparisons };
 
 function compareSql(condition: Comparison, scope: Scope): string {
   return either(condition.values.map((value) => compareOneSql(condition, value, scope)));
@@ -196,13 +174,4 @@ function affixSql(
       return `${part}(${whole}, ${length}) = ${bind(scope, affix, "text")}`;
     }),
   );
-}
-
-/** Whether a string is as long as the beginnings that are sorted by, or longer. */
-function isLong(text: string): boolean {
-  return text.length >= sortedCodePoints && [...text].length >= sortedCodePoints;
-}
-
-function beginningOf(text: string): string {
-  return String(sortValueOf(text));
 }

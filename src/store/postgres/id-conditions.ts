@@ -1,7 +1,8 @@
 /** Filters on the id. Numbers stand for ids only where ids are integers; strings never stand for integers. */
 import type { IdKind } from "../../collection/ids.ts";
 import type { Condition } from "../../query/filter.ts";
-import { bind, either, type Scope } from "./conditions.ts";
+import { either } from "../filter-sql.ts";
+import { bind, type Scope } from "./conditions.ts";
 import { integerKey, isKeepable, textMark } from "./keys.ts";
 
 /** Ids that are one of the values. */

@@ -1,12 +1,18 @@
-/**
- * Filters in SQL. What comes out is true of exactly those resources that `matches` says it of; where it is null rather
- * than false, `not` must not take that for true.
- */
+/** Conditions as SQLite spells them. */
 import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../collection/paths.ts";
-import type { Condition, ConditionKind, Filter, Scalar } from "../../query/filter.ts";
-import { sortedCodePoints, sortValueOf } from "../../query/sort.ts";
+import type { Condition, Filter, Scalar } from "../../query/filter.ts";
+import { lowerAscii } from "../../query/text.ts";
+import {
+  beginningOf,
+  type Comparison,
+  comparisons,
+  either,
+  isLong,
+  type Spellings,
+  filterSql as spelledSql,
+} from "../filter-sql.ts";
 import { columnOf, extractSql, isIndexed, pathSql, ranks, textSql, typeSql } from "./columns.ts";
 
 /** What a filter is spelled for. Values go to `values` in the order of their question marks. */
@@ -17,25 +23,10 @@ export interface Scope {
 
 /** A filter as an SQL expression. */
 export function filterSql(filter: Filter, scope: Scope): string {
-  switch (filter.kind) {
-    case "and":
-    case "or":
-      return joinSql(filter.kind, filter.filters, scope);
-    case "not":
-      return `(${filterSql(filter.filter, scope)}) is not true`;
-    default:
-      return conditionSql(filter, scope);
-  }
+  return spelledSql(filter, dialect, scope);
 }
 
-function joinSql(kind: "and" | "or", filters: readonly Filter[], scope: Scope): string {
-  if (filters.length === 0) return kind === "and" ? "1" : "0";
-  return `(${filters.map((filter) => filterSql(filter, scope)).join(` ${kind} `)})`;
-}
-
-type Spellings = { [Kind in ConditionKind]: (condition: Condition & { kind: Kind }, scope: Scope) => string };
-
-const spellings = {
+const attributes = {
   in: inSql,
   gt: compareSql,
   gte: compareSql,
@@ -45,22 +36,19 @@ const spellings = {
   startsWith: affixSql,
   endsWith: affixSql,
   exists: ({ path, value }) =>
-    isIdPath(path) ? bit(value) : `${typeSql(path)} is ${value ? "not " : ""}null`,
-} as const satisfies Spellings;
+    isIdPath(path) ? String(value) : `${typeSql(path)} is ${value ? "not " : ""}null`,
+} as const satisfies Spellings<Scope>;
 
-const idSpellings = {
-  ...spellings,
+const ids = {
+  ...attributes,
   in: idInSql,
   gt: idCompareSql,
   gte: idCompareSql,
   lt: idCompareSql,
   lte: idCompareSql,
-} as const satisfies Spellings;
+} as const satisfies Spellings<Scope>;
 
-function conditionSql(condition: Condition, scope: Scope): string {
-  const table = isIdPath(condition.path) ? idSpellings : spellings;
-  return (table[condition.kind] as (condition: Condition, scope: Scope) => string)(condition, scope);
-}
+const dialect = { attributes, ids };
 
 /** A value of an id's column. Node would bind a number as a real one. */
 export function idValue(value: string | number): string | bigint | number {
@@ -69,7 +57,7 @@ export function idValue(value: string | number): string | bigint | number {
 
 function inSql(condition: Condition & { kind: "in" }, scope: Scope): string {
   const { path, values } = condition;
-  if (values.length === 0) return "0";
+  if (values.length === 0) return "false";
   if (isIndexed(path, scope.indexes)) return indexedInSql(condition, scope);
   // Equal values have equal JSON texts, since one hand wrote them all.
   return `${textSql(path)} in (${bindAll(values.map(jsonOf), scope)})`;
@@ -99,10 +87,6 @@ function indexedInSql({ path, values }: Condition & { kind: "in" }, scope: Scope
   return either(parts);
 }
 
-const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
-
-type Comparison = Condition & { kind: keyof typeof comparisons };
-
 function compareSql(condition: Comparison, scope: Scope): string {
   return either(condition.values.map((value) => compareOneSql(condition, value, scope)));
 }
@@ -125,7 +109,7 @@ function compareOneSql({ kind, path }: Comparison, operand: string | number, sco
 
 function idInSql({ values }: Condition & { kind: "in" }, scope: Scope): string {
   const ids = values.filter((value) => typeof value === "string" || typeof value === "number");
-  return ids.length === 0 ? "0" : `id in (${bindAll(ids.map(idValue), scope)})`;
+  return ids.length === 0 ? "false" : `id in (${bindAll(ids.map(idValue), scope)})`;
 }
 
 /** SQLite has every number before every text. */
@@ -147,7 +131,7 @@ function loweredSql(path: Path): string {
 function containsSql({ path, values }: Condition & { kind: "contains" }, scope: Scope): string {
   const parts = values
     .filter((value) => typeof value === "string")
-    .map((value) => `instr(${loweredSql(path)}, ${bindAll([lower(value)], scope)}) > 0`);
+    .map((value) => `instr(${loweredSql(path)}, ${bindAll([lowerAscii(value)], scope)}) > 0`);
   if (!isIdPath(path) && values.length > 0) parts.push(elementSql(path, values, scope));
   return either(parts);
 }
@@ -176,7 +160,7 @@ function affixSql(
   const whole = loweredSql(path);
   return either(
     values.map((value) => {
-      const affix = lower(value);
+      const affix = lowerAscii(value);
       const length = [...affix].length;
       if (length === 0) return `${whole} is not null`;
       const part = kind === "startsWith" ? `substr(${whole}, 1, ${length})` : `substr(${whole}, -${length})`;
@@ -190,29 +174,6 @@ function bindAll(values: readonly SQLInputValue[], { values: bound }: Scope): st
   return values.map(() => "?").join(", ");
 }
 
-function either(parts: readonly string[]): string {
-  return parts.length === 0 ? "0" : `(${parts.join(" or ")})`;
-}
-
-function bit(value: boolean): string {
-  return value ? "1" : "0";
-}
-
 function jsonOf(value: Scalar): string {
   return JSON.stringify(value);
-}
-
-/** Whether a string is as long as the beginnings in a column, or longer. */
-function isLong(text: string): boolean {
-  return text.length >= sortedCodePoints && [...text].length >= sortedCodePoints;
-}
-
-/** As much of a string as a column holds. */
-function beginningOf(text: string): string {
-  return String(sortValueOf(text));
-}
-
-/** Small letters for ASCII ones, as SQLite's own `lower` does it. */
-function lower(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

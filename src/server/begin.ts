@@ -2,6 +2,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem, StartError } from "../errors.ts";
 import type { Log } from "../http/service.ts";
+import { createBackOff } from "../store/back-off.ts";
 
 /** How the beginning is made. */
 export interface BeginOptions {
@@ -21,8 +22,8 @@ export interface Beginning {
   stop(): Promise<void>;
 }
 
-const firstPauseMs = 250;
-const longestPauseMs = 32_000;
+/** How long is waited between two tries, in milliseconds. */
+const waits = { first: 250, most: 32_000 };
 
 /** Begins, or goes on trying after this has returned. Throws what makes it pointless to wait. */
 export async function begin(options: BeginOptions): Promise<Beginning> {
@@ -51,10 +52,11 @@ function goOn(options: BeginOptions): Beginning {
   };
 }
 
-/** With pauses that grow, and are not the same for all instances. Gives whether it was done. */
+/** Gives whether it was done. */
 async function tryAgain({ fit, log, onFailure }: BeginOptions, signal: AbortSignal): Promise<boolean> {
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
-    await pass(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {}); // stopped
+  const nextWait = createBackOff(waits);
+  for (;;) {
+    await pass(nextWait(), undefined, { signal }).catch(() => {}); // stopped
     if (signal.aborted) return false;
     try {
       await fit();

@@ -8,7 +8,7 @@ import type { Filter } from "../../src/query/filter.ts";
 import type { ListQuery } from "../../src/store/store.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
-const queryMs = 300;
+const queryMs = 1_000; // a thread of its own may take half of that to start where the machine is busy
 const resources = 100_000;
 
 /** Takes many seconds on so many resources. */
@@ -43,7 +43,7 @@ describe("a list that no index serves", () => {
       .rejects(list({ sort: [{ path: ["n"], descending: true }] }), (error) => {
         assert.ok(error instanceof Problem);
         assert.equal(error.code, "QUERY_TOO_EXPENSIVE");
-        assert.match(error.message, /300 ms/);
+        assert.match(error.message, /1000 ms/);
         assert.match(error.message, /indexes: \["-n"\]/);
         return true;
       })

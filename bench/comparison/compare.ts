@@ -6,7 +6,7 @@ import type { Opponent } from "../opponents/opponent.ts";
 import type { Progress } from "../report/progress.ts";
 import type { Cell, Results } from "../report/results.ts";
 import { type Data, makeData } from "./data.ts";
-import { constantCount, limitFacts, measureConstants, measureLoop } from "./limits.ts";
+import { constantCount, limitFacts, measureLoop, startConstants } from "./limits.ts";
 import { measure, staying, type Task } from "./measure.ts";
 import { scenarioOf, scenarios } from "./scenarios.ts";
 import { type Subject, startWithFacts, withPeak } from "./subject.ts";
@@ -148,10 +148,12 @@ async function measureAll(
     ({ name, opponent }) =>
       (only?.includes(name) ?? true) && opponent.cannot?.[task.scenario.name] === undefined,
   );
-  const cells = await measure(able, task);
   const [first] = subjects;
-  if (task.effort.name === "quick" || first?.name !== "holdfast") return cells;
-  return [...cells, ...(await measureConstants(first, task, cpus.server))];
+  const hasLimits = task.effort.name !== "quick" && first?.name === "holdfast";
+  const constants = hasLimits ? await startConstants(first, task, cpus.server) : [];
+  const cells = await measure([...able, ...constants], task);
+  for (const { server } of constants) await stopServer(server);
+  return cells;
 }
 
 async function stopAll(subjects: readonly Subject[], results: Results): Promise<void> {

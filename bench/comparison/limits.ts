@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { node, wrapperOf } from "../harness/commands.ts";
 import { median } from "../harness/figure.ts";
-import { originOf, startProgram, stopServer } from "../harness/server.ts";
+import { originOf, startProgram } from "../harness/server.ts";
 import { readRequest } from "../load/requests.ts";
 import { holdfast } from "../opponents/holdfast.ts";
 import { versionOf } from "../opponents/packages.ts";
 import type { Cell, SubjectFacts } from "../report/results.ts";
-import { measure, type Task } from "./measure.ts";
+import type { Task } from "./measure.ts";
 import type { Subject } from "./subject.ts";
 
 const constants = [
@@ -48,8 +48,8 @@ export function limitFacts(): SubjectFacts[] {
   ];
 }
 
-/** Measures the scenario on constants: what Holdfast answers to the first request of it. */
-export async function measureConstants(first: Subject, task: Task, cpu: number): Promise<Cell[]> {
+/** Starts constants to measure a scenario on: what Holdfast answers to the first request of it. */
+export async function startConstants(first: Subject, task: Task, cpu: number): Promise<Subject[]> {
   if (!task.scenario.isConstant) return [];
   const answer = await answerOf(first, task);
   const subjects: Subject[] = [];
@@ -57,12 +57,10 @@ export async function measureConstants(first: Subject, task: Task, cpu: number):
     const server = await startProgram([...node, program, JSON.stringify(answer)], { cpu });
     subjects.push({ name, server, says: first.says, opponent: holdfast });
   }
-  const cells = await measure(subjects, task);
-  for (const { server } of subjects) await stopServer(server);
-  return cells;
+  return subjects;
 }
 
-/** How many rounds `measureConstants` tells of. */
+/** How many `startConstants` starts. */
 export const constantCount = constants.length;
 
 interface Answer {

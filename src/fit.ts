@@ -9,8 +9,9 @@ import type { Reference } from "./collection/refers.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "./fit/misfits.ts";
+import type { CollectionRecord } from "./store/record.ts";
 import { isDeclared, recordOf } from "./store/record.ts";
-import type { CollectionRecord, Store } from "./store/store.ts";
+import type { Store } from "./store/store.ts";
 
 /**
  * What the store's catalogue should become on start. Where something is declared that the resources are not known to

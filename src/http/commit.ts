@@ -1,7 +1,8 @@
 /** Asks the store to write, and waits for no longer than a client should. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
-import type { Change, Commit, Committed, Stored } from "../store/store.ts";
+import type { Change, Commit, Committed } from "../store/commit.ts";
+import type { Stored } from "../store/stored.ts";
 import { receiptFor } from "./idempotency.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Result } from "./result.ts";

@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto";
 import { Problem } from "../errors.ts";
-import type { KeptReceipt, Receipt } from "../store/store.ts";
+import type { KeptReceipt, Receipt } from "../store/commit.ts";
 import { receiveContent } from "./content.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 import type { Operation } from "./operation.ts";

@@ -1,7 +1,7 @@
 /** Carries an operation out; writes are in `write.ts`, lists in `lists.ts`. */
 import { Problem } from "../errors.ts";
 import { pickFields } from "../query/fields.ts";
-import type { Stored } from "../store/store.ts";
+import type { Stored } from "../store/stored.ts";
 import { performBatch } from "./batch/batch.ts";
 import { guardOf } from "./caller/permission.ts";
 import { isUnmodified } from "./conditional.ts";

@@ -1,5 +1,6 @@
 /** What operations come to, before it is an answer. */
-import type { ResourceChange, Stored } from "../store/store.ts";
+import type { ResourceChange } from "../store/change-log.ts";
+import type { Stored } from "../store/stored.ts";
 import type { Guard } from "./caller/permission.ts";
 import { lastModifiedMs, type Validators } from "./conditional.ts";
 import type { ListResult } from "./lists/lists.ts";

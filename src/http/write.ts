@@ -1,8 +1,9 @@
 /** Carries writes out: judges preconditions, reads the content, decides, commits. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
+import type { Change } from "../store/commit.ts";
 import { recordOf } from "../store/record.ts";
-import type { Change, Stored } from "../store/store.ts";
+import type { Stored } from "../store/stored.ts";
 import { guardOf } from "./caller/permission.ts";
 import { withoutUnseen } from "./caller/unseen-references.ts";
 import { commit, commitNothing, inTime, type Made, timeOfChange } from "./commit.ts";

@@ -1,5 +1,5 @@
 /** Commits as they are called for. */
-import type { Commit } from "./store.ts";
+import type { Commit } from "./commit.ts";
 
 /** What the port rules out would spoil the counts in the head rows, so it must not get there. */
 export function requireSense({ changes, receipt }: Commit): void {

@@ -1,6 +1,7 @@
 /** The part of the port that reads a store beside whoever serves it. */
 import type { ApiKey } from "./keys.ts";
-import type { CollectionRecord, Stored } from "./store.ts";
+import type { CollectionRecord } from "./record.ts";
+import type { Stored } from "./stored.ts";
 
 /** What can be read of a store without owning it. */
 export interface StoreReader {

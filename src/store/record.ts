@@ -1,7 +1,32 @@
-/** What a store keeps of a declared collection. */
+/** What stores keep about collections. */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../collection/collection.ts";
-import type { CollectionRecord } from "./store.ts";
+import type { IdKind } from "../collection/ids.ts";
+import type { Index } from "../collection/indexes.ts";
+import type { Path } from "../collection/paths.ts";
+import type { Reference } from "../collection/refers.ts";
+import type { Unique } from "../collection/unique.ts";
+
+/** What the store keeps about a collection. */
+export interface CollectionRecord {
+  name: string;
+  idKind: IdKind;
+  /** The schema that the resources were last known to fit, as JSON text; `undefined` = anything fits. */
+  schema: string | undefined;
+  /** What lists are made quick by. */
+  indexes: readonly Index[];
+  /** Attributes that `words` are looked for in. */
+  search: readonly Path[];
+  /** Attributes of which no two resources have the same value: no write makes it so. @default [] */
+  unique?: readonly Unique[];
+  /** Attributes that hold ids of resources: no write makes them lead nowhere. @default [] */
+  references?: readonly Reference[];
+  /**
+   * Whether `createdAt` and `updatedAt` of each resource are the service's: what the store itself changes, since another
+   * resource is deleted, gets a new `updatedAt`. @default false
+   */
+  timestamps?: boolean;
+}
 
 /** The part of a collection that a store keeps: all but what cannot be written down. */
 export function recordOf({

@@ -5,7 +5,7 @@ import type { Filter } from "../query/filter.ts";
 import { matches } from "../query/matches.ts";
 import type { Position } from "../query/sort.ts";
 import { conjunctsOf, isEquality, isRange, isServed, namesIds, neededKeys, repeatedIn } from "./conjuncts.ts";
-import type { ListQuery } from "./store.ts";
+import type { ListQuery } from "./page.ts";
 
 /** How a list is served: by the ids, by a declared index, or (`undefined`) by reading whatever there is. */
 export type Serving = { kind: "ids" } | { kind: "index"; index: Index } | undefined;

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import type { ApiKey } from "../../src/store/keys.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
-import type { CollectionRecord, Store } from "../../src/store/store.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
+import type { Store } from "../../src/store/store.ts";
 import { bringAbout, runClients } from "../store/contract/model/clients.ts";
 import { begin, declarations, plans } from "../store/contract/model/plans.ts";
 

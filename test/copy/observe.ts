@@ -1,5 +1,9 @@
 /** All that a store answers, to be compared with what another one does. */
-import type { CollectionRecord, Key, ListQuery, Store, Stored } from "../../src/store/store.ts";
+
+import type { ListQuery } from "../../src/store/page.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Key, Stored } from "../../src/store/stored.ts";
 import { begin, receiptKeys } from "../store/contract/model/plans.ts";
 
 /** Everything that can be asked without changing anything. */

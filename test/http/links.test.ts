@@ -4,7 +4,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { formatLinks, linksOf } from "../../src/http/lists/links.ts";
 import type { Listing } from "../../src/http/lists/listing.ts";
 import { parseList } from "../../src/query/parse.ts";
-import type { Page } from "../../src/store/store.ts";
+import type { Page } from "../../src/store/page.ts";
 
 const collection = { ...openCollection("topics"), search: [["title"]] as const };
 

@@ -13,8 +13,9 @@ import { createApp } from "../../src/http/wire/app.ts";
 import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
 import { openStore } from "../../src/store/open.ts";
 import { createPace } from "../../src/store/pace.ts";
+import type { ListQuery, Page } from "../../src/store/page.ts";
 import { recordOf } from "../../src/store/record.ts";
-import type { ListQuery, Page, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 
 interface Watched {
   port: number;

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
-import type { CollectionRecord } from "../../src/store/store.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
 import { openDatabase } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
 import { commit, countOf, create, serveFaulty, until } from "./served.ts";

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import pg from "pg";
 import type { Problem } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { CollectionRecord, Store } from "../../src/store/store.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
+import type { Store } from "../../src/store/store.ts";
 import { openDatabase, query } from "./databases.ts";
 
 const counters: CollectionRecord = {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
-import type { ListQuery } from "../../src/store/store.ts";
+import type { ListQuery } from "../../src/store/page.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const queryMs = 1_000; // a thread of its own may take half of that to start where the machine is busy

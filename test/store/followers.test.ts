@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { test } from "node:test";
 import type { OnDelete } from "../../src/collection/refers.ts";
-import type { CollectionRecord, Key, Store, Stored } from "../../src/store/store.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Key, Stored } from "../../src/store/stored.ts";
 import { commit, created, deleted, topic, user } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 

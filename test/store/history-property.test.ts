@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { openStore } from "../../src/store/open.ts";
-import type { Store, Stored } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Stored } from "../../src/store/stored.ts";
 import { textOf } from "./contract/fixture.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
 

@@ -4,10 +4,11 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
 import { servingOf } from "../../src/store/serving.ts";
 import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
 import { type PageQuery, selectPage, watchFunction } from "../../src/store/sqlite/select.ts";
-import type { CollectionRecord, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const long = "l".repeat(127);

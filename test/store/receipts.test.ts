@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Receipt } from "../../src/store/commit.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
-import type { Receipt, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { commit, created, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 

@@ -5,9 +5,11 @@ import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
+import type { ListQuery } from "../../src/store/page.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
 import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
 import { type PageQuery, selectPage } from "../../src/store/sqlite/select.ts";
-import type { CollectionRecord, ListQuery, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 const declare = (...names: string[]): CollectionRecord => ({

@@ -1,6 +1,8 @@
 import { Problem, StartError } from "../../errors.ts";
+import type { Erased } from "../../store/change-log.ts";
 import { onStoreOf, openStore, requireStore } from "../../store/open.ts";
-import type { Erased, Key, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
+import type { Key } from "../../store/stored.ts";
 import { configOf, type Environment } from "../options.ts";
 import { counted, suggest } from "../words.ts";
 

@@ -2,7 +2,7 @@
 import { StartError } from "../../errors.ts";
 import { Columns, csvHeader, csvRows, parseResource } from "../../http/lists/formats.ts";
 import type { StoreReader } from "../../store/open.ts";
-import type { Stored } from "../../store/store.ts";
+import type { Stored } from "../../store/stored.ts";
 
 /** A format of an export. */
 export type ExportFormat = "ndjson" | "csv";

@@ -4,7 +4,7 @@
  */
 import type { IdKind } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
-import type { Change } from "../../store/store.ts";
+import type { Change } from "../../store/commit.ts";
 import { requireAllowed } from "../caller/permission.ts";
 import { commitAll, commitNothing } from "../commit.ts";
 import { readContent } from "../content.ts";

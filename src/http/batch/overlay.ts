@@ -1,5 +1,7 @@
 /** What a batch has made of the store so far, over what the store holds; nothing of it is written. */
-import type { Change, Commit, Committed, Key, Store, Stored } from "../../store/store.ts";
+import type { Change, Commit, Committed } from "../../store/commit.ts";
+import type { Store } from "../../store/store.ts";
+import type { Key, Stored } from "../../store/stored.ts";
 
 /** A resource that operations of the batch have changed, or created, or deleted. */
 interface Changed {

@@ -1,6 +1,6 @@
 /** Reads resources as they were: their versions, and the list of their changes. */
 import { pickFields } from "../../query/fields.ts";
-import type { Key, Stored } from "../../store/store.ts";
+import type { Key, Stored } from "../../store/stored.ts";
 import { guardOf, seesLast } from "../caller/permission.ts";
 import { isUnmodified } from "../conditional.ts";
 import type { HttpRequest } from "../message.ts";

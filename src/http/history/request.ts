@@ -4,7 +4,7 @@ import { shown } from "../../collection/shown.ts";
 import { parseCursor } from "../../query/cursor.ts";
 import { Faults, inQuery } from "../../query/faults.ts";
 import { defaultPageSize } from "../../query/request.ts";
-import type { Key } from "../../store/store.ts";
+import type { Key } from "../../store/stored.ts";
 
 /** Which state of a resource is asked for: that of a version, or of a time in Unix milliseconds. */
 export type Moment = { version: number } | { at: number };

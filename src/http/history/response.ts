@@ -1,6 +1,6 @@
 /** A page of changes as an answer. */
 import { formatCursor } from "../../query/cursor.ts";
-import type { ResourceChange } from "../../store/store.ts";
+import type { ResourceChange } from "../../store/change-log.ts";
 import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../message.ts";
 import type { ChangesResult } from "../result.ts";
 import { resourcePath } from "../route.ts";

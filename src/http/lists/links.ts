@@ -4,7 +4,7 @@ import { formatCursor, listName } from "../../query/cursor.ts";
 import { isRanked, maxOffset } from "../../query/list.ts";
 import { pagingParameters } from "../../query/parameters.ts";
 import { type Position, positionOf } from "../../query/sort.ts";
-import type { Page } from "../../store/store.ts";
+import type { Page } from "../../store/page.ts";
 import type { HttpRequest } from "../message.ts";
 import type { Listing } from "./listing.ts";
 

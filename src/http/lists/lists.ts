@@ -5,7 +5,7 @@ import type { Collection } from "../../collection/collection.ts";
 import { hidesAny } from "../../collection/sight.ts";
 import { Problem } from "../../errors.ts";
 import { allOf } from "../../query/filter-json.ts";
-import type { ListQuery, Page } from "../../store/store.ts";
+import type { ListQuery, Page } from "../../store/page.ts";
 import { guardOf } from "../caller/permission.ts";
 import { isUnmodified, type Validators } from "../conditional.ts";
 import type { HttpRequest } from "../message.ts";

@@ -1,6 +1,6 @@
 /** From a page to the answer: links and totals in the headers, or in an envelope too. */
 
-import type { Page } from "../../store/store.ts";
+import type { Page } from "../../store/page.ts";
 import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../message.ts";
 import { contentTypeOf } from "../negotiation/accept.ts";
 import { typesOf } from "../negotiation/content-types.ts";

@@ -1,7 +1,7 @@
 /** The resources of a page as they go out: cut down, without what the caller does not see, in the format that is asked for. */
 import { hidesAny, toldText } from "../../collection/sight.ts";
 import { pickFields } from "../../query/fields.ts";
-import type { Page } from "../../store/store.ts";
+import type { Page } from "../../store/page.ts";
 import { createPauses } from "../wire/turns.ts";
 import { listPieces } from "./formats.ts";
 import type { Listing } from "./listing.ts";

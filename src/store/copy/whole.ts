@@ -2,7 +2,7 @@
  * A store as a whole, in one neutral form that every kind of store reads and writes: all that it keeps and that an answer
  * may depend on. What only follows from that (indexes, words, who refers to whom) is made anew where it is written.
  */
-import type { CollectionRecord } from "../store.ts";
+import type { CollectionRecord } from "../record.ts";
 
 /** What one item consists of. */
 export type Cell = string | number | null;

@@ -2,7 +2,7 @@
 import type { IdKind } from "../../collection/ids.ts";
 import type { Reference } from "../../collection/refers.ts";
 import type { Unique } from "../../collection/unique.ts";
-import type { CollectionRecord } from "../store.ts";
+import type { CollectionRecord } from "../record.ts";
 import type { Row } from "./connections.ts";
 
 /** A collection with the number that its tables are named by. */

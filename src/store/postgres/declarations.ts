@@ -1,7 +1,7 @@
 /** The catalogue as this instance knows it: others may change it at any time. */
 import { setTimeout as pass } from "node:timers/promises";
+import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
-import type { CollectionRecord } from "../store.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";

@@ -1,7 +1,8 @@
 /** Removes a resource and all that is known of its past. */
 import { Problem } from "../../errors.ts";
+import type { Erased } from "../change-log.ts";
+import type { Commit } from "../commit.ts";
 import { tracesOf } from "../receipts.ts";
-import type { Commit, Erased } from "../store.ts";
 import type { Catalogue, NumberedCollection } from "./catalogue.ts";
 import { type CommitsParts, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";

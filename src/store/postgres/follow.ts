@@ -1,7 +1,8 @@
 /** What follows from deletes: those that refer to what is gone go too, refer to it no more, or forbid it. */
 import { Problem } from "../../errors.ts";
+import type { Followed } from "../change-log.ts";
+import type { Commit } from "../commit.ts";
 import { Extent, referencedDetail, textWithout, timeOfFollowing } from "../follow-up.ts";
-import type { Commit, Followed } from "../store.ts";
 import type { Referrer } from "./catalogue.ts";
 import type { Court } from "./judge.ts";
 import type { Entry, Origin, PendingChange } from "./ledger.ts";

@@ -1,6 +1,6 @@
 /** The indexes that a collection's declaration asks for, and what makes and drops them. */
 import { createHash } from "node:crypto";
-import type { CollectionRecord } from "../store.ts";
+import type { CollectionRecord } from "../record.ts";
 import { sortExpressions, uniqueIndexSql } from "./expressions.ts";
 import { resourcesTable } from "./tables.ts";
 

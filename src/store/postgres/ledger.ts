@@ -1,5 +1,6 @@
 /** What a group of commits makes of the resources that it is about, before any of it is written. */
-import type { ChangeKind, Receipt } from "../store.ts";
+import type { ChangeKind } from "../change-log.ts";
+import type { Receipt } from "../commit.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 
 /** One state of a resource. */

@@ -2,8 +2,8 @@
 import { Problem } from "../../errors.ts";
 import { adviceFor } from "../advice.ts";
 import { type Batch, createBatch } from "../batch.ts";
+import type { Page } from "../page.ts";
 import { isQuick } from "../serving.ts";
-import type { Page } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Connection, Connections, Row, Statement } from "./connections.ts";
 import { Exhausted, failureOf, sqlState } from "./failures.ts";

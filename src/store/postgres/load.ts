@@ -3,8 +3,9 @@
 import { formatPath } from "../../collection/paths.ts";
 import { targetsOf } from "../../collection/refers.ts";
 import { Problem } from "../../errors.ts";
+import type { Arrival, Load, Refused } from "../load.ts";
 import { describeLost, type Lost, shownLost } from "../lost.ts";
-import type { Arrival, CollectionRecord, Load, Refused } from "../store.ts";
+import type { CollectionRecord } from "../record.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { answerTo } from "./failures.ts";

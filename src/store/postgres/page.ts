@@ -2,7 +2,7 @@
  * The one statement that gives a page: its resources, and the head of the collection in the same snapshot. Beyond a
  * position, each range is a part of its own that an index gives in order; one condition for all would be a scan.
  */
-import type { ListQuery } from "../store.ts";
+import type { ListQuery } from "../page.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { filterSql, type Scope } from "./conditions.ts";
 import type { Statement } from "./connections.ts";

@@ -1,5 +1,6 @@
 /** Reads resources as they were from the change log. */
-import type { ChangeKind, LoggedChange, ResourceChange, Stored } from "../store.ts";
+import type { ChangeKind, LoggedChange, ResourceChange } from "../change-log.ts";
+import type { Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Connections, Row } from "./connections.ts";
 import { keyOf } from "./keys.ts";

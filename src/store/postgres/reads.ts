@@ -1,6 +1,7 @@
 /** Reads of single resources and receipts: those that are asked for together travel together. */
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
-import type { KeptReceipt, Key, Stored } from "../store.ts";
+import type { KeptReceipt } from "../commit.ts";
+import type { Key, Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Row, Statement } from "./connections.ts";
 import { idOf, isKeepable, keyOf } from "./keys.ts";

@@ -1,6 +1,6 @@
 /** Whole collections, each from one snapshot. */
 import { Problem } from "../../errors.ts";
-import type { Stored } from "../store.ts";
+import type { Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { answerTo } from "./failures.ts";

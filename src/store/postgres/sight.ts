@@ -2,7 +2,7 @@
 import { formatPath } from "../../collection/paths.ts";
 import { type Reference, targetsOf } from "../../collection/refers.ts";
 import { type Unique, uniqueValue } from "../../collection/unique.ts";
-import type { Commit } from "../store.ts";
+import type { Commit } from "../commit.ts";
 import type { Catalogue, NumberedCollection, Referrer } from "./catalogue.ts";
 import type { Row } from "./connections.ts";
 import { uniqueLength } from "./expressions.ts";

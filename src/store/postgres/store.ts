@@ -2,23 +2,14 @@
 import { Problem } from "../../errors.ts";
 import { type Batch, createBatch } from "../batch.ts";
 import { requireSense, textLength } from "../calls.ts";
+import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
+import type { Commit, Committed, KeptReceipt } from "../commit.ts";
 import type { Keys } from "../keys.ts";
-import type {
-  CollectionRecord,
-  Commit,
-  Committed,
-  Erased,
-  KeptReceipt,
-  Key,
-  ListQuery,
-  Load,
-  LoggedChange,
-  Page,
-  ResourceChange,
-  Store,
-  Stored,
-  StoreHealth,
-} from "../store.ts";
+import type { Load } from "../load.ts";
+import type { ListQuery, Page } from "../page.ts";
+import type { CollectionRecord } from "../record.ts";
+import type { Store, StoreHealth } from "../store.ts";
+import type { Key, Stored } from "../stored.ts";
 import { Background } from "./background.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { Commits, type CommitsParts } from "./commits.ts";

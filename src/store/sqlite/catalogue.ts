@@ -5,7 +5,7 @@ import type { Index } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
 import type { Reference } from "../../collection/refers.ts";
 import type { Unique } from "../../collection/unique.ts";
-import type { CollectionRecord } from "../store.ts";
+import type { CollectionRecord } from "../record.ts";
 
 /** A collection with the number that its tables are named by. */
 export interface NumberedCollection extends CollectionRecord {

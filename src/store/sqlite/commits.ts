@@ -1,7 +1,8 @@
 /** Commits on their way to the writer and back: those that arrive together travel together. */
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
 import { textLength } from "../calls.ts";
-import type { Commit, Committed, Key } from "../store.ts";
+import type { Commit, Committed } from "../commit.ts";
+import type { Key } from "../stored.ts";
 import type { Asks } from "./asks.ts";
 import type { Health } from "./health.ts";
 import { type Cell, decodeFates, encodeCommit, type Fate } from "./protocol.ts";

@@ -1,5 +1,5 @@
 /** Which collections change when resources of another are deleted. */
-import type { CollectionRecord } from "../store.ts";
+import type { CollectionRecord } from "../record.ts";
 
 /** The collections whose resources may be deleted or cleared of references after a delete in `collection`, and after those. */
 export function followersOf(

@@ -1,5 +1,5 @@
 /** Pages that were read lately, kept in memory: lists that many ask for cost what a look at the head row does. */
-import type { Page } from "../store.ts";
+import type { Page } from "../page.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { Generations } from "./generations.ts";
 import type { PageQuery } from "./select.ts";

@@ -1,5 +1,6 @@
 /** Resources that were read lately, kept in memory: finding one again costs a tenth of asking SQLite. */
-import type { Change, Key, Stored } from "../store.ts";
+import type { Change } from "../commit.ts";
+import type { Key, Stored } from "../stored.ts";
 import { Generations } from "./generations.ts";
 
 /** A resource of more text than this would push too many others out. */

@@ -1,6 +1,7 @@
 /** An import as the store sees it. The transaction itself is open in the writer thread. */
 import { Problem, StartError } from "../../errors.ts";
-import type { CollectionRecord, Load, Refused } from "../store.ts";
+import type { Load, Refused } from "../load.ts";
+import type { CollectionRecord } from "../record.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 
 /** How an import talks to the writer. */

@@ -1,6 +1,7 @@
 /** Reads resources as they were from the change log. Whoever calls holds a snapshot open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ChangeKind, ResourceChange, Stored } from "../store.ts";
+import type { ChangeKind, ResourceChange } from "../change-log.ts";
+import type { Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { toSqliteId } from "./ids.ts";
 import { changesTable, resourcesTable } from "./tables.ts";

@@ -5,9 +5,11 @@
  * objects cost, and the thread that answers HTTP pays for it.
  */
 import type { ProblemCode } from "../../errors.ts";
+import type { Commit, Receipt } from "../commit.ts";
 import type { History } from "../history.ts";
+import type { Refused } from "../load.ts";
 import type { ReceiptBounds } from "../receipts.ts";
-import type { CollectionRecord, Commit, Receipt, Refused } from "../store.ts";
+import type { CollectionRecord } from "../record.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { KeyChange } from "./key-table.ts";
 

@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Problem, type ProblemCode } from "../../errors.ts";
 import { adviceFor } from "../advice.ts";
-import type { Page } from "../store.ts";
+import type { Page } from "../page.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { failureOf } from "./failures.ts";
 import type { PageQuery } from "./select.ts";

@@ -1,6 +1,9 @@
 /** Reads from one connection. Whoever calls decides which transaction a read belongs to. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { KeptReceipt, LoggedChange, Page, Stored } from "../store.ts";
+import type { LoggedChange } from "../change-log.ts";
+import type { KeptReceipt } from "../commit.ts";
+import type { Page } from "../page.ts";
+import type { Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { HotPages } from "./hot-pages.ts";
 import { toSqliteId } from "./ids.ts";

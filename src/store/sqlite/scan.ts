@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Problem } from "../../errors.ts";
 import { integerOf } from "../integer-ids.ts";
-import type { Stored } from "../store.ts";
+import type { Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { openForReading } from "./open-file.ts";
 import { Reader } from "./reader.ts";

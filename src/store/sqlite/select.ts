@@ -1,8 +1,8 @@
 /** From a list that is asked for to the statements that give it. */
 import type { SQLInputValue } from "node:sqlite";
 import { formatPath } from "../../collection/paths.ts";
+import type { ListQuery } from "../page.ts";
 import { remainderOf, type Serving, servingOf } from "../serving.ts";
-import type { ListQuery } from "../store.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { indexName, quoteName } from "./columns.ts";
 import { filterSql } from "./conditions.ts";

@@ -2,24 +2,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { requireSense } from "../calls.ts";
+import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
+import type { Commit, Committed, KeptReceipt } from "../commit.ts";
+import type { Load } from "../load.ts";
+import type { ListQuery, Page } from "../page.ts";
+import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
 import { isQuick } from "../serving.ts";
-import type {
-  CollectionRecord,
-  Commit,
-  Committed,
-  Erased,
-  KeptReceipt,
-  Key,
-  ListQuery,
-  Load,
-  LoggedChange,
-  Page,
-  ResourceChange,
-  Store,
-  Stored,
-  StoreHealth,
-} from "../store.ts";
+import type { Store, StoreHealth } from "../store.ts";
+import type { Key, Stored } from "../stored.ts";
 import { Asks } from "./asks.ts";
 import { Background } from "./background.ts";
 import { type NumberedCollection, readCatalogue } from "./catalogue.ts";
@@ -30,12 +21,12 @@ import { HotPages } from "./hot-pages.ts";
 import { HotResources } from "./hot-resources.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 import { SqliteKeys } from "./keys.ts";
-import { Loads } from "./loads.ts";
+import { LoadSlot } from "./load-slot.ts";
 import type { Lock } from "./lock.ts";
 import { Past } from "./past.ts";
 import { QueryThreads } from "./query-threads.ts";
+import { ReadBatch } from "./read-batch.ts";
 import { Reader } from "./reader.ts";
-import { Reads } from "./reads.ts";
 import { Scans } from "./scan.ts";
 import type { Writer } from "./writer-client.ts";
 
@@ -65,9 +56,9 @@ export class SqliteStore implements Store {
   readonly #hot = new HotResources((collection) => followersOf(this.#catalogue, collection));
   readonly #health: Health;
   readonly #asks: Asks;
-  readonly #reads: Reads;
+  readonly #reads: ReadBatch;
   readonly #commits: Commits;
-  readonly #loads: Loads;
+  readonly #loads: LoadSlot;
   readonly #writer: Writer;
   #catalogue: Map<string, NumberedCollection>;
   #closed: Promise<void> | undefined;
@@ -78,7 +69,7 @@ export class SqliteStore implements Store {
     this.#health = new Health(parts.onFailure);
     this.#asks = new Asks(writer, this.#health);
     this.#reader = new Reader(parts.database, new HotPages());
-    this.#reads = new Reads(this.#reader, this.#health);
+    this.#reads = new ReadBatch(this.#reader, this.#health);
     this.#scans = new Scans(parts.path);
     this.#threads = new QueryThreads({
       path: parts.path,
@@ -100,7 +91,7 @@ export class SqliteStore implements Store {
       numberOf: (collection) => this.#catalogue.get(collection)?.number ?? 0,
       onFollowed: (followed) => this.#hot.drop(followed),
     });
-    this.#loads = new Loads({
+    this.#loads = new LoadSlot({
       asks: this.#asks,
       health: this.#health,
       drained: () => this.#commits.drained(),

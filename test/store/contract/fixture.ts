@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { ProblemCode } from "../../../src/errors.ts";
+import type { Change, Commit, Committed } from "../../../src/store/commit.ts";
 import type { StoreAddress } from "../../../src/store/open.ts";
-import type { Change, Commit, Committed, Store } from "../../../src/store/store.ts";
+import type { Store } from "../../../src/store/store.ts";
 
 /** A store that is empty at first. */
 export interface Fixture {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Problem } from "../../../src/errors.ts";
-import type { Change, Store } from "../../../src/store/store.ts";
+import type { Change } from "../../../src/store/commit.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { commit, created, type OpenFixture, onStore, textOf, topic } from "./fixture.ts";
 
 /** A store that is a Map, to compare with. */

@@ -7,7 +7,8 @@ import type { Path } from "../../../src/collection/paths.ts";
 import type { Condition, Filter, Scalar } from "../../../src/query/filter.ts";
 import { matches } from "../../../src/query/matches.ts";
 import { compareBy, positionOf } from "../../../src/query/sort.ts";
-import type { ListQuery, Store } from "../../../src/store/store.ts";
+import type { ListQuery } from "../../../src/store/page.ts";
+import type { Store } from "../../../src/store/store.ts";
 import type { OpenFixture } from "./fixture.ts";
 import { onStore } from "./fixture.ts";
 

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { OnDelete, Reference } from "../../../src/collection/refers.ts";
 import type { Problem } from "../../../src/errors.ts";
-import type { CollectionRecord, Store } from "../../../src/store/store.ts";
+import type { CollectionRecord } from "../../../src/store/record.ts";
+import type { Store } from "../../../src/store/store.ts";
 import {
   at,
   commit,

@@ -8,7 +8,8 @@ import type { Reference } from "../../../src/collection/refers.ts";
 import { matches, valueAt } from "../../../src/query/matches.ts";
 import { compareBy, positionOf } from "../../../src/query/sort.ts";
 import { wordsOf } from "../../../src/query/words.ts";
-import type { ListQuery, Page, Store } from "../../../src/store/store.ts";
+import type { ListQuery, Page } from "../../../src/store/page.ts";
+import type { Store } from "../../../src/store/store.ts";
 import {
   commit,
   created,

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Unique } from "../../../src/collection/unique.ts";
 import type { Problem } from "../../../src/errors.ts";
-import type { CollectionRecord, Store } from "../../../src/store/store.ts";
+import type { CollectionRecord } from "../../../src/store/record.ts";
+import type { Store } from "../../../src/store/store.ts";
 import {
   at,
   commit,

@@ -6,7 +6,10 @@ import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import type { Filter } from "../../../src/query/filter.ts";
 import { matches } from "../../../src/query/matches.ts";
 import { compareBy, positionOf } from "../../../src/query/sort.ts";
-import type { Change, LoggedChange, Page, Store } from "../../../src/store/store.ts";
+import type { LoggedChange } from "../../../src/store/change-log.ts";
+import type { Change } from "../../../src/store/commit.ts";
+import type { Page } from "../../../src/store/page.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { at, type OpenFixture, onStore } from "./fixture.ts";
 
 type Resource = Record<string, unknown> & { id: string };

@@ -1,6 +1,6 @@
 /** What is declared of resources, unique values and references, judged on what changes made of the store. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Arrival, Refused } from "../../store.ts";
+import type { Arrival, Refused } from "../../load.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import type { Refusal, WireCommit } from "../protocol.ts";
 import { References } from "./references.ts";

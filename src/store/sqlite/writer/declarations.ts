@@ -1,6 +1,6 @@
 /** The collections as they are declared now, on the connection that writes. */
 import type { DatabaseSync } from "node:sqlite";
-import type { CollectionRecord } from "../../store.ts";
+import type { CollectionRecord } from "../../record.ts";
 import { type NumberedCollection, readCatalogue } from "../catalogue.ts";
 import type { Heads } from "./heads.ts";
 import { migrateCollection } from "./migrate.ts";

@@ -1,7 +1,8 @@
 /** An import in the writer thread: one transaction over many requests. */
 import type { DatabaseSync } from "node:sqlite";
+import type { Arrival, Refused } from "../../load.ts";
 import { describeLost, shownLost } from "../../lost.ts";
-import type { Arrival, CollectionRecord, Refused } from "../../store.ts";
+import type { CollectionRecord } from "../../record.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import { Mistake } from "../failures.ts";
 import type { Refusal } from "../protocol.ts";

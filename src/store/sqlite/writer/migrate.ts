@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import type { Unique } from "../../../collection/unique.ts";
-import type { CollectionRecord } from "../../store.ts";
+import type { CollectionRecord } from "../../record.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { columnDdl, indexDdl, indexName, quoteName } from "../columns.ts";
 import { Mistake } from "../failures.ts";

@@ -1,7 +1,7 @@
 /** The receipts of idempotent writes, on the connection that writes. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Receipt } from "../../commit.ts";
 import { type ReceiptBounds, receiptBounds, tracesOf } from "../../receipts.ts";
-import type { Receipt } from "../../store.ts";
 
 /** What one call of `trim` removes at most, but for a single larger one: nobody else writes meanwhile. */
 const slice = { receipts: 200, textLength: 256 * 1024 };

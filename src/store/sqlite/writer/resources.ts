@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { integerOf } from "../../integer-ids.ts";
-import type { Arrival } from "../../store.ts";
+import type { Arrival } from "../../load.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import { toSqliteId } from "../ids.ts";
 import type { WireChange } from "../protocol.ts";

@@ -1,6 +1,8 @@
 /** From one state to the next, by what a commit should come to and what the change log says that it did. */
 import assert from "node:assert/strict";
-import type { CollectionRecord, Commit, Committed, LoggedChange } from "../../../../src/store/store.ts";
+import type { LoggedChange } from "../../../../src/store/change-log.ts";
+import type { Commit, Committed } from "../../../../src/store/commit.ts";
+import type { CollectionRecord } from "../../../../src/store/record.ts";
 import { judge, type Kept, nameOf, type State } from "./model.ts";
 
 /** A change of the log, with its collection. */

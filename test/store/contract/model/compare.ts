@@ -1,6 +1,8 @@
 /** Whether a store that nobody uses at the moment is in a state, whichever way one asks. */
 import assert from "node:assert/strict";
-import type { CollectionRecord, Key, Store, Stored } from "../../../../src/store/store.ts";
+import type { CollectionRecord } from "../../../../src/store/record.ts";
+import type { Store } from "../../../../src/store/store.ts";
+import type { Key, Stored } from "../../../../src/store/stored.ts";
 import type { Logged } from "./absorb.ts";
 import { allIn, type Evidence, toStored } from "./judgement.ts";
 import { nameOf, type State } from "./model.ts";

@@ -1,7 +1,9 @@
 /** Judges what clients got: whether some order of all they did, which the change log must agree with, explains it. */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
-import type { CollectionRecord, KeptReceipt, Store } from "../../../../src/store/store.ts";
+import type { KeptReceipt } from "../../../../src/store/commit.ts";
+import type { CollectionRecord } from "../../../../src/store/record.ts";
+import type { Store } from "../../../../src/store/store.ts";
 import { findOrder, type Machine } from "../../../linearizability/search.ts";
 import { absorb, isNext, type Logged } from "./absorb.ts";
 import type { Call, Note, Outcome, Recorded } from "./clients.ts";

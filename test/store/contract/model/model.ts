@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import type { Reference } from "../../../../src/collection/refers.ts";
 import { uniqueValue } from "../../../../src/collection/unique.ts";
-import type { CollectionRecord, Commit, Key, Receipt } from "../../../../src/store/store.ts";
+import type { Commit, Receipt } from "../../../../src/store/commit.ts";
+import type { CollectionRecord } from "../../../../src/store/record.ts";
+import type { Key } from "../../../../src/store/stored.ts";
 
 /** The attributes of a resource, with its id. */
 export type Attributes = Record<string, unknown>;

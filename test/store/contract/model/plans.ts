@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import type { OnDelete, Reference } from "../../../../src/collection/refers.ts";
 import type { Unique } from "../../../../src/collection/unique.ts";
-import type { CollectionRecord, Key } from "../../../../src/store/store.ts";
+import type { CollectionRecord } from "../../../../src/store/record.ts";
+import type { Key } from "../../../../src/store/stored.ts";
 
 /** What a client wants of one resource, whatever it is by then. */
 export interface Wish {

@@ -1,4 +1,4 @@
-/** Reads on the calling thread: those that arrive together are one transaction. */
+/** ReadBatch on the calling thread: those that arrive together are one transaction. */
 import { Problem } from "../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
 import { describeError, type Failure, failureOf } from "./failures.ts";
@@ -6,7 +6,7 @@ import type { Health } from "./health.ts";
 import type { Reader } from "./reader.ts";
 
 /** Runs reads, and says in our words what SQLite says of those that fail. */
-export class Reads {
+export class ReadBatch {
   readonly #reader: Reader;
   readonly #health: Health;
   readonly #batch: Batch<() => unknown, unknown>;

@@ -1,12 +1,13 @@
 /** The imports of a store: one at a time, during which nobody else writes. */
 import { Problem } from "../../errors.ts";
-import type { CollectionRecord, Load } from "../store.ts";
+import type { Load } from "../load.ts";
+import type { CollectionRecord } from "../record.ts";
 import type { Asks } from "./asks.ts";
 import type { Health } from "./health.ts";
 import { SqliteLoad } from "./load.ts";
 
 /** What imports need of their store. */
-export interface LoadsParts {
+export interface LoadSlotParts {
   asks: Asks;
   health: Health;
   /** Resolves once nothing else is written. */
@@ -16,11 +17,11 @@ export interface LoadsParts {
 }
 
 /** Begins imports, and knows the one that is under way. */
-export class Loads {
-  readonly #parts: LoadsParts;
+export class LoadSlot {
+  readonly #parts: LoadSlotParts;
   #current: SqliteLoad | undefined;
 
-  constructor(parts: LoadsParts) {
+  constructor(parts: LoadSlotParts) {
     this.#parts = parts;
   }
 

@@ -1,4 +1,4 @@
-/** ReadBatch on the calling thread: those that arrive together are one transaction. */
+/** Reads on the calling thread: those that arrive together are one transaction. */
 import { Problem } from "../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
 import { describeError, type Failure, failureOf } from "./failures.ts";

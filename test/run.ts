@@ -6,11 +6,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { folderVariable, neverSeen } from "./http/described/seen-answers.ts";
 
-const runner = ["--conditions=holdfast-source", "--test"];
+/** Two files at least: most of them wait for disks, databases and clocks half of their time. */
+const filesAtOnce = Math.max(2, availableParallelism() - 1);
+const runner = ["--conditions=holdfast-source", "--test", `--test-concurrency=${filesAtOnce}`];
 /** One PostgreSQL for all files of a run. */
 const withPostgres = "--test-global-setup=test/postgres/setup.ts";
 

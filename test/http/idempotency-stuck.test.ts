@@ -25,7 +25,7 @@ async function start(t: TestContext, handlerTimeoutMs: number) {
 }
 
 test("a key whose write may still happen is held until that is known, and then answered with it", async (t) => {
-  const { create, send, other, total } = await start(t, 150);
+  const { create, send, other, total } = await start(t, 500);
   await other.hold();
   const request = create("slow");
   check(await send(request), { status: 503, headers: { "Retry-After": "1" }, problem: "OUTCOME_UNKNOWN" });

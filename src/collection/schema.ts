@@ -5,6 +5,7 @@ import { type Collection, collectionName, openCollection } from "./collection.ts
 import { type Default, type DefaultsDeclaration, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
+import { requireNamed } from "./named.ts";
 import { type ReferenceDeclaration, readReferences } from "./refers.ts";
 import type { Validator } from "./resource.ts";
 import { shown } from "./shown.ts";
@@ -68,6 +69,7 @@ export async function defineCollection(
     timestamps,
   };
   const whole = schema === undefined ? collection : await withSchema(collection, schema);
+  requireNamed(whole, `collections.${name}`);
   if (timestamps) requireUnclaimed(declaration, `collections.${name}`, whole);
   const unique = readUnique(declaration.unique, `collections.${name}.unique`, whole);
   const references = readReferences(declaration.references, `collections.${name}.references`, whole);

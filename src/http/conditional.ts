@@ -41,7 +41,7 @@ export function judge(
 /** Whether a read is to be answered 304. Throws PRECONDITION_FAILED, with the current entity tag. */
 export function isUnmodified(headers: IncomingHttpHeaders, current: Validators, now: number): boolean {
   const verdict = judge(headers, current, now);
-  if (verdict === "failed") throw preconditionFailed(current);
+  if (verdict === "failed") throw preconditionFailed(headers, current);
   return verdict === "unmodified";
 }
 
@@ -55,7 +55,7 @@ export function requirePreconditions(
   { required = false }: { required?: boolean } = {},
 ): void {
   if (required && !namesState(headers)) throw preconditionRequired();
-  if (judge(headers, current, undefined) === "failed") throw preconditionFailed(current);
+  if (judge(headers, current, undefined) === "failed") throw preconditionFailed(headers, current);
 }
 
 /** A date that is none is ignored, and so guards nothing. If-None-Match cannot tell which state is meant. */
@@ -79,12 +79,21 @@ function preconditionRequired(): Problem {
 }
 
 /** The problem of a false precondition; it tells the current entity tag. */
-function preconditionFailed(current: Validators): Problem {
+function preconditionFailed(headers: IncomingHttpHeaders, { etag }: Validators): Problem {
+  const advice = misspelled(headers["if-match"], etag) ?? "Read the resource again and decide anew.";
   return new Problem(
     "PRECONDITION_FAILED",
-    `A precondition is false: the current ETag is ${current.etag}. Read the resource again and decide anew.`,
-    { headers: { etag: current.etag } },
+    `A precondition is false: the current ETag is ${etag}. ${advice}`,
+    { headers: { etag } },
   );
+}
+
+/** What is wrong with an If-Match that could never be true; `undefined` where it is a sound one. */
+function misspelled(ifMatch: string | undefined, etag: string): string | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
+  if (!tagList.test(ifMatch)) return `If-Match takes ETags with their double quotes, or *.`;
+  if (!matches(ifMatch, etag, isWeakMatch)) return undefined;
+  return "If-Match compares strongly, and is never true of an ETag with W/.";
 }
 
 /** The time of a change rounded up to the second, so that two changes within one never look like one. */

@@ -47,7 +47,10 @@ export function parseContent(bytes: Buffer, limits: Limits): unknown {
 
 /** Reads the content of a create or replace. Throws the problems of the JSON gate and BODY_NOT_OBJECT. */
 export function parseResource(bytes: Buffer, limits: Limits): Record<string, unknown> {
-  return requireObject(parseJson(bytes, jsonLimits(limits)));
+  return requireObject(
+    parseJson(bytes, jsonLimits(limits)),
+    "resources are sent one at a time, or together in a batch, to _batch",
+  );
 }
 
 /** Reads the content of a patch. Throws INVALID_PATCH and the problems of the JSON gate. */

@@ -33,11 +33,14 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   return value;
 }
 
-/** The value as an object. Throws BODY_NOT_OBJECT. */
-export function requireObject(value: unknown): Record<string, unknown> {
+/** The value as an object. Throws BODY_NOT_OBJECT, which says of an array what is to be sent instead. */
+export function requireObject(
+  value: unknown,
+  insteadOfArray = "resources are sent one at a time",
+): Record<string, unknown> {
   if (isObject(value)) return value;
   const isWhat = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
-  const hint = Array.isArray(value) ? "; resources are sent one at a time" : "";
+  const hint = Array.isArray(value) ? `; ${insteadOfArray}` : "";
   throw new Problem("BODY_NOT_OBJECT", `The content must be a JSON object, and is ${isWhat}${hint}.`);
 }
 

@@ -60,14 +60,18 @@ function read(query: string, collection: Collection, maxPageSize: number): ListR
   return toRequest(draft, reading, maxPageSize);
 }
 
-/** Reads the query string of one resource: `fields` alone. Throws INVALID_PARAMETER. */
+/** Reads what is left of the query string of one resource without the moment: `fields` alone. Throws INVALID_PARAMETER. */
 export function parseFields(query: string, collection: Collection): readonly string[] | undefined {
   if (query === "") return undefined;
   const faults = new Faults();
   const { known, filters } = readParameters(query, faults);
   for (const name of [...known.keys(), ...filters.keys()]) {
     if (name !== "fields")
-      faults.add(inQuery(name), "unknownParameter", 'is not understood here: the only parameter is "fields"');
+      faults.add(
+        inQuery(name),
+        "unknownParameter",
+        'is not understood here: a resource is read with "fields", "version" and "at"',
+      );
   }
   const fields = readFieldsText(known.get("fields"), {
     collection,

@@ -67,6 +67,19 @@ for (const method of ["PUT", "PATCH", "DELETE"] as const)
     for (const value of ['"2"', "1", '"1,2"'])
       test(`with If-None-Match: ${value} goes through`, () => allows(method, { "If-None-Match": value }));
 
+    for (const [value, advice] of [
+      ['"7"', "Read the resource again and decide anew."],
+      ["1", "If-Match takes ETags with their double quotes, or *."],
+      ['W/"1"', "If-Match compares strongly, and is never true of an ETag with W/."],
+    ] as const)
+      test(`with If-Match: ${value} is told what to do`, async () => {
+        const { json } = await tryWrite(method, await service.create("topics", { title: "Old" }), {
+          "If-Match": value,
+        });
+        const detail = `A precondition is false: the current ETag is "1". ${advice}`;
+        assert.equal((json as { detail: string }).detail, detail);
+      });
+
     test("with a stale If-Match is refused after somebody else's write", async () => {
       const made = await service.create("topics", { title: "Old" });
       await service.send({ method: "PATCH", path: made.path, content: { title: "Theirs" } });

@@ -65,6 +65,23 @@ describe("a problem", () => {
     assert.equal(errors, undefined, "no member is wrong");
   });
 
+  test("of an array says what to send instead", async () => {
+    const said = async (path: string) => {
+      const answer = await service.send({
+        method: "POST",
+        path: `/api/v1/${path}`,
+        content: [{ title: "x" }],
+      });
+      return (answer.json as { detail: string }).detail;
+    };
+    const start = "The content must be a JSON object, and is an array";
+    assert.equal(
+      await said("topics"),
+      `${start}; resources are sent one at a time, or together in a batch, to _batch.`,
+    );
+    assert.equal(await said("_batch"), `${start}; a batch is {"operations": […]}.`);
+  });
+
   test("does not carry the client's text as markup or fields", async () => {
     const answer = await service.send({ path: `${topics}?${encodeURIComponent("<script>\r\nX-Evil: 1")}=1` });
     check(answer, { status: 400, problem: "INVALID_PARAMETER", headers: { "X-Evil": undefined } });

@@ -34,6 +34,8 @@ export const operationHeaders = [
 /** The names that it may give to what it creates. */
 export const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
+const wanted = 'a batch is {"operations": […]}';
+
 /** The levels that the list adds to the nesting of each body: the content, the list, and the operation. */
 const levelsAround = 3;
 
@@ -41,7 +43,7 @@ const levelsAround = 3;
 export function parseBatch(bytes: Buffer, limits: Limits): readonly Listed[] {
   const value = parseJson(bytes, { depth: limits.jsonDepth + levelsAround, members: limits.jsonMembers });
   const faults: Violation[] = [];
-  const listed = readBatch(requireObject(value), limits.batch, faults);
+  const listed = readBatch(requireObject(value, wanted), limits.batch, faults);
   const [first] = faults;
   if (first === undefined) return listed;
   throw new Problem("INVALID_BATCH", `${first.pointer} ${first.detail}`, { violations: faults });

@@ -25,6 +25,8 @@ test("the start says where it listens, what it stores in, the mode, and a line t
   assert.match(stdout, /^Holdfast \d+\.\d+\.\d+\n/);
   assert.match(stdout, / {2}stores in +\S*holdfast\.db/);
   assert.match(stdout, / {2}mode +open/);
+  const [, docs] = / {2}docs +(\S+)\n/.exec(stdout) ?? [];
+  assert.equal((await fetch(String(docs))).status, 200);
   const [, url, type, body] = /curl -i (\S+) -H 'Content-Type: (\S+)' -d '(\S+)'/.exec(stdout) ?? [];
   const answer = await fetch(String(url), {
     method: "POST",
@@ -34,6 +36,12 @@ test("the start says where it listens, what it stores in, the mode, and a line t
   assert.equal(answer.status, 201);
   const { exitCode, stderr } = await stop(service);
   assert.equal(exitCode, 0, stderr);
+});
+
+test("without descriptions the start names no page of them", async (t) => {
+  const service = await serve(t, [], { cwd: await folder(t, configuration({}, { docs: false })) });
+  assert.doesNotMatch(service.output().stdout, /docs/);
+  await stop(service);
 });
 
 test("the mode of a declared service names its collections", async (t) => {

@@ -6,12 +6,14 @@ import { shownAddress } from "../../store/address.ts";
 export function banner(config: Config, origin: string): string {
   const base = `${origin}${config.http.prefix}`;
   const [first] = config.collections.keys();
+  const docs = config.http.docs ? [`  docs        ${origin}/docs`] : [];
   const lines = [
     `Holdfast ${about.version}`,
     `  listens on  ${base}`,
     `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
     `  mode        ${modeOf(config)}`,
     `  try         ${first === undefined ? tryCreate(base) : `curl -i ${base}/${first}`}`,
+    ...docs,
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -206,6 +206,10 @@ test("a file or folder that this user may not write is refused", async (t) => {
       await startProgram("open.ts", [join(folder, "new.db")], who).line,
       /^StartError: .*folder .* is read-only/,
     );
+    assert.match(
+      await startProgram("open.ts", [path, "reader"], who).line,
+      /^StartError: .*x\.db cannot be read by this user, who may not write beside it: .* allow writing to /,
+    );
     chmodSync(folder, 0o755);
     return undefined;
   });

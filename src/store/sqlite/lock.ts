@@ -48,7 +48,7 @@ function lockError(path: string, error: unknown): unknown {
     );
   }
   if (failureOf(error) === "broken") {
-    return new StartError(`${path}.lock cannot be opened: let this user write to it, or remove it.`);
+    return new StartError(`${path}.lock cannot be opened: let this user write to it and to its folder.`);
   }
   return error;
 }

@@ -181,11 +181,20 @@ export function openError(path: string, error: unknown): unknown {
         `There is no room left on the disk of ${path}: make room, or choose another store.`,
       );
     case "broken":
-      return brokenError(path, reason);
+      return resultCode(error) === readOnlyFolder ? forbiddenBeside(path) : brokenError(path, reason);
     default:
       // SQLite misses a table or column that should be there.
       return resultCode(error) === undefined ? error : damaged(path, reason);
   }
+}
+
+/** SQLITE_READONLY_DIRECTORY: also who only reads needs a file beside the store, which its readers and writer share. */
+const readOnlyFolder = 1544;
+
+function forbiddenBeside(path: string): StartError {
+  return new StartError(
+    `${path} cannot be read by this user, who may not write beside it: run this as the user of the service, or allow writing to ${dirname(resolve(path))}.`,
+  );
 }
 
 function brokenError(path: string, reason: string): StartError {
@@ -195,5 +204,6 @@ function brokenError(path: string, reason: string): StartError {
     );
   }
   if (/malformed/.test(reason)) return damaged(path, reason);
-  return new StartError(`${path} cannot be opened: ${reason}.`);
+  const advice = /unable to open/.test(reason) ? " Is it this user's to read?" : "";
+  return new StartError(`${path} cannot be opened: ${reason}.${advice}`);
 }

@@ -1,9 +1,11 @@
-/** Opens the store that it is told to, says how that went, and keeps it open until its input ends or it is killed. */
+/** Opens the store that it is told to, to read alone where it is told so too, says how that went, and keeps it open until its input ends or it is killed. */
 import { StartError } from "../../../src/errors.ts";
-import { openStore } from "../../../src/store/open.ts";
+import { openReader, openStore } from "../../../src/store/open.ts";
 
 try {
-  const store = await openStore({ kind: "sqlite", path: process.argv[2] as string });
+  const [path = "", what] = process.argv.slice(2);
+  const open = what === "reader" ? openReader : openStore;
+  const store = await open({ kind: "sqlite", path });
   process.stdout.write("opened\n");
   process.stdin.resume();
   process.stdin.once("end", () => void store.close());

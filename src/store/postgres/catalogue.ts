@@ -4,6 +4,7 @@ import type { Reference } from "../../collection/refers.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { CollectionRecord } from "../record.ts";
 import type { Row } from "./connections.ts";
+import { copyingTable } from "./tables.ts";
 
 /** A collection with the number that its tables are named by. */
 export interface NumberedCollection extends CollectionRecord {
@@ -21,10 +22,16 @@ export interface Referrer {
   reference: Reference;
 }
 
-/** The statement whose rows `Catalogue.take` takes. */
-export const catalogueSql = `
+const everything = `
   select number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, declared
-  from holdfast_collections join holdfast_heads using (number) order by number`;
+  from holdfast_collections join holdfast_heads using (number)`;
+
+/** The statement whose rows `toCollection` reads: for all that there is. */
+export const catalogueSql = `${everything} order by number`;
+
+/** For whoever serves the store: as long as a copy fills it, nothing is there. */
+export const servedCatalogueSql = `${everything}
+  where to_regclass('${copyingTable}') is null order by number`;
 
 /** Reads one row of the catalogue. */
 export function toCollection(row: Row): NumberedCollection {

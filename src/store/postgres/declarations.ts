@@ -2,10 +2,10 @@
 import { setTimeout as pass } from "node:timers/promises";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
-import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
+import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
-import { migrateAll } from "./migrate.ts";
+import { migrateServed } from "./migrate.ts";
 import { selectCollection } from "./statements.ts";
 import { beginnings, smallWrite, type Transaction, transact } from "./transaction.ts";
 
@@ -52,7 +52,7 @@ export class Declarations {
     if (plan.every((record) => isDeclared(this.#catalogue.byName.get(record.name), record))) return;
     for (let tries = 1; ; tries++) {
       try {
-        await this.#transact(plan, (transaction) => migrateAll(transaction, plan));
+        await this.#transact(plan, (transaction) => migrateServed(transaction, plan));
         break;
       } catch (error) {
         if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
@@ -74,7 +74,7 @@ export class Declarations {
   }
 
   async #reload(): Promise<void> {
-    const { rows } = await this.#connections.run({ sql: catalogueSql });
+    const { rows } = await this.#connections.run({ sql: servedCatalogueSql });
     this.#catalogue = new Catalogue(rows.map(toCollection));
   }
 }

@@ -91,9 +91,10 @@ export function isIndexed(path: Path, indexes: readonly Index[]): boolean {
   return indexes.some((index) => index.some((key) => formatPath(key.path) === name));
 }
 
-/** A text as it is written in SQL. */
+/** A text as it is written in SQL. Whether a backslash is one in plain quotes is a setting of the database. */
 export function quoteText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
 }
 
 /** A name as it is written in SQL. */

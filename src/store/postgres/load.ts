@@ -6,7 +6,7 @@ import { Problem } from "../../errors.ts";
 import type { Arrival, Load, Refused } from "../load.ts";
 import { describeLost, type Lost, shownLost } from "../lost.ts";
 import type { CollectionRecord } from "../record.ts";
-import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
+import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { answerTo } from "./failures.ts";
 import { flush } from "./flush.ts";
@@ -15,7 +15,7 @@ import type { IdNumbers } from "./id-numbers.ts";
 import { danglingPointer, takenPointer } from "./judge.ts";
 import { keyOf } from "./keys.ts";
 import { Ledger, type Origin } from "./ledger.ts";
-import { migrateAll } from "./migrate.ts";
+import { migrateServed } from "./migrate.ts";
 import { Sight } from "./sight.ts";
 import { lockHeads, selectKeys } from "./statements.ts";
 import { beginnings, type Transaction, transact } from "./transaction.ts";
@@ -156,8 +156,8 @@ async function prepare(
   into: string | CollectionRecord,
   among: readonly string[],
 ): Promise<Under> {
-  if (typeof into === "object") await migrateAll(transaction, [into]);
-  const { rows } = await transaction.run({ sql: catalogueSql });
+  if (typeof into === "object") await migrateServed(transaction, [into]);
+  const { rows } = await transaction.run({ sql: servedCatalogueSql });
   const catalogue = new Catalogue(rows.map(toCollection));
   const name = typeof into === "object" ? into.name : into;
   const collection = catalogue.byName.get(name);

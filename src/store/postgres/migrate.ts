@@ -2,19 +2,31 @@
 import { isDeepStrictEqual } from "node:util";
 import { formatPath } from "../../collection/paths.ts";
 import { targetsOf } from "../../collection/refers.ts";
-import { StartError } from "../../errors.ts";
+import { Problem, StartError } from "../../errors.ts";
 import { wordsVersion } from "../../query/words.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
 import { catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { gatherSlice } from "./gather.ts";
 import { indexStatements } from "./indexes.ts";
+import { isUnfinished } from "./prepare.ts";
 import * as statements from "./statements.ts";
 import { collectionTables, wordsTable, wordsTables } from "./tables.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Resources that are looked at in one statement. */
 const slice = 500;
+
+/** Carries out a plan for whoever serves the store. Throws UNAVAILABLE while a copy fills it, and StartError. */
+export async function migrateServed(
+  transaction: Transaction,
+  plan: readonly CollectionRecord[],
+): Promise<void> {
+  await transaction.run(statements.lockCatalogue); // a copy begins only with the catalogue locked
+  if (await isUnfinished(transaction))
+    throw new Problem("UNAVAILABLE", "A copy into the database is under way. Try again when it has ended.");
+  await migrateAll(transaction, plan);
+}
 
 /** Carries out a plan. Nothing that resources hold is ever dropped. Throws StartError. */
 export async function migrateAll(transaction: Transaction, plan: readonly CollectionRecord[]): Promise<void> {

@@ -3,7 +3,7 @@ import { setTimeout as pass } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
-import { lockCatalogue } from "./statements.ts";
+import { lockCatalogue, selectIsCopied } from "./statements.ts";
 import { copyingTable, formatNumber, storeTables } from "./tables.ts";
 import { smallWrite, transact } from "./transaction.ts";
 
@@ -42,8 +42,9 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
 }
 
 /** Whether a copy into the database was broken off, or is under way. */
-export async function isUnfinished(connections: Connections): Promise<boolean> {
-  return (await lookForTables(connections)).isUnfinished;
+export async function isUnfinished(database: Pick<Connections, "run">): Promise<boolean> {
+  const { rows } = await database.run(selectIsCopied);
+  return rows[0]?.[0] === "t";
 }
 
 /** Whoever may not create tables can still work on those that are there. */

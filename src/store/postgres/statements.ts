@@ -9,7 +9,7 @@ import type { Traces } from "../receipts.ts";
 import { bigints, integers, jsons, texts } from "./arrays.ts";
 import type { Statement } from "./connections.ts";
 import { uniqueIndexSql, uniqueSql } from "./expressions.ts";
-import { changesTable, refersTable, resourcesTable, wordsTable } from "./tables.ts";
+import { changesTable, copyingTable, refersTable, resourcesTable, wordsTable } from "./tables.ts";
 
 /** Asks whether the database answers. */
 export const probe: Statement = { sql: "select 1" };
@@ -537,6 +537,9 @@ export const lockCatalogue: Statement = {
   sql: "select value from holdfast_meta where name = 'format' for update",
 };
 
+/** Whether a copy into the database is under way, or was broken off. */
+export const selectIsCopied: Statement = { sql: `select to_regclass('${copyingTable}') is not null` };
+
 /** Whether there is a collection of this name. */
 export function selectCollection(name: string): Statement {
   return { sql: "select 1 from holdfast_collections where name = $1", values: [name] };
@@ -632,11 +635,11 @@ export function bringKeyForward(prefix: string, end: KeyEnd): Statement {
   };
 }
 
-/** Notes the use of a key. */
+/** Notes the use of a key, but for one that was copied while the copy is not finished. */
 export function noteKeyUse(prefix: string, at: number): Statement {
   return {
     sql: `update holdfast_keys set last_used_at = $2
-      where prefix = $1 and (last_used_at is null or last_used_at < $2)`,
+      where prefix = $1 and (last_used_at is null or last_used_at < $2) and to_regclass('${copyingTable}') is null`,
     values: [prefix, at],
   };
 }

@@ -19,6 +19,7 @@ import { erase } from "./erase.ts";
 import { gatherSome } from "./gather.ts";
 import { GroupNumbers } from "./group-numbers.ts";
 import { IdNumbers } from "./id-numbers.ts";
+import { isKeepable } from "./keys.ts";
 import { PostgresKeys } from "./keys-table.ts";
 import { Lists } from "./lists.ts";
 import { PostgresLoad } from "./load.ts";
@@ -149,19 +150,16 @@ export class PostgresStore implements Store {
     return this.#watch(() => readChanges(this.#run, known, { sequence, limit }));
   }
 
-  async changesOf(
-    { collection, id }: Key,
-    page: { before: number; limit: number },
-  ): Promise<readonly ResourceChange[]> {
-    return (await this.#inPast(collection, (past, known) => past.changes(known, id, page))) ?? [];
+  async changesOf(key: Key, page: { before: number; limit: number }): Promise<readonly ResourceChange[]> {
+    return (await this.#inPast(key, (past, known) => past.changes(known, key.id, page))) ?? [];
   }
 
-  version({ collection, id }: Key, version: number): Promise<Stored | undefined> {
-    return this.#inPast(collection, (past, known) => past.version(known, id, version));
+  version(key: Key, version: number): Promise<Stored | undefined> {
+    return this.#inPast(key, (past, known) => past.version(known, key.id, version));
   }
 
-  versionAt({ collection, id }: Key, at: number): Promise<Stored | undefined> {
-    return this.#inPast(collection, (past, known) => past.at(known, id, at));
+  versionAt(key: Key, at: number): Promise<Stored | undefined> {
+    return this.#inPast(key, (past, known) => past.at(known, key.id, at));
   }
 
   async erase({ collection, id }: Key): Promise<Erased> {
@@ -273,11 +271,11 @@ export class PostgresStore implements Store {
   }
 
   async #inPast<T>(
-    collection: string,
+    { collection, id }: Key,
     read: (past: Past, known: NumberedCollection) => Promise<T>,
   ): Promise<T | undefined> {
     const known = await this.#find(collection);
-    if (known === undefined) return undefined;
+    if (known === undefined || !isKeepable(id)) return undefined;
     const work = (past: Past) => read(past, known);
     return this.#watch(() => onceMore(() => inPast(this.#parts.connections, work)));
   }

@@ -1,6 +1,7 @@
 /** Removes changes and receipts that are no longer to be kept, by small statements. */
 import type { History } from "../history.ts";
 import type { Connections } from "./connections.ts";
+import { isUnfinished } from "./prepare.ts";
 import * as statements from "./statements.ts";
 
 /** What one statement removes at most. */
@@ -10,6 +11,7 @@ const dayMs = 86_400_000;
 
 /** Removes some of what is no longer to be kept. Gives whether there may be more. */
 export async function sweepSome(connections: Connections, history: History, now: number): Promise<boolean> {
+  if (await isUnfinished(connections)) return false; // what a copy has brought is compared first
   const hadReceipts = await sweepReceipts(connections, now);
   if (history === "forever") return hadReceipts;
   const { rows } = await connections.run(statements.selectHeads);

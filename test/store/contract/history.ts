@@ -35,6 +35,7 @@ export function historyContract(open: OpenFixture): void {
       assert.deepEqual([second?.kind, second?.at, typeof second?.group], ["updated", at + 1, "number"]);
       assert.deepEqual(await store.changesOf(topic("none"), all), []);
       assert.deepEqual(await store.changesOf({ collection: "nothing", id: "a" }, all), []);
+      for (const id of ["a\0", "\ud800"]) assert.deepEqual(await store.changesOf(topic(id), all), []);
     }),
   );
 
@@ -53,6 +54,8 @@ export function historyContract(open: OpenFixture): void {
         assert.deepEqual(await store.version(key, 2), second);
         assert.equal(await store.version(key, 3), undefined);
         assert.equal(await store.version(key, 0), undefined);
+        assert.equal(await store.version(number("7\0"), 1), undefined);
+        assert.equal(await store.versionAt(number("7\0"), at), undefined);
         assert.equal(await store.versionAt(key, at - 1), undefined);
         assert.deepEqual(await store.versionAt(key, at), first);
         assert.deepEqual(await store.versionAt(key, at + 9), first);

@@ -3,14 +3,15 @@
 set -euo pipefail
 topics="${1:-http://127.0.0.1:3000/api/v1}/topics"
 json='Content-Type: application/json'
+key="Idempotency-Key: example-$(date +%s)-$$" # a new one for each thing to be done
 
 echo '# Create. The answer has the new id, and the ETag of version 1.'
-created=$(curl -sS "$topics" -H "$json" -H 'Idempotency-Key: example-1' -d '{"title":"Hello","views":1}')
+created=$(curl -sS "$topics" -H "$json" -H "$key" -d '{"title":"Hello","views":1}')
 echo "$created"
 id=$(echo "$created" | sed -E 's/.*"id":"([^"]+)".*/\1/')
 
 echo '# The same again: the connection was lost, say. It is created once.'
-curl -sS "$topics" -H "$json" -H 'Idempotency-Key: example-1' -d '{"title":"Hello","views":1}'
+curl -sS "$topics" -H "$json" -H "$key" -d '{"title":"Hello","views":1}'
 
 echo; echo '# Read, and change a part of what was read, unless somebody else has.'
 curl -sSi "$topics/$id" | grep -i '^etag'
@@ -25,6 +26,6 @@ curl -sS "$topics?views:gte=2&sort=-views&limit=2&fields=title"
 echo; echo '# What is not understood is refused, with what would be right.'
 curl -sS "$topics?views:gtee=2" | sed -E 's/.*"message":"(([^"\\]|\\.)*)".*/\1/'
 
-echo '# Delete: 205, and from then on 404.'
+echo; echo '# Delete: 205, and from then on 404.'
 curl -sS -o /dev/null -w '%{http_code}\n' -X DELETE "$topics/$id"
 curl -sS -o /dev/null -w '%{http_code}\n' "$topics/$id"

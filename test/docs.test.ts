@@ -40,6 +40,43 @@ test("the command line reference has a section for every command, and for no oth
   );
 });
 
+test("the dependencies that are explained are those of the package, and the reasons are in the right table", () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  const { optionalDependencies } = JSON.parse(readFileSync("tools/node/package.json", "utf8"));
+  const explained = readFileSync("docs/explanation/dependencies.md", "utf8").split("## For development");
+  const named = explained.map((part) =>
+    [...part.matchAll(/^\| (`.+?`.*?) \|/gm)].flatMap(([, cell = ""]) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+    ),
+  );
+  const known = [Object.keys(dependencies), [devDependencies, optionalDependencies].flatMap(Object.keys)];
+  assert.deepEqual(
+    named.map((names) => names.sort()),
+    known.map((names) => names.sort()),
+  );
+});
+
+test("every file and folder that is named by the documents about the code is there", () => {
+  const paths = ["src", "test", "bench", "docs", "client/src", "tools"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => `/${join(folder, path)}`),
+  );
+  for (const file of ["CONTRIBUTING.md", "docs/explanation/architecture.md"])
+    for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/`([\w./-]+(?:\.ts|\/))`/g)) {
+      const end = `/${name.replace(/\/$/, "")}`;
+      assert.ok(existsSync(name) || paths.some((path) => path.endsWith(end)), `${file}: ${name}`);
+    }
+});
+
+test("the contributor's order of the rooms is the one that the code is held to", () => {
+  const [, order = ""] = / {4}(errors < .+)/.exec(readFileSync("CONTRIBUTING.md", "utf8")) ?? [];
+  const [, held = ""] = /"(about errors .+)"/.exec(readFileSync("test/rooms.test.ts", "utf8")) ?? [];
+  const there = held.split(" ").filter((room) => existsSync(`src/${room}`) || existsSync(`src/${room}.ts`));
+  assert.deepEqual(
+    order.split(/ < |, /),
+    there.filter((room) => room !== "about" && room !== "react-admin"),
+  );
+});
+
 test("every link between the documents leads to a file, and to a heading in it", () => {
   const documents = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", ...markdownBelow("docs")];
   for (const file of documents)

@@ -76,7 +76,10 @@ test("a service on a copy, and on a copy of that, answers as the one on the sour
   const paths = await write(first);
   const refused = await run(t, ["copy", "--from", "sqlite:a.db", "--to", url], { cwd });
   assert.equal(refused.exitCode, 1);
-  assert.match(refused.stderr, /^holdfast: \S*a\.db is in use by another Holdfast .*\n$/);
+  assert.match(
+    refused.stderr,
+    /^holdfast: \S*a\.db is in use by another Holdfast .* a service may go on with --read-only\.\n$/,
+  );
   await stop(first);
   const there = await run(t, ["copy", "--store", "sqlite:a.db", "--to", url], { cwd });
   const back = await run(t, ["copy", "--from", url, "--to", "sqlite:b.db"], { cwd });

@@ -14,15 +14,16 @@ export interface Lock {
 
 /** Takes the right to write to the store at `path`. Throws StartError when another process has it. */
 export function takeLock(path: string): Lock {
-  return hold(path, "begin exclusive");
+  return hold(path, "begin exclusive", "stop that one, or choose another store");
 }
 
 /** Keeps everybody from taking the right to write to the store at `path`. Throws StartError when somebody has it. */
 export function holdStill(path: string): Lock {
-  return hold(path, "begin; select 1 from sqlite_schema");
+  const advice = "stop that one first; a service may go on with --read-only";
+  return hold(path, "begin; select 1 from sqlite_schema", advice);
 }
 
-function hold(path: string, begin: string): Lock {
+function hold(path: string, begin: string, advice: string): Lock {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(`${path}.lock`);
@@ -30,16 +31,16 @@ function hold(path: string, begin: string): Lock {
     database.exec(`pragma journal_mode = off; ${begin}`);
   } catch (error) {
     database?.close();
-    throw lockError(path, error);
+    throw lockError(path, error, advice);
   }
   const held = database;
   return { release: () => held.close() };
 }
 
-function lockError(path: string, error: unknown): unknown {
+function lockError(path: string, error: unknown, advice: string): unknown {
   if (failureOf(error) === "busy") {
     return new StartError(
-      `${path} is in use by another Holdfast (a service, an import or a copy): stop that one, or choose another store.`,
+      `${path} is in use by another Holdfast (a service, an import or a copy): ${advice}.`,
     );
   }
   if (failureOf(error) === "full") {

@@ -111,7 +111,16 @@ function withoutContent({ status, headers }: HttpResponse): HttpResponse {
 
 /** Keys of different principals, methods and paths have nothing to do with each other. */
 function scopedKey({ method, target, principal }: HttpRequest, key: string): string {
-  return JSON.stringify([principal?.subject ?? null, method, canonicalPath(target), key]);
+  return JSON.stringify([shortSubject(principal?.subject), method, canonicalPath(target), key]);
+}
+
+/** Stores look receipts up by their keys, and not every index takes the longest texts that tokens have room for. */
+const maxSubject = 256;
+
+/** No two subjects are the same in it: a digest stands in an array, where no subject does. */
+function shortSubject(subject: string | undefined): string | readonly string[] | null {
+  if (subject === undefined) return null;
+  return subject.length <= maxSubject ? subject : [hash("sha256", subject, "base64url")];
 }
 
 /** One spelling for what is one address, whatever was escaped. */

@@ -1,5 +1,6 @@
 /** Who gets in: what is answered with every kind of credential, and with none. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { createKeyText, hashKey, prefixOf } from "../../src/access/key-text.ts";
 import type { ProblemCode } from "../../src/errors.ts";
@@ -284,6 +285,16 @@ describe("somebody who is known", () => {
     assert.equal(idOf(again), idOf(lee), "another key of the same person is the same person");
     assert.equal(again.headers["idempotent-replayed"], "true");
     assert.equal(idOf(byToken), idOf(lee), "and so is a token of that subject");
+  });
+
+  test("has Idempotency-Keys of their own, however long the name that they are known by", async () => {
+    const name = randomBytes(3_000).toString("base64");
+    const make = (sub: string) =>
+      service.send(create({ ...as(token({ sub })), "idempotency-key": '"long"' }));
+    const [first, again, other] = [await make(name), await make(name), await make(`${name}.`)];
+    assert.deepEqual([first.status, again.status, other.status], [201, 201, 201]);
+    assert.equal(again.headers["idempotent-replayed"], "true");
+    assert.equal(other.headers["idempotent-replayed"], undefined);
   });
 
   test("is refused by the same connection once the key is revoked or has expired", async () => {

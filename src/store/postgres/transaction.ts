@@ -1,7 +1,7 @@
 /** Transactions: what they are begun with, and what is known of them when something goes wrong at their end. */
 import { Problem } from "../../errors.ts";
 import type { Connection, Connections, Outcome, Statement } from "./connections.ts";
-import { isUndone } from "./failures.ts";
+import { isUndone, sqlState } from "./failures.ts";
 
 /** How transactions begin that write a little, and wait no longer. */
 export const smallWrite = { answerMs: 5_000 };
@@ -31,10 +31,14 @@ function beginWrite(answerMs: number): string {
     set local statement_timeout = ${ms}; set local idle_in_transaction_session_timeout = ${2 * answerMs}`;
 }
 
+const inFailedTransaction = "25P02";
+
 /** A transaction under way. */
 export class Transaction {
   readonly #connection: Connection;
   #answerMs: number | undefined;
+  /** What failed first. */
+  #failure: unknown;
   hasEnded = false;
 
   constructor(connection: Connection, answerMs?: number) {
@@ -49,8 +53,19 @@ export class Transaction {
     await this.run({ sql: `set local statement_timeout = ${this.#answerMs - marginMs}` });
   }
 
-  run(statement: Statement): Promise<Outcome> {
-    return this.#connection.run(statement, this.#answerMs);
+  /** What was sent behind a statement that failed is told of that failure: its own would only be that there was one. */
+  async run(statement: Statement): Promise<Outcome> {
+    try {
+      return await this.#connection.run(statement, this.#answerMs);
+    } catch (error) {
+      throw this.noteFailure(error);
+    }
+  }
+
+  /** Notes what failed; gives the failure that it came from. */
+  noteFailure(error: unknown): unknown {
+    this.#failure ??= error;
+    return sqlState(error) === inFailedTransaction ? this.#failure : error;
   }
 
   /**
@@ -89,7 +104,7 @@ export function transact<T>(
     const { answerMs } = typeof begin === "string" ? {} : begin;
     const transaction = new Transaction(connection, answerMs);
     const begun = connection.runAll(typeof begin === "string" ? begin : beginWrite(begin.answerMs));
-    begun.catch(() => {}); // told below
+    begun.catch((error) => transaction.noteFailure(error)); // told below
     try {
       const result = await work(transaction);
       await begun;

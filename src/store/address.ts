@@ -1,6 +1,7 @@
 /** Where a store is, and how that is written and shown. */
 import { isAbsolute, resolve } from "node:path";
 import { StartError } from "../errors.ts";
+import { readDatabaseUrl } from "./postgres/url.ts";
 
 /** Where the resources are kept. */
 export type StoreAddress = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
@@ -23,7 +24,7 @@ export function shownAddress(address: StoreAddress): string {
  * which says what the address was given as.
  */
 export function readAddress(address: string, { cwd, as }: { cwd: string; as: string }): StoreAddress {
-  if (isPostgresUrl(address)) return { kind: "postgres", url: requireDatabase(address, as) };
+  if (isPostgresUrl(address)) return { kind: "postgres", url: readDatabaseUrl(address, as) };
   const path = address.replace(/^sqlite:(\/\/)?/, "");
   if (path === "" || path.startsWith(":") || /^[a-z]{2,}:/i.test(path)) {
     throw new StartError(
@@ -32,10 +33,4 @@ export function readAddress(address: string, { cwd, as }: { cwd: string; as: str
     );
   }
   return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };
-}
-
-/** The address is never shown: it may hold a password. */
-function requireDatabase(address: string, as: string): string {
-  if (URL.canParse(address) && new URL(address).pathname.length > 1) return address;
-  throw new StartError(`${as}: this is not an address of a database; write postgres://user@host/database.`);
 }

@@ -88,6 +88,9 @@ export function answerTo(error: unknown): unknown {
 
 /** An error in a few words, for the log: with the code, without the statement. */
 export function describeError(error: unknown): string {
+  // A host that has several addresses: none of them answered.
+  if (error instanceof AggregateError && error.message === "")
+    return error.errors.map(describeError).join("; ");
   const message = error instanceof Error ? error.message || error.name : String(error);
   const code = sqlState(error);
   return code === undefined ? message : `${message} (SQLSTATE ${code})`;

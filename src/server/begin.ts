@@ -3,6 +3,7 @@ import { setTimeout as pass } from "node:timers/promises";
 import { Problem, StartError } from "../errors.ts";
 import type { Log } from "../http/service.ts";
 import { createBackOff } from "../store/back-off.ts";
+import { describeError } from "../store/postgres/failures.ts";
 
 /** How the beginning is made. */
 export interface BeginOptions {
@@ -32,7 +33,7 @@ export async function begin(options: BeginOptions): Promise<Beginning> {
     return { hasBegun: () => true, stop: async () => {} };
   } catch (error) {
     if (!options.mayWait || !isPassing(error)) throw error;
-    options.log.warn(`the store cannot be reached yet: ${error.message}`);
+    options.log.warn(`the store cannot be reached yet: ${reasonOf(error)}`);
     return goOn(options);
   }
 }
@@ -68,6 +69,11 @@ async function tryAgain({ fit, log, onFailure }: BeginOptions, signal: AbortSign
       return false;
     }
   }
+}
+
+/** What is behind it, for whoever is to put it right: a client is told less. */
+function reasonOf({ cause, message }: Problem): string {
+  return cause instanceof Error ? describeError(cause) : message;
 }
 
 function isPassing(error: unknown): error is Problem {

@@ -44,6 +44,14 @@ test("without descriptions the start names no page of them", async (t) => {
   await stop(service);
 });
 
+test("the log says why a database cannot be reached yet", async (t) => {
+  const store = "postgres://u:secret@localhost:1/d";
+  const service = await serve(t, ["--store", store], { cwd: await folder(t) });
+  const { stderr } = await stop(service);
+  assert.match(stderr, /the store cannot be reached yet: connect ECONNREFUSED [^"]+:1\b/);
+  assert.doesNotMatch(stderr, /secret/);
+});
+
 test("the mode of a declared service names its collections", async (t) => {
   const service = await serve(t, [], { cwd: await folder(t, configuration({ topics: {}, users: {} })) });
   assert.match(service.output().stdout, / {2}mode +declared: topics, users\n/);

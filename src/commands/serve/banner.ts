@@ -11,8 +11,8 @@ export function banner(config: Config, origin: string): string {
     `Holdfast ${about.version}`,
     `  listens on  ${base}`,
     `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
-    `  mode        ${modeOf(config)}`,
-    `  try         ${first === undefined ? tryCreate(base) : `curl -i ${base}/${first}`}`,
+    `  mode        ${config.readOnly ? "reading alone; " : ""}${modeOf(config)}`,
+    `  try         ${first === undefined && !config.readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
     ...docs,
   ];
   return `${lines.join("\n")}\n`;

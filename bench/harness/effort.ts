@@ -11,9 +11,14 @@ export interface Effort {
   share: number;
 }
 
+/** As many resources as an effort takes of those that it would take at best; never so few that all are kept in memory. */
+export function shareOf({ share }: Effort, resources: number): number {
+  return Math.min(resources, Math.max(25_000, resources * share));
+}
+
 /** The efforts that can be asked for. */
 export const efforts = {
-  quick: { name: "quick", rounds: 1, warmUpMs: 1_000, durationMs: 1_000, share: 0.1 },
+  quick: { name: "quick", rounds: 1, warmUpMs: 1_000, durationMs: 1_000, share: 0.05 },
   usual: { name: "usual", rounds: 3, warmUpMs: 1_000, durationMs: 1_000, share: 1 },
   thorough: { name: "thorough", rounds: 5, warmUpMs: 2_000, durationMs: 3_000, share: 1 },
 } as const satisfies Record<Effort["name"], Effort>;

@@ -14,7 +14,7 @@ import { requireStatus } from "../load/plan.ts";
 import { requestText } from "../load/requests.ts";
 import { sampleAttributes, sampleSchema } from "./sample.ts";
 
-const resources = 50_000;
+const resources = 25_000;
 /** So many of them are written to. */
 const updated = 20_000;
 

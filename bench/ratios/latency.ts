@@ -1,7 +1,7 @@
 /** What reads feel of writes that saturate the writer, also on a disk whose every flush takes 10 ms. */
 
 import { has, type RunOptions } from "../harness/commands.ts";
-import type { Effort } from "../harness/effort.ts";
+import { type Effort, shareOf } from "../harness/effort.ts";
 import type { Figure } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
@@ -24,15 +24,12 @@ export async function measureReadLatency(effort: Effort): Promise<Figure[]> {
   ];
 }
 
-function measure(
-  { warmUpMs, durationMs: roundMs }: Effort,
-  what: string,
-  options: RunOptions,
-): Promise<Figure> {
-  const durationMs = 2 * roundMs; // so many that there is a hundredth
+function measure(effort: Effort, what: string, options: RunOptions): Promise<Figure> {
+  const { warmUpMs } = effort;
+  const durationMs = 2 * effort.durationMs; // so many that there is a hundredth
   return inFolder(async (folder) => {
     const store = `${folder}/latency.db`;
-    const ids = await fillStore(store, 100_000, sampleAttributes);
+    const ids = await fillStore(store, shareOf(effort, 100_000), sampleAttributes);
     const server = await startServer("holdfast", { store }, options);
     const reads = {
       port: server.port,

@@ -5,7 +5,7 @@
 
 import { writeFileSync } from "node:fs";
 import type { RunOptions } from "../harness/commands.ts";
-import type { Effort } from "../harness/effort.ts";
+import { type Effort, shareOf } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { originOf, type Server, startServer, stopServer } from "../harness/server.ts";
@@ -30,7 +30,7 @@ interface Subject {
 /** Measures lists. */
 export function measureLists(effort: Effort): Promise<Figure[]> {
   return inFolder(async (folder) => {
-    const large = await startFilled(`${folder}/large.db`, sizes.large * effort.share, effort);
+    const large = await startFilled(`${folder}/large.db`, shareOf(effort, sizes.large), effort);
     const small = await startFilled(`${folder}/small.db`, sizes.small, effort);
     await requireCursorOfWalk(small);
     for (const { server } of [small, large]) await untilIdle(server);
@@ -198,7 +198,7 @@ async function alternate(
 }
 
 function sequentially(subject: Subject, paths: readonly string[]): LoadPlan {
-  return { ...crowded(subject, paths), connections: 1 };
+  return { ...crowded(subject, paths), connections: 1, warmUpMs: 0, counts: true }; // the median is that of a warm server
 }
 
 function crowded({ effort, server }: Subject, paths: readonly string[]): LoadPlan {

@@ -1,6 +1,6 @@
 /** GET by id through the whole path, against Fastify answering the same bytes as a constant. */
 
-import type { Effort } from "../harness/effort.ts";
+import { type Effort, shareOf } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { startServer, stopServer } from "../harness/server.ts";
@@ -13,10 +13,11 @@ import { sampleAttributes } from "./sample.ts";
 const resources = 100_000;
 
 /** Measures reads. */
-export function measureReads({ rounds, warmUpMs, durationMs }: Effort): Promise<Figure[]> {
+export function measureReads(effort: Effort): Promise<Figure[]> {
+  const { rounds, warmUpMs, durationMs } = effort;
   return inFolder(async (folder) => {
     const store = `${folder}/read.db`;
-    const ids = await fillStore(store, resources, sampleAttributes);
+    const ids = await fillStore(store, shareOf(effort, resources), sampleAttributes);
     const service = await startServer("holdfast", { store }, { cpu: 0 });
     const answer = await fetch(`http://127.0.0.1:${service.port}/api/v1/articles/${ids[0]}`);
     const body = await answer.text();

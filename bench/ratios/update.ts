@@ -9,8 +9,8 @@ import { requestText } from "../load/requests.ts";
 import { sampleAttributes } from "./sample.ts";
 
 const connections = 64;
-/** More than a connection can do in the time; if one got to the end, the next one's tags would be stale. */
-const updatesEach = 1_500;
+/** More than a connection can do in a second; if one got to the end, the next one's tags would be stale. */
+const updatesEach = 500;
 
 /** Measures replacements, a resource for each connection, in turn with If-Match and without. */
 export async function measureUpdates(effort: Effort): Promise<Figure[]> {
@@ -42,7 +42,7 @@ function rateOf({ warmUpMs, durationMs }: Effort, isGuarded: boolean): Promise<n
       warmUpMs,
       durationMs,
       inOrder: true,
-      requests: ids.flatMap((id) => updatesOf(id, isGuarded)),
+      requests: ids.flatMap((id) => updatesOf(id, isGuarded, Math.ceil((warmUpMs + durationMs) / 1_000))),
     });
     await stopServer(server);
     requireStatus(result, "200");
@@ -57,8 +57,8 @@ async function create(url: string, n: number): Promise<string> {
 }
 
 /** One after the other: each names the version that the one before it made. */
-function updatesOf(id: string, isGuarded: boolean): string[] {
-  return Array.from({ length: updatesEach }, (_, n) => {
+function updatesOf(id: string, isGuarded: boolean, seconds: number): string[] {
+  return Array.from({ length: updatesEach * seconds }, (_, n) => {
     const body = JSON.stringify({ id, ...sampleAttributes(n), title: `Written by update ${n}` });
     const text = requestText("PUT", `/api/v1/articles/${id}`, body);
     return isGuarded ? text.replace("\r\n", `\r\nIf-Match: "${n + 1}"\r\n`) : text;

@@ -34,7 +34,7 @@ test("a service that only reads answers reads and repeats, and 503 to every writ
       await serve(t, ["--read-only", "--store", store], { cwd }),
     ];
     for (const service of both) {
-      assert.match(service.output().stdout, / {2}mode +reading alone; declared: topics\n/);
+      assert.match(service.output().stdout, / {2}mode +reading alone; declared: topics, counted\n/);
       assert.equal((await send(service, "/topics?q=on")).text, `[${created.text}]`);
       assert.deepEqual(
         [(await send(service, path)).text, (await send(service, "/topics", create)).text],

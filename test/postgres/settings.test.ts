@@ -1,8 +1,11 @@
 /** Databases whose owner has changed what statements mean by default. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { openStore } from "../../src/store/open.ts";
+import { Connections } from "../../src/store/postgres/connections.ts";
+import { beginnings, transact } from "../../src/store/postgres/transaction.ts";
 import { openDatabase, query } from "./databases.ts";
-import { serveOn } from "./served.ts";
+import { create, serveOn } from "./served.ts";
 
 const unusual = [
   "standard_conforming_strings to off",
@@ -41,4 +44,61 @@ test("no name of an attribute is anything but a name, whatever a backslash is to
       );
     }
   }
+});
+
+test("instances get their integer ids also where the database isolates transactions more than they need", async (t) => {
+  const url = await openUnusual(t);
+  const stores = await Promise.all([1, 2, 3].map(() => openStore({ kind: "postgres", url })));
+  t.after(() => Promise.all(stores.map((store) => store.close())));
+  const record = { name: "orders", idKind: "integer", schema: undefined, indexes: [], search: [] } as const;
+  for (const store of stores) await store.migrate([record]);
+  const given: number[] = [];
+  const reserve = async (store: (typeof stores)[number]) => {
+    for (let n = 0; n < 20; n++) given.push(await store.reserveIds("orders", 1));
+  };
+  await Promise.all(stores.map(reserve));
+  assert.equal(new Set(given).size, 60);
+});
+
+test("what may take long is not ended by a timeout that the database gives to all", async (t) => {
+  const connections = new Connections({ url: await openUnusual(t), max: 1, waitMs: 5_000, onIdleError() {} });
+  t.after(() => connections.close());
+  for (const begin of [beginnings.longWrite, beginnings.snapshot]) {
+    const shown = await transact(connections, begin, (transaction) =>
+      transaction.run({ sql: "show statement_timeout" }),
+    );
+    assert.deepEqual(shown.rows, [["0"]]);
+  }
+});
+
+test("where the database denies a right, reads go on, writes are 503 and readiness warns, until it is granted", async (t) => {
+  const { url, release } = await openDatabase();
+  const role = `holdfast_denied_${process.pid}`;
+  await query(url, `create role ${role} login; grant create, usage on schema public to ${role}`);
+  const asRole = new URL(url);
+  asRole.username = role;
+  t.after(async () => {
+    await query(url, `drop owned by ${role} cascade; drop role ${role}`);
+    release();
+  });
+  const served = await serveOn(t, asRole.href);
+  const id = await create(served, 1);
+  const { ask } = served;
+  await query(url, `revoke all on schema public from ${role}; grant usage on schema public to ${role}`);
+  assert.deepEqual(
+    [(await ask("POST", "others", {})).code, (await ask("GET", `things/${id}`)).status],
+    ["UNAVAILABLE", 200],
+  );
+  await create(served, 2);
+  const [resources] = (
+    await query(url, "select relname from pg_class where relname like 'holdfast_resources__'")
+  ).rows as [{ relname: string }];
+  await query(url, `revoke insert on ${resources.relname} from ${role}`);
+  const denied = await ask("POST", "things", {});
+  assert.deepEqual([denied.status, denied.code], [503, "UNAVAILABLE"]);
+  assert.equal(((await ask("GET", "/readyz")).content as { status: string }).status, "warn");
+  assert.equal((await ask("GET", `things/${id}`)).status, 200);
+  await query(url, `grant insert on ${resources.relname} to ${role}`);
+  await create(served, 3);
+  assert.equal(((await ask("GET", "/readyz")).content as { status: string }).status, "pass");
 });

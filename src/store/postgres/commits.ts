@@ -191,7 +191,7 @@ function isFaultOfOne(error: unknown): boolean {
   if (error instanceof Overtaken) return true;
   if (error instanceof Problem) return false;
   const failure = failureOf(error);
-  return failure === "other" || failure === "conflict";
+  return failure === "other" || failure === "conflict" || failure === "denied";
 }
 
 function tooFast(): Problem {

@@ -1,7 +1,8 @@
 /** Connections to the database: single statements and transactions on whichever is free. */
 import { connect } from "node:net";
+import { setTimeout as pass } from "node:timers/promises";
 import pg from "pg";
-import { describeError, Exhausted, failureOf } from "./failures.ts";
+import { describeError, Exhausted, failureOf, isWorthRepeating } from "./failures.ts";
 import { watchOver } from "./lifeline.ts";
 
 /** A row: texts as the database writes them, or null. */
@@ -50,6 +51,9 @@ export interface ConnectionsOptions {
 /** After so long without a byte the system asks whether the other side is still there, in milliseconds. */
 const keepAliveMs = 10_000;
 
+/** How often a statement is sent that others are in the way of. */
+const maxTries = 10;
+
 const cancelWaitMs = 2_000;
 
 /** How long an orderly end is waited for: of connections that nobody uses, and of all, in milliseconds. */
@@ -84,9 +88,16 @@ export class Connections {
     this.#pool.on("remove", (client) => this.#idle.delete(client as pg.PoolClient));
   }
 
-  /** Runs one statement. */
-  run(statement: Statement): Promise<Outcome> {
-    return this.use((connection) => connection.run(statement));
+  /** Runs one statement; again where others were in the way, as they are where transactions are isolated more than ours need. */
+  async run(statement: Statement): Promise<Outcome> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.use((connection) => connection.run(statement));
+      } catch (error) {
+        if (!isWorthRepeating(error) || tries === maxTries) throw error;
+        await pass(Math.random() * 5 * tries);
+      }
+    }
   }
 
   /** Lends a connection. It is only used again where it is known to be in order. */

@@ -3,9 +3,10 @@ import { Problem, StartError } from "../../errors.ts";
 
 /**
  * Kinds of error: others were in the way and another try may do; there is no connection (any more); it leads to a server
- * that takes no writes; no room left; too much is going on; or anything else, which is a fault of ours.
+ * that takes no writes; the service lacks a right; no room left; too much is going on; or anything else, which is a fault
+ * of ours.
  */
-export type Failure = "conflict" | "lost" | "readOnly" | "full" | "busy" | "tooLong" | "other";
+export type Failure = "conflict" | "lost" | "readOnly" | "denied" | "full" | "busy" | "tooLong" | "other";
 
 const byCode: Readonly<Record<string, Failure>> = {
   "40001": "conflict", // serialization_failure
@@ -13,6 +14,7 @@ const byCode: Readonly<Record<string, Failure>> = {
   "23505": "conflict", // unique_violation
   "42P07": "conflict", // duplicate_table, made by another at the same moment
   "25006": "readOnly", // read_only_sql_transaction
+  "42501": "denied", // insufficient_privilege
   "53100": "full", // disk_full
   "53200": "busy", // out_of_memory
   "53300": "busy", // too_many_connections
@@ -61,6 +63,11 @@ export function isUndone(error: unknown): boolean {
   return ["23", "25", "40", "53"].includes(code.slice(0, 2));
 }
 
+/** Whether a statement that was a transaction of its own has not happened, and may happen when it is sent again. */
+export function isWorthRepeating(error: unknown): boolean {
+  return ["40001", "40P01"].includes(sqlState(error) ?? "");
+}
+
 /** The problem that a failure is answered with, where nothing was written. `undefined`: a fault of ours. */
 export function problemOf(failure: Failure, cause: unknown): Problem | undefined {
   switch (failure) {
@@ -71,6 +78,8 @@ export function problemOf(failure: Failure, cause: unknown): Problem | undefined
     case "busy":
     case "tooLong":
       return new Problem("UNAVAILABLE", "The database has too much to do. Try again.", { cause });
+    case "denied":
+      return new Problem("UNAVAILABLE", "The database does not let the service do this now.", { cause });
     case "readOnly":
     case "lost":
       return new Problem("UNAVAILABLE", "The database cannot be reached now. Try again.", { cause });

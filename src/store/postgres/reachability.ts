@@ -45,6 +45,7 @@ export class Reachability {
       });
     }
     if (failure === "readOnly") this.#health = { kind: "degraded", reason: "the database takes no writes" };
+    if (failure === "denied") this.#health = { kind: "degraded", reason: "the database denies a right" };
     if (failure === "full") this.#health = { kind: "degraded", reason: "there is no room left to write" };
     return answerTo(error);
   }

@@ -12,10 +12,11 @@ export const beginnings = {
    * Every statement sees what was committed before it; it takes as long as it takes, but does not wait for others. Where
    * nothing comes from us for ten minutes, the database lets go of what it has locked: we may be gone.
    */
-  longWrite: `begin isolation level read committed; set local lock_timeout = 10000;
+  longWrite: `begin isolation level read committed; set local lock_timeout = 10000; set local statement_timeout = 0;
     set local idle_in_transaction_session_timeout = 600000`,
-  /** All statements see the same. */
-  snapshot: "begin isolation level repeatable read read only",
+  /** All statements see the same; it takes as long as it takes, also between two of them. */
+  snapshot: `begin isolation level repeatable read read only; set local statement_timeout = 0;
+    set local idle_in_transaction_session_timeout = 0`,
 } as const;
 
 /** A database lets go of what it has locked for us before we give up the connection; in milliseconds. */

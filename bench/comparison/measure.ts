@@ -59,9 +59,9 @@ async function runRound(subject: Subject, task: Task, round: number): Promise<Ro
   const { effort, scenario, loadCpu } = task;
   const requests = await requestsOf(subject, task, round);
   const plan = { port: server.port, connections: task.connections, requests, once: scenario.once === true };
-  const runs = { server, plan, loadCpu };
+  const runs = { server, plan, loadCpu, counts: effort.warmUpMs === 0 };
   if (plan.once) return counted(await timed(runs, effort.durationMs), subject, scenario);
-  if (round === 0) {
+  if (round === 0 && effort.warmUpMs > 0) {
     const warm = await load(
       { ...plan, warmUpMs: 0, durationMs: effort.warmUpMs, counts: true },
       { cpu: loadCpu },
@@ -87,11 +87,12 @@ async function timed(
     server,
     plan,
     loadCpu,
-  }: { server: Server; plan: Omit<LoadPlan, "warmUpMs" | "durationMs">; loadCpu: number },
+    counts,
+  }: { server: Server; plan: Omit<LoadPlan, "warmUpMs" | "durationMs">; loadCpu: number; counts: boolean },
   durationMs: number,
 ): Promise<Round> {
   const before = cpuSeconds(server);
-  const result = await load({ ...plan, warmUpMs: 0, durationMs }, { cpu: loadCpu });
+  const result = await load({ ...plan, warmUpMs: 0, durationMs, counts }, { cpu: loadCpu });
   return { ...result, cpu: cpuSeconds(server) - before };
 }
 

@@ -3,7 +3,7 @@ export interface Effort {
   name: "quick" | "usual" | "thorough";
   /** How often each side of a comparison is measured, in turn. */
   rounds: number;
-  /** Not counted, before each round. */
+  /** Not counted, before each round. A short run has none, which costs both sides of a ratio about the same. */
   warmUpMs: number;
   /** What a round counts. */
   durationMs: number;
@@ -18,7 +18,7 @@ export function shareOf({ share }: Effort, resources: number): number {
 
 /** The efforts that can be asked for. */
 export const efforts = {
-  quick: { name: "quick", rounds: 1, warmUpMs: 1_000, durationMs: 1_000, share: 0.05 },
+  quick: { name: "quick", rounds: 1, warmUpMs: 0, durationMs: 1_000, share: 0.05 },
   usual: { name: "usual", rounds: 3, warmUpMs: 1_000, durationMs: 1_000, share: 1 },
   thorough: { name: "thorough", rounds: 5, warmUpMs: 2_000, durationMs: 3_000, share: 1 },
 } as const satisfies Record<Effort["name"], Effort>;

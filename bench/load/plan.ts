@@ -13,7 +13,7 @@ export interface LoadPlan {
   inOrder?: boolean;
   /** Whether each request is sent once, so that the load ends with the last one; deletes need it. @default false */
   once?: boolean;
-  /** Whether wrk counts statuses, which takes it time; the others always do. @default in the warm-up only */
+  /** Whether wrk counts statuses, which takes it time; the others always do. @default in the warm-up only, where there is one */
   counts?: boolean;
 }
 

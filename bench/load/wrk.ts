@@ -22,7 +22,8 @@ export function runWrk(
     const file = `${folder}/requests`;
     writeFileSync(file, plan.requests.map((text) => `${Buffer.byteLength(text)}\n${text}\n`).join(""));
     const warmUp = plan.warmUpMs === 0 ? undefined : read(await run(commandOf(plan, file, plan.warmUpMs)));
-    const mode = plan.counts === true ? [] : ["measured"];
+    const isCounted = plan.counts ?? warmUp === undefined;
+    const mode = isCounted ? [] : ["measured"];
     const said = read(await run([...commandOf(plan, file, plan.durationMs), ...mode]));
     const failed = said.failed === 0 ? {} : { failed: said.failed };
     return {

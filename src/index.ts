@@ -36,7 +36,7 @@ export interface JwtOptions {
 
 /** What a configuration file may say. */
 export interface HoldfastConfig {
-  /** Where the resources are kept: `sqlite:<file>`. @default "sqlite:holdfast.db" */
+  /** Where the resources are kept: `sqlite:<file>` or `postgres://user@host/database`. @default "sqlite:holdfast.db" */
   store?: string;
   /** The collections that there are, by name. @default none: any collection springs into being */
   collections?: Readonly<Record<string, GuardedDeclaration>>;

@@ -1,11 +1,13 @@
 /** The service as a part of somebody else's Fastify application. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type FastifyInstance, fastify } from "fastify";
+import { options } from "../../src/config/options.ts";
 import { type EmbeddedConfig, holdfast } from "../../src/index.ts";
 
 interface Embedded {
@@ -150,4 +152,30 @@ test("what is the application's to say, and what is wrong, keeps it from becomin
     await assert.rejects(async () => app.ready(), message);
     await app.close();
   }
+});
+
+test("what the guide says is the application's own is refused, and nothing else", async () => {
+  const guide = readFileSync("docs/how-to/fastify.md", "utf8");
+  const [, told = "", toldLimits = ""] =
+    /refused in the configuration: (.+), and of the `limits` (.+?)\. The/s.exec(guide) ?? [];
+  const namesIn = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
+  const listed = [...namesIn(told), ...namesIn(toldLimits).map((name) => `limits.${name}`)];
+  const refused: string[] = [];
+  for (const name of Object.keys(options)) {
+    const [first = "", second] = name.split(".");
+    const app = fastify();
+    // No value that an option takes: what is not refused by its name is refused by what it is.
+    const wrong = Symbol("wrong");
+    app.register(holdfast, { [first]: second === undefined ? wrong : { [second]: wrong } } as EmbeddedConfig);
+    await assert.rejects(
+      async () => app.ready(),
+      (error: Error) => {
+        if (error.message === `${name}: this is the application's to say, which the service is a part of.`)
+          refused.push(name);
+        return true;
+      },
+    );
+    await app.close();
+  }
+  assert.deepEqual(refused.sort(), listed.sort());
 });

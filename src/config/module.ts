@@ -102,12 +102,20 @@ function isCommonJs(error: unknown): boolean {
   );
 }
 
+/** Where `defineConfig` cannot be imported: it only tells an editor the types. */
+const withoutPackage =
+  "Install holdfast beside the file (in a clone: npm run holdfast -- …), or leave the import out: export default { … } will do.";
+
 /** One line with the place: where in the file it was thrown, or where its syntax breaks. */
 function describeError(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? error.code : undefined;
+  if (code === "ERR_UNKNOWN_FILE_EXTENSION") return "its name must end in .ts, .js, .mjs or .json.";
   const place =
     findPlace(error.stack, basename(path)) ?? (error instanceof SyntaxError ? findBreak(path) : undefined);
-  return `${error.message.split("\n")[0]}${place === undefined ? "" : ` (${place})`}`;
+  const isOurs = code === "ERR_MODULE_NOT_FOUND" && /'holdfast'|dist\/index\.js'/.test(error.message);
+  const advice = isOurs ? `. ${withoutPackage}` : "";
+  return `${error.message.split("\n")[0]}${place === undefined ? "" : ` (${place})`}${advice}`;
 }
 
 function findPlace(text: string | undefined, name: string): string | undefined {

@@ -256,6 +256,21 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   ],
   ["a list of kinds of id", json({ collections: { a: { id: ["uuid"] } } }), /and is \["uuid"\]\.$/],
   [
+    "a package that is not there",
+    { files: { "holdfast.config.mjs": 'import "nowhere"; export default {};' } },
+    /^holdfast\.config\.mjs cannot be read: Cannot find package 'nowhere' imported from \S+$/,
+  ],
+  [
+    "our package where it is not installed",
+    { files: { "holdfast.config.mjs": 'import { defineConfig } from "holdfast"; export default {};' } },
+    /Cannot find package 'holdfast' .*\. Install holdfast beside the file .* export default \{ … \} will do\.$/,
+  ],
+  [
+    "a file of another kind",
+    { files: { "holdfast.yaml": "port: 1" }, flags: { config: "holdfast.yaml" } },
+    /^holdfast\.yaml cannot be read: its name must end in \.ts, \.js, \.mjs or \.json\.$/,
+  ],
+  [
     "a number that JSON has not",
     { files: { "holdfast.config.mjs": "export default { port: 3000n };" } },
     /holdfast\.config\.mjs: port must be a whole number .*, and is 3000n\.$/,

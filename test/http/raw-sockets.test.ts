@@ -35,6 +35,14 @@ async function exchange(bytes: string): Promise<string> {
   return connection.received;
 }
 
+test("what does not begin with a method is told so", async () => {
+  for (const bytes of [`FOO /api/v1/topics HTTP/1.1\r\n${host}\r\n`, "\x16\x03\x01\x02\x00\x01"]) {
+    const received = await exchange(bytes);
+    assert.match(received, /^HTTP\/1\.1 400 /);
+    assert.match(received, /"detail":"The request does not begin with a method of HTTP, such as GET\."/);
+  }
+});
+
 const get = "GET /api/v1/topics HTTP/1.1\r\n";
 const malformed: [what: string, bytes: () => string][] = [
   ["two Host lines", () => `${get}${host}Host: localhost\r\n\r\n`],

@@ -50,5 +50,9 @@ function clientProblem(code: string | undefined): Problem {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     return new Problem("REQUEST_TIMEOUT", "The request was not complete in time.");
   }
+  if (code === "HPE_INVALID_METHOD") {
+    // Also what a client sends that would encrypt.
+    return new Problem("INVALID_REQUEST", "The request does not begin with a method of HTTP, such as GET.");
+  }
   return new Problem("INVALID_REQUEST", "The request is not a well-formed HTTP/1.1 message.");
 }

@@ -260,3 +260,16 @@ test("a file of keys is read at the start, and again when a token names a key th
   await writeFile(path, JSON.stringify({ keys: [old.jwk, secret] }));
   await assert.rejects(open({ kind: "file", path }), /it holds a secret: leave only the public keys/);
 });
+
+test("a key that takes the place of another under its name is noticed with the first token signed by it", async (t) => {
+  const [one, two] = [createPair("ES256", "same"), createPair("ES256", "same")];
+  const server = await serve(t, [one]);
+  const { subjectOf, wait } = await openUrl(server);
+  assert.equal(await subjectOf(one), "kim");
+  server.answer.body = keySetText([two]);
+  wait(minute);
+  for (const header of [{}, { kid: undefined }]) assert.equal(await subjectOf(two, header), "kim");
+  const asked = server.asked();
+  for (let n = 0; n < 5; n++) await refuses("INVALID_TOKEN", () => subjectOf(one), /signature/);
+  assert.equal(server.asked(), asked, "signatures that are wrong must not make us ask over and over");
+});

@@ -1,5 +1,14 @@
 /** Whether a token holds (RFC 7519, RFC 8725): whatever is wrong with it is INVALID_TOKEN. */
-import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import type { KeyObject } from "node:crypto";
+import {
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+} from "jose";
+import { Problem } from "../../errors.ts";
 import { invalidToken } from "../refusals.ts";
 import type { JwtSettings } from "../settings.ts";
 import { type Algorithm, algorithmOf } from "./algorithms.ts";
@@ -34,18 +43,38 @@ export async function verifyToken(
   const { algorithm, alg, kid } = readHeader(token, settings);
   const key = findKey(keys, algorithm, kid) ?? findKey(await renewed(), algorithm, kid);
   if (key === undefined) throw invalidToken("The token is signed with a key that is not known.");
+  const options = {
+    algorithms: [alg],
+    issuer: settings.issuer,
+    audience: [...settings.audience],
+    requiredClaims: ["exp"],
+    clockTolerance: clockToleranceSeconds,
+    currentDate: new Date(now),
+  };
   try {
-    const { payload } = await jwtVerify(token, key, {
-      algorithms: [alg],
-      issuer: settings.issuer,
-      audience: [...settings.audience],
-      requiredClaims: ["exp"],
-      clockTolerance: clockToleranceSeconds,
-      currentDate: new Date(now),
-    });
+    const { payload } = await verifyByEither(token, key, options, async () =>
+      findKey(await renewed(), algorithm, kid),
+    );
     return { ...payload, exp: Number(payload.exp) };
   } catch (error) {
-    throw refusalOf(error);
+    throw error instanceof Problem ? error : refusalOf(error);
+  }
+}
+
+/** An issuer may change a key that has no name, or keep the name: a signature that is wrong by this one may be right by the next. */
+async function verifyByEither(
+  token: string,
+  key: KeyObject,
+  options: JWTVerifyOptions,
+  newer: () => Promise<KeyObject | undefined>,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, key, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    const next = await newer();
+    if (next === undefined || next === key) throw error;
+    return jwtVerify(token, next, options);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Commit, Committed } from "../commit.ts";
 import { maxFollowedText } from "../follow-up.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
-import { answerTo, failureOf } from "./failures.ts";
+import { answerTo, failureOf, isWithoutTable } from "./failures.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
 import type { GroupNumbers } from "./group-numbers.ts";
 import type { IdNumbers } from "./id-numbers.ts";
@@ -79,10 +79,9 @@ export class Commits {
   }
 
   async #mayTryAgain(error: unknown, tries: number): Promise<boolean> {
-    if (error instanceof Overtaken) {
-      if (error.isDeclaration) await this.#parts.reload();
-      return true;
-    }
+    const isDeclaration = isWithoutTable(error) || (error instanceof Overtaken && error.isDeclaration);
+    if (isDeclaration) await this.#parts.reload();
+    if (isDeclaration || error instanceof Overtaken) return true;
     if (error instanceof Problem || failureOf(error) !== "conflict") return false;
     await pass(Math.random() * 2 * pauseMs * 2 ** tries);
     return true;

@@ -63,6 +63,11 @@ export function isUndone(error: unknown): boolean {
   return ["23", "25", "40", "53"].includes(code.slice(0, 2));
 }
 
+/** Whether a table is not there (any more), as happens where another instance has declared that nothing is searched. */
+export function isWithoutTable(error: unknown): boolean {
+  return sqlState(error) === "42P01"; // undefined_table
+}
+
 /** Whether a statement that was a transaction of its own has not happened, and may happen when it is sent again. */
 export function isWorthRepeating(error: unknown): boolean {
   return ["40001", "40P01"].includes(sqlState(error) ?? "");

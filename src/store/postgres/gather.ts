@@ -17,7 +17,9 @@ export async function gatherSome(connections: Connections, catalogue: Catalogue)
     const collection = catalogue.byNumber.get(Number(number));
     if (collection === undefined || collection.search.length === 0) continue;
     const { search } = collection;
+    const isRelated = catalogue.relatedTo(collection).length > 0;
     await transact(connections, smallWrite, async (transaction) => {
+      if (isRelated) await transaction.run(statements.lockHeads([collection.number])); // as its writers begin
       if (version !== wordsVersion) await gatherAnew(transaction, collection.number);
       else await gatherSlice(transaction, { number: collection.number, search, from: String(from) });
     });

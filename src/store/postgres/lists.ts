@@ -6,7 +6,7 @@ import type { Page } from "../page.ts";
 import { isQuick } from "../serving.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Connection, Connections, Row, Statement } from "./connections.ts";
-import { Exhausted, failureOf, sqlState } from "./failures.ts";
+import { Exhausted, failureOf, isWithoutTable, sqlState } from "./failures.ts";
 import { isNarrowed, type PageQuery, selectPage } from "./page.ts";
 import { toStored } from "./reads.ts";
 
@@ -51,6 +51,7 @@ export class Lists {
     query: PageQuery,
     signal: (() => AbortSignal) | undefined,
   ): Promise<Read> {
+    if (query.words !== undefined && collection.search.length === 0) return "declaredAnew";
     const statement = selectPage(collection, query);
     const isCounted = query.count === true && isNarrowed(query);
     if (isQuick(query, collection.indexes) && !isCounted)
@@ -58,6 +59,7 @@ export class Lists {
     try {
       return toPage(collection, query, await this.#withinDeadline(statement, signal?.()));
     } catch (error) {
+      if (isWithoutTable(error)) return "declaredAnew";
       if (failureOf(error) !== "tooLong" && !isLate(error)) throw error;
       throw tooExpensive(collection, query, this.#options.maxMs);
     }

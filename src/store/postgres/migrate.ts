@@ -6,7 +6,7 @@ import { Problem, StartError } from "../../errors.ts";
 import { wordsVersion } from "../../query/words.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
-import { catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
+import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { gatherSlice } from "./gather.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
@@ -57,19 +57,24 @@ interface Migration {
   known: ReadonlyMap<string, NumberedCollection>;
 }
 
-/** Tables and indexes first, which wait for whoever is writing; only then the head, for which those may be waiting. */
+/**
+ * Tables and indexes first, which wait for whoever is writing; only then the head, for which those may be waiting. Where
+ * writers begin with the heads, so does this.
+ */
 async function migrateOne(transaction: Transaction, { before, after, known }: Migration): Promise<void> {
   const { number } = after;
   const isSearchNew = !isDeepStrictEqual(before?.search ?? [], after.search);
   const tables = before === undefined ? collectionTables(number) : [];
   const words = isSearchNew ? wordsDdl(before, after) : [];
+  const touched = before === undefined ? [number] : [number, ...targetNumbers([before, after], known)];
+  if (before !== undefined && new Catalogue(known.values()).relatedTo(before).length > 0)
+    await transaction.run(statements.lockHeads(touched));
   for (const sql of [...tables, ...words, ...indexStatements(number, before, after)])
     await transaction.run({ sql });
   if (before === undefined) {
     await transaction.run(statements.insertHead(number));
     await transaction.run(statements.insertIds(number));
   }
-  const touched = before === undefined ? [number] : [number, ...targetNumbers([before, after], known)];
   const { rows } = await transaction.run(statements.lockHeads(touched));
   const count = Number(rows.find(([each]) => Number(each) === number)?.[3]);
   if (before !== undefined && before.idKind !== after.idKind && count > 0) throw idKindMistake(before, after);

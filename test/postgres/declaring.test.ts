@@ -1,0 +1,77 @@
+/** Declarations that change while instances are at work. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import pg from "pg";
+import { openStore } from "../../src/store/open.ts";
+import type { CollectionRecord } from "../../src/store/record.ts";
+import type { Store } from "../../src/store/store.ts";
+import { openDatabase, query } from "./databases.ts";
+
+const plain: CollectionRecord = {
+  name: "notes",
+  idKind: "uuid",
+  schema: undefined,
+  indexes: [],
+  search: [["text"]],
+};
+const related: CollectionRecord = { ...plain, unique: [{ path: ["mark"], ignoreCase: false }] };
+
+async function openTwo(t: TestContext, record: CollectionRecord): Promise<{ url: string; stores: Store[] }> {
+  const { url, release } = await openDatabase();
+  const stores = await Promise.all([1, 2].map(() => openStore({ kind: "postgres", url })));
+  t.after(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    release();
+  });
+  for (const store of stores) await store.migrate([record]);
+  return { url, stores };
+}
+
+function create(store: Store, id: string): Promise<unknown> {
+  const next = JSON.stringify({ id, text: "hello" });
+  return store.commit({ changes: [{ key: { collection: "notes", id }, expect: "absent", next }], at: 1 });
+}
+
+async function untilSomebodyWaits(url: string): Promise<void> {
+  const sql = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  for (let tries = 0; (await query(url, sql)).rows.length === 0; tries++) {
+    assert.ok(tries < 500, "nobody waits");
+    await pass(10);
+  }
+}
+
+const tablesLocked = `select relname, mode from pg_locks join pg_class on pg_class.oid = relation
+  where relname like 'holdfast_%' and locktype = 'relation' and granted and mode in ('ShareLock', 'AccessExclusiveLock')`;
+
+test("a declaration and a write that began before it do not wait for each other", async (t) => {
+  const { url, stores } = await openTwo(t, related);
+  const writer = new pg.Client({ connectionString: url });
+  await writer.connect();
+  t.after(() => writer.end());
+  // As whoever writes to a collection with unique attributes: the head first, and then what there is to write.
+  await writer.query("begin; select 1 from holdfast_heads where number = 1 for update");
+  const migrated = stores[0]?.migrate([
+    { ...related, search: [], indexes: [[{ path: ["n"], descending: false }]] },
+  ]);
+  await untilSomebodyWaits(url);
+  assert.deepEqual((await query(url, tablesLocked)).rows, []);
+  await writer.query("lock table holdfast_resources_1, holdfast_words_1 in row exclusive mode");
+  await writer.query("commit");
+  await migrated;
+});
+
+test("an instance that does not know yet that nothing is searched any more writes all the same, and says that it cannot search", async (t) => {
+  const { stores } = await openTwo(t, plain);
+  const [first, second] = stores as [Store, Store];
+  await create(first, "a");
+  const search = () => first.list({ collection: "notes", limit: 1, words: ["hello"] });
+  assert.equal((await search()).items.length, 1);
+  await second.migrate([{ ...plain, search: [] }]);
+  await assert.rejects(search(), { code: "UNAVAILABLE" });
+  await second.migrate([plain]);
+  assert.equal((await search()).items.length, 1);
+  await second.migrate([{ ...plain, search: [] }]);
+  await create(first, "b");
+  assert.equal(await first.count("notes"), 2);
+});

@@ -72,7 +72,7 @@ test("a single object is refused with what to do, and nothing is imported unless
   assertRefused(outcome, /nothing was imported: 2 members cannot be; --skip-invalid imports the others/);
   assert.match(
     outcome.stderr,
-    /^ {2}line 7: "profile": is not a list of resources\. To import it, put it into one/m,
+    /^ {2}line 7: "profile": is not a list of resources\. An object becomes one in a list, "profile": \[\{ … \}\];/m,
   );
   assert.match(outcome.stderr, /^ {2}line 10: "version": is not a list/m);
   assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /There are none/);

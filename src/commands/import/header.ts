@@ -71,9 +71,12 @@ function requireApart(paths: readonly Path[]): void {
     const other = seen.has(JSON.stringify(path))
       ? path
       : whole.get(inside.find((key) => whole.has(key)) ?? "");
-    if (other !== undefined) {
-      throw new StartError(`The header names "${path.join(".")}" beside "${other.join(".")}".`);
-    }
+    if (other !== undefined) throw together(path.join("."), other.join("."));
     seen.add(JSON.stringify(path));
   }
+}
+
+function together(name: string, other: string): StartError {
+  if (name === other) return new StartError(`The header names "${name}" twice.`);
+  return new StartError(`The header names "${name}", which is a part of "${other}", beside it.`);
 }

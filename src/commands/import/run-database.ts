@@ -67,7 +67,7 @@ class Plan {
     this.#config = config;
     for (const { name, line, list } of members) {
       const collection = collectionOf(config, name);
-      if (list === undefined) this.bad.push({ line, name, reason: notAList });
+      if (list === undefined) this.bad.push({ line, name, reason: notAList(name) });
       else if (typeof collection === "string") this.bad.push({ line, name, reason: collection });
       else this.#steps.push({ collection, list, line });
     }
@@ -97,8 +97,9 @@ class Plan {
   }
 }
 
-const notAList =
-  'is not a list of resources. To import it, put it into one: "profile": [{ … }]; --skip-invalid leaves it out';
+function notAList(name: string): string {
+  return `is not a list of resources. An object becomes one in a list, "${name}": [{ … }]; --skip-invalid leaves it out`;
+}
 
 const chunkBytes = 262_144;
 

@@ -75,3 +75,19 @@ test("an instance that does not know yet that nothing is searched any more write
   await create(first, "b");
   assert.equal(await first.count("notes"), 2);
 });
+
+test("an instance whose database was emptied and filled by another neither reads nor writes what took the place of its own", async (t) => {
+  const { url, stores } = await openTwo(t, plain);
+  const [first, second] = stores as [Store, Store];
+  await query(url, "drop schema public cascade; create schema public");
+  const other = await openStore({ kind: "postgres", url });
+  t.after(() => other.close());
+  await other.migrate([{ ...plain, name: "letters" }]);
+  await other.commit({
+    changes: [{ key: { collection: "letters", id: "a" }, expect: "absent", next: "{}" }],
+    at: 1,
+  });
+  assert.deepEqual((await second.list({ collection: "notes", limit: 9 })).items, []);
+  await assert.rejects(create(first, "b"));
+  assert.equal(await other.count("letters"), 1);
+});

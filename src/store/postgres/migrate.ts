@@ -1,4 +1,5 @@
 /** Makes collections be as they are declared, inside a transaction that has the catalogue locked. */
+import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { formatPath } from "../../collection/paths.ts";
 import { targetsOf } from "../../collection/refers.ts";
@@ -16,6 +17,12 @@ import type { Transaction } from "./transaction.ts";
 
 /** Resources that are looked at in one statement. */
 const slice = 500;
+
+/**
+ * The states of declarations begin anywhere: an instance that has not noticed that its database was emptied and filled with
+ * something else takes no collection for another one of the same number.
+ */
+const maxFirst = 1_000_000_000;
 
 /** Carries out a plan for whoever serves the store. Throws UNAVAILABLE while a copy fills it, and StartError. */
 export async function migrateServed(
@@ -37,7 +44,7 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
   for (const record of plan) {
     const before = known.get(record.name);
     if (before !== undefined && isDeclared(before, record)) continue;
-    const after = numbered(record, before ?? { number: ++last, declared: 0 });
+    const after = numbered(record, before ?? { number: ++last, declared: randomInt(maxFirst) });
     await migrateOne(transaction, { before, after, known });
     known.set(record.name, after);
   }
@@ -72,7 +79,7 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   for (const sql of [...tables, ...words, ...indexStatements(number, before, after)])
     await transaction.run({ sql });
   if (before === undefined) {
-    await transaction.run(statements.insertHead(number));
+    await transaction.run(statements.insertHead(number, after.declared));
     await transaction.run(statements.insertIds(number));
   }
   const { rows } = await transaction.run(statements.lockHeads(touched));

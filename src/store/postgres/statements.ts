@@ -581,9 +581,9 @@ export function putDeclaration(row: DeclarationRow): Statement {
   };
 }
 
-/** The head of a new collection. */
-export function insertHead(number: number): Statement {
-  return { sql: "insert into holdfast_heads (number) values ($1)", values: [number] };
+/** The head of a new collection, with the state of its declaration. */
+export function insertHead(number: number, declared: number): Statement {
+  return { sql: "insert into holdfast_heads (number, declared) values ($1, $2)", values: [number, declared] };
 }
 
 /** The integer ids of a new collection. */

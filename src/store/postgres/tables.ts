@@ -34,7 +34,7 @@ export const storeTables: readonly string[] = [
     words bigint not null default 0,
     words_version text,
     gathered_to text,
-    declared integer not null default 1
+    declared integer not null
   )`,
   "create table if not exists holdfast_ids (number integer primary key, last_id bigint not null default 0)",
   `create table if not exists holdfast_receipts (

@@ -97,7 +97,10 @@ function makerOf(
     const now = nowOf(name, place, validate);
     return ({ at }) => now(at);
   }
-  if (value !== subject) return () => value;
+  if (value !== subject) {
+    const plain = plainOf(value, place);
+    return () => plain;
+  }
   // Nobody knows yet what callers are called: only that it is a string.
   if (faultsOf(name, validate({ [name]: "a" })).some(({ code }) => code === "type"))
     throw new StartError(`${place}: the schema takes no string for it, and "$subject" is one.`);
@@ -105,6 +108,15 @@ function makerOf(
 }
 
 const subject = "$subject";
+
+/** The value as it is meant: a text that begins with a dollar sign is written with two, since one stands for something. */
+function plainOf(value: unknown, at: string): unknown {
+  if (typeof value !== "string" || !value.startsWith("$")) return value;
+  if (value.startsWith("$$")) return value.slice(1);
+  throw new StartError(
+    `${at}: ${shown(value)} stands for nothing. There are "$now" and "$subject"; a text that begins so is written ${shown(`$${value}`)}.`,
+  );
+}
 
 /** The first form of a date that the schema takes for the attribute. */
 function nowOf(name: string, at: string, validate: Validator): (at: number) => unknown {

@@ -43,7 +43,7 @@ before(async () => {
         defaults: { post: "00000000-0000-7000-8000-000000000000" },
         references: { post: "posts" },
       },
-      loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now" } },
+      loose: { defaults: { tags: ["$now", { n: 1 }], since: "$now", price: "$$5" } },
     },
   });
 });
@@ -87,10 +87,11 @@ test("PUT and PATCH add nothing", async () => {
   check(without, { status: 400, problem: "VALIDATION_FAILED" });
 });
 
-test("without a schema $now is a timestamp, and inside of values it is a text", async () => {
+test("without a schema $now is a timestamp, inside of values it is a text, and two dollar signs are one", async () => {
   const answer = await service.send({ method: "POST", path: "/api/v1/loose", content: {} });
   const { id } = answer.json as { id: string };
-  check(answer, { status: 201, json: { id, tags: ["$now", { n: 1 }], since: times.moment } });
+  const json = { id, tags: ["$now", { n: 1 }], since: times.moment, price: "$5" };
+  check(answer, { status: 201, json });
 });
 
 test("a default is held to references like what was sent", async () => {
@@ -107,6 +108,10 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [{ stauts: "draft" }, /^collections\.posts\.defaults\.stauts: .* Did you mean "status"/],
   [{ status: "$now" }, /^collections\.posts\.defaults\.status: .* no form of a date/],
   [{ millis: "$subject" }, /^collections\.posts\.defaults\.millis: the schema takes no string for it/],
+  [
+    { title: "$nwo" },
+    /\.title: "\$nwo" stands for nothing\. There are "\$now" and .* is written "\$\$nwo"\.$/,
+  ],
   [{ id: "1" }, /^collections\.posts\.defaults\.id: the service looks after the id/],
   [{ title: undefined }, /^collections\.posts\.defaults\.title must be a value that JSON has/],
   [{ millis: 2 ** 60 }, /^collections\.posts\.defaults\.millis: .*integer/i],

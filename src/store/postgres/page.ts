@@ -61,7 +61,7 @@ function pageSql(query: PageQuery, source: Source, scope: Scope): string {
         sum(size) over (listed rows unbounded preceding) as running
       from (${partsSql(query, source, { terms, scope })}) as part
       window listed as (order by part, ${orderSql(order)})) as measured
-    where running - size < ${maxPageText} or place = 1`;
+    where running <= ${maxPageText} or place = 1`;
 }
 
 function termsOf({ sort = [] }: PageQuery, { search }: Source): readonly OrderTerm[] {

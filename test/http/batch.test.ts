@@ -228,6 +228,25 @@ describe("a batch with an operation that fails", () => {
     });
   }
 
+  test("says what may be meant by a path where nothing is", async () => {
+    const told = async (...operations: object[]) =>
+      (await refused(operations)).answer.json as { detail: string };
+    const create = { method: "POST", path: "/topics", body: { title: "a" }, as: "a" };
+    const remove = { method: "DELETE", path: "/topics/$a" };
+    for (const [operations, detail] of [
+      [
+        [{ ...create, path: "/api/v1/topics" }],
+        'There is nothing at "/api/v1/topics" to POST. Paths of operations are below the prefix: "/topics".',
+      ],
+      [
+        [create, { method: "DELETE", path: "/topics/$b" }],
+        'There is nothing at "/topics/$b" to DELETE. No earlier operation has "b" as its "as".',
+      ],
+      [[create, remove, remove], 'There is nothing at "/topics/$a" to DELETE.'],
+    ] as const)
+      assert.equal((await told(...operations)).detail, detail);
+  });
+
   test("tells the current ETag when a precondition is false, and a patch that conflicts", async () => {
     const made = await service.create("topics", { title: "a" });
     const one = `/topics/${made.id}`;

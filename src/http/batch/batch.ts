@@ -181,7 +181,20 @@ async function carryOut(inside: Service, own: HttpRequest, { path }: Listed): Pr
       if (result.kind !== "absent") return result;
     }
   }
-  throw new Problem("OPERATION_NOT_FOUND", `There is nothing at ${JSON.stringify(path)} to ${own.method}.`);
+  const { prefix } = inside.settings;
+  const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // else a name was known
+  throw new Problem(
+    "OPERATION_NOT_FOUND",
+    `There is nothing at ${JSON.stringify(path)} to ${own.method}.${advice}`,
+  );
+}
+
+/** What is likely to be meant by a path where nothing is. */
+function adviceFor(path: string, prefix: string): string {
+  if (prefix !== "" && path.startsWith(`${prefix}/`))
+    return ` Paths of operations are below the prefix: ${JSON.stringify(path.slice(prefix.length))}.`;
+  const [, name] = /^\/[^/]+\/\$(.+)$/.exec(path) ?? [];
+  return name === undefined ? "" : ` No earlier operation has ${JSON.stringify(name)} as its "as".`;
 }
 
 /** The version of a changed resource is the one that it gets, however often the batch has changed it. */

@@ -6,12 +6,16 @@ import type { Transactions } from "./transactions.ts";
 /** Pages in the log after which they are moved into the file. */
 const checkpointPages = 1_000;
 
+/** Commits after which it is looked whether it is long: to look takes as long as to write one. */
+const lookEvery = 32;
+
 /** The checkpoints of the connection that writes. */
 export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #transactions: Transactions;
   readonly #state: StatementSync;
   #pagesTried = 0;
+  #commits = 0;
 
   constructor(database: DatabaseSync, transactions: Transactions) {
     this.#database = database;
@@ -19,8 +23,11 @@ export class Checkpoints {
     this.#state = database.prepare("pragma wal_checkpoint(noop)");
   }
 
-  /** Does as much as can be done beside those who read, where it is worth it. */
-  runIfDue(): void {
+  /** Does as much as can be done beside those who read, where it is worth it. `commits`: how many have been written since. */
+  runIfDue(commits = lookEvery): void {
+    this.#commits += commits;
+    if (this.#commits < lookEvery) return;
+    this.#commits = 0;
     if (this.#transactions.failure !== undefined || this.#transactions.isKeptOpen) return;
     try {
       const { log, checkpointed } = this.#state.get() as { log: number; checkpointed: number };

@@ -32,8 +32,9 @@ class WriterThread {
   }
 
   #commit(first: CommitRequest): void {
-    this.#answer(this.#writer.commit(this.#takeGroup(first)));
-    this.#writer.checkpointIfDue();
+    const group = this.#takeGroup(first);
+    this.#answer(this.#writer.commit(group));
+    this.#writer.checkpointIfDue(group.reduce((sum, { calls }) => sum + calls, 0));
     if (this.#writer.failure !== undefined) this.#answer([]);
   }
 

@@ -84,8 +84,8 @@ export class Writer {
   }
 
   /** Moves the log into the file once it is long. Answers have left by then, so that nobody waits for it. */
-  checkpointIfDue(): void {
-    this.#parts.checkpoints.runIfDue();
+  checkpointIfDue(commits?: number): void {
+    this.#parts.checkpoints.runIfDue(commits);
   }
 
   #perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {

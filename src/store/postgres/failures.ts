@@ -26,10 +26,13 @@ const byCode: Readonly<Record<string, Failure>> = {
 /** Classes of codes that all mean the same: connection exceptions, operator intervention, system errors. */
 const byClass: Readonly<Record<string, Failure>> = { "08": "lost", "57": "lost", "58": "lost" };
 
+/** Codes of the system, such as EPIPE, have no digit in them. */
+const sqlStateForm = /^(?=.*\d)[0-9A-Z]{5}$/;
+
 /** The SQLSTATE of an error that the server answered with. */
 export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  return typeof code === "string" && sqlStateForm.test(code) ? code : undefined;
 }
 
 /** Every connection was in use for as long as one was waited for. */

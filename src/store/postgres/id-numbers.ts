@@ -2,6 +2,7 @@
 import { Problem } from "../../errors.ts";
 import type { Outcome as BatchOutcome } from "../batch.ts";
 import type { Connections, Outcome, Statement } from "./connections.ts";
+import { onceMore } from "./once-more.ts";
 import { reserveIds } from "./statements.ts";
 
 /** Runs a statement, on its own or in a transaction. */
@@ -45,7 +46,8 @@ export class IdNumbers {
   }
 
   async #reserve(number: number, n: number): Promise<number> {
-    const last = await lastOf((statement) => this.#connections.run(statement), number, n);
+    // Where nobody knows whether they were taken, it costs nothing but a gap to take others.
+    const last = await onceMore(() => lastOf((statement) => this.#connections.run(statement), number, n));
     this.#seen.set(number, Math.max(this.seen(number), last));
     return last - n + 1;
   }

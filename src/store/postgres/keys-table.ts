@@ -2,6 +2,7 @@
 import type { ApiKey, KeyEnd, Keys } from "../keys.ts";
 import type { Outcome, Row, Statement } from "./connections.ts";
 import { isKeepable } from "./keys.ts";
+import { onceMore } from "./once-more.ts";
 import * as statements from "./statements.ts";
 
 /** Keys by statements of their own: each change is on the disk when it is answered. */
@@ -14,12 +15,12 @@ export class PostgresKeys implements Keys {
 
   async find(prefix: string): Promise<ApiKey | undefined> {
     if (!isKeepable(prefix)) return undefined;
-    const { rows } = await this.#run(statements.selectKey(prefix));
+    const { rows } = await onceMore(() => this.#run(statements.selectKey(prefix)));
     return rows[0] === undefined ? undefined : toKey(rows[0]);
   }
 
   async all(): Promise<readonly ApiKey[]> {
-    const { rows } = await this.#run(statements.selectAllKeys);
+    const { rows } = await onceMore(() => this.#run(statements.selectAllKeys));
     return rows.map(toKey);
   }
 

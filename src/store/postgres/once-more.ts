@@ -10,7 +10,7 @@ export function isQuickLoss(error: unknown, since: number): boolean {
   return (failure === "lost" || failure === "readOnly") && performance.now() - since < quickMs;
 }
 
-/** Does what changes nothing, and once more after a quick loss. */
+/** Does what changes nothing, or does no harm when it is done twice; and once more after a quick loss. */
 export async function onceMore<T>(work: () => Promise<T>): Promise<T> {
   const since = performance.now();
   try {

@@ -1,0 +1,41 @@
+/** What is made of errors of the database and of the way to it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import { openStore } from "../../src/store/open.ts";
+import { failureOf } from "../../src/store/postgres/failures.ts";
+import { openDatabase, query } from "./databases.ts";
+
+test("an error of the system is one of the connection, also where its code looks like one of the database", () => {
+  for (const code of ["EPIPE", "ECONNRESET", "EBADF", "ETIMEDOUT"])
+    assert.equal(failureOf(Object.assign(new Error(code), { code, errno: -1, syscall: "write" })), "lost");
+  for (const [code, failure] of [
+    ["40001", "conflict"],
+    ["53100", "full"],
+    ["57P01", "lost"],
+    ["HV00R", "other"],
+  ])
+    assert.equal(failureOf(Object.assign(new Error("?"), { code })), failure);
+});
+
+const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid()`;
+
+test("who wants an integer id, or shows an API key, hears nothing of a connection that was cut before", async (t) => {
+  const { url, release } = await openDatabase();
+  const store = await openStore({ kind: "postgres", url });
+  t.after(async () => {
+    await store.close();
+    release();
+  });
+  await store.migrate([{ name: "orders", idKind: "integer", schema: undefined, indexes: [], search: [] }]);
+  for (let round = 0; round < 10; round++) {
+    const isCut = query(url, cut);
+    for (let n = 0; n < 20; n++) {
+      assert.ok(await store.reserveIds("orders", 1));
+      assert.equal(await store.keys.find("hf_none"), undefined);
+      await pass(1);
+    }
+    await isCut;
+  }
+});

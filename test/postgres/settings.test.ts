@@ -1,11 +1,12 @@
 /** Databases whose owner has changed what statements mean by default. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { StartError } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { Connections } from "../../src/store/postgres/connections.ts";
 import { beginnings, transact } from "../../src/store/postgres/transaction.ts";
 import { openDatabase, query } from "./databases.ts";
-import { create, serveOn } from "./served.ts";
+import { create, serveOn, until } from "./served.ts";
 
 const unusual = [
   "standard_conforming_strings to off",
@@ -101,4 +102,52 @@ test("where the database denies a right, reads go on, writes are 503 and readine
   await query(url, `grant insert on ${resources.relname} to ${role}`);
   await create(served, 3);
   assert.equal(((await ask("GET", "/readyz")).content as { status: string }).status, "pass");
+});
+
+test("a user that may not log in any more makes the service unready, and ends its start with a message", async (t) => {
+  const { url, release } = await openDatabase();
+  const role = `holdfast_locked_${process.pid}`;
+  await query(url, `create role ${role} login; grant create, usage on schema public to ${role}`);
+  const asRole = new URL(url);
+  asRole.username = role;
+  t.after(async () => {
+    await query(url, `drop owned by ${role} cascade; drop role ${role}`);
+    release();
+  });
+  const served = await serveOn(t, asRole.href);
+  const id = await create(served, 1);
+  await query(
+    url,
+    `alter role ${role} nologin; select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
+  );
+  const { ask } = served;
+  await until("nothing works", async () => (await ask("GET", `things/${id}`)).status !== 200);
+  assert.equal((await ask("GET", `things/${id}`)).code, "UNAVAILABLE");
+  assert.equal((await ask("GET", "/readyz")).status, 503);
+  const start = openStore({ kind: "postgres", url: asRole.href }, { mayWait: true });
+  await assert.rejects(
+    start,
+    (error: unknown) => error instanceof StartError && /log in/.test(error.message),
+  );
+  await query(url, `alter role ${role} login`);
+  await until("it is ready again", async () => (await ask("GET", "/readyz")).status === 200);
+  assert.equal((await ask("GET", `things/${id}`)).status, 200);
+});
+
+test("a start without the right to make tables ends with a message, and does not wait for it", async (t) => {
+  const { url, release } = await openDatabase();
+  const role = `holdfast_poor_${process.pid}`;
+  await query(url, `create role ${role} login; grant usage on schema public to ${role}`);
+  const asRole = new URL(url);
+  asRole.username = role;
+  t.after(async () => {
+    await query(url, `drop owned by ${role} cascade; drop role ${role}`);
+    release();
+  });
+  const start = openStore({ kind: "postgres", url: asRole.href }, { mayWait: true });
+  await assert.rejects(
+    start,
+    (error: unknown) =>
+      error instanceof StartError && /permission denied for schema public/.test(error.message),
+  );
 });

@@ -3,10 +3,12 @@ import { Problem, StartError } from "../../errors.ts";
 
 /**
  * Kinds of error: others were in the way and another try may do; there is no connection (any more); it leads to a server
- * that takes no writes; the service lacks a right; no room left; too much is going on; or anything else, which is a fault
+ * that takes no writes; the service lacks a right, or is not let in at all; no room left; too much is going on; or anything else, which is a fault
  * of ours.
  */
-export type Failure = "conflict" | "lost" | "readOnly" | "denied" | "full" | "busy" | "tooLong" | "other";
+export type Failure =
+  | ("conflict" | "lost" | "readOnly" | "denied" | "refused")
+  | ("full" | "busy" | "tooLong" | "other");
 
 const byCode: Readonly<Record<string, Failure>> = {
   "40001": "conflict", // serialization_failure
@@ -14,6 +16,7 @@ const byCode: Readonly<Record<string, Failure>> = {
   "23505": "conflict", // unique_violation
   "42P07": "conflict", // duplicate_table, made by another at the same moment
   "25006": "readOnly", // read_only_sql_transaction
+  "3D000": "refused", // invalid_catalog_name, of a database that is not there
   "42501": "denied", // insufficient_privilege
   "53100": "full", // disk_full
   "53200": "busy", // out_of_memory
@@ -23,8 +26,13 @@ const byCode: Readonly<Record<string, Failure>> = {
   "57014": "tooLong", // query_canceled, which a statement is that took too long
 };
 
-/** Classes of codes that all mean the same: connection exceptions, operator intervention, system errors. */
-const byClass: Readonly<Record<string, Failure>> = { "08": "lost", "57": "lost", "58": "lost" };
+/** Classes of codes that all mean the same: connection exceptions, invalid authorization, operator intervention, system errors. */
+const byClass: Readonly<Record<string, Failure>> = {
+  "08": "lost",
+  "28": "refused",
+  "57": "lost",
+  "58": "lost",
+};
 
 /** Codes of the system, such as EPIPE, have no digit in them. */
 const sqlStateForm = /^(?=.*\d)[0-9A-Z]{5}$/;
@@ -89,6 +97,7 @@ export function problemOf(failure: Failure, cause: unknown): Problem | undefined
     case "denied":
       return new Problem("UNAVAILABLE", "The database does not let the service do this now.", { cause });
     case "readOnly":
+    case "refused":
     case "lost":
       return new Problem("UNAVAILABLE", "The database cannot be reached now. Try again.", { cause });
     case "other":

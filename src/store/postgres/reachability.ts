@@ -38,7 +38,7 @@ export class Reachability {
   /** Takes an error into account and gives what it is answered with. */
   noteFailure(error: unknown): unknown {
     const failure = failureOf(error);
-    if (failure === "lost") {
+    if (failure === "lost" || failure === "refused") {
       this.#health = { kind: "unreachable", reason: describeError(error) };
       this.#probing ??= this.#lookForIt().finally(() => {
         this.#probing = undefined;

@@ -16,6 +16,7 @@ import { Commits, type CommitsParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { findRelaxed } from "./durability.ts";
 import { erase } from "./erase.ts";
+import { failureOf } from "./failures.ts";
 import { gatherSome } from "./gather.ts";
 import { GroupNumbers } from "./group-numbers.ts";
 import { IdNumbers } from "./id-numbers.ts";
@@ -102,7 +103,8 @@ export class PostgresStore implements Store {
   reach(): Promise<void> {
     this.#reached ??= this.#reach().catch((error: unknown) => {
       this.#reached = undefined;
-      throw this.#reachability.noteFailure(error);
+      const answer = this.#reachability.noteFailure(error);
+      throw ["denied", "refused"].includes(failureOf(error)) ? error : answer; // nobody waits for a right
     });
     return this.#reached;
   }

@@ -34,12 +34,17 @@ const graceMs = 1_000;
 export class Lists {
   readonly #options: ListsOptions;
   readonly #quick: Batch<Statement, readonly Row[]>;
+  /** Quick lists that wait to be asked for, by what they are. */
+  readonly #waiting = new Map<string, Promise<readonly Row[]>>();
   #slow = 0;
 
   constructor(options: ListsOptions) {
     this.#options = options;
     this.#quick = createBatch({
-      perform: async ([statement]) => [{ answer: (await options.quick.run(statement as Statement)).rows }],
+      perform: async ([statement]) => {
+        this.#waiting.delete(nameOf(statement as Statement));
+        return [{ answer: (await options.quick.run(statement as Statement)).rows }];
+      },
       maxTogether: 1,
       maxUnderWay: maxQuick,
     });
@@ -55,7 +60,7 @@ export class Lists {
     const statement = selectPage(collection, query);
     const isCounted = query.count === true && isNarrowed(query);
     if (isQuick(query, collection.indexes) && !isCounted)
-      return toPage(collection, query, await this.#quick.run(statement));
+      return toPage(collection, query, await this.#shared(statement));
     try {
       return toPage(collection, query, await this.#withinDeadline(statement, signal?.()));
     } catch (error) {
@@ -63,6 +68,19 @@ export class Lists {
       if (failureOf(error) !== "tooLong" && !isLate(error)) throw error;
       throw tooExpensive(collection, query, this.#options.maxMs);
     }
+  }
+
+  /** Equal lists that wait together are asked for once: what all of them asked for before is read after. */
+  #shared(statement: Statement): Promise<readonly Row[]> {
+    const name = nameOf(statement);
+    const known = this.#waiting.get(name);
+    if (known !== undefined) return known;
+    const asked = this.#quick.run(statement);
+    this.#waiting.set(name, asked);
+    asked.catch(() => {
+      if (this.#waiting.get(name) === asked) this.#waiting.delete(name); // it never came to be asked
+    });
+    return asked;
   }
 
   async #withinDeadline(statement: Statement, signal: AbortSignal | undefined): Promise<readonly Row[]> {
@@ -107,6 +125,10 @@ export class Lists {
       throw error;
     }
   }
+}
+
+function nameOf({ sql, values }: Statement): string {
+  return JSON.stringify([sql, values]);
 }
 
 class Late extends Error {}

@@ -35,7 +35,7 @@ for (const { from, to } of ways.filter((way) => way.from !== way.to)) {
       await makePlace(t, to),
     ];
     await makeBusy(source, seed);
-    const kills = fc.sample(fc.record({ pages: fc.integer({ min: 2, max: 35 }), ms: fc.nat(4) }), {
+    const kills = fc.sample(fc.record({ pages: fc.integer({ min: 2, max: 8 }), ms: fc.nat(4) }), {
       seed,
       numRuns: 4,
     });

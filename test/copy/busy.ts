@@ -92,7 +92,7 @@ async function writeNotes(store: Store, seed: number): Promise<void> {
 /** Texts of very different lengths, so that a page ends now by their number and now by their length. */
 async function importLong(store: Store): Promise<void> {
   const load = await store.load("long");
-  const lengths = [1, 5_000, 20, 30_000, 3, 3, 3, 3, 3, 100_000, 2_000, 2_000];
+  const lengths = [1, 5_000, 20, 30_000, 3, 3, 3, 3, 3, 100_000, 2_000, 2_000, ...Array<number>(30).fill(3)];
   const arrivals = lengths.map((length, n) => {
     const id = `l${n}`;
     return { id, text: JSON.stringify({ id, text: "é".repeat(length) }) };

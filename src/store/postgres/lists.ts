@@ -23,6 +23,12 @@ export interface ListsOptions {
   maxMs: number;
 }
 
+/** A statement, and what tells it from others. */
+interface NamedStatement {
+  name: string;
+  statement: Statement;
+}
+
 /** Quick lists that are under way at once; and slow ones that may be unanswered. */
 const maxQuick = 4;
 const maxSlow = 1_000;
@@ -33,7 +39,7 @@ const graceMs = 1_000;
 /** Reads lists. */
 export class Lists {
   readonly #options: ListsOptions;
-  readonly #quick: Batch<Statement, readonly Row[]>;
+  readonly #quick: Batch<NamedStatement, readonly Row[]>;
   /** Quick lists that wait to be asked for, by what they are. */
   readonly #waiting = new Map<string, Promise<readonly Row[]>>();
   #slow = 0;
@@ -41,9 +47,10 @@ export class Lists {
   constructor(options: ListsOptions) {
     this.#options = options;
     this.#quick = createBatch({
-      perform: async ([statement]) => {
-        this.#waiting.delete(nameOf(statement as Statement));
-        return [{ answer: (await options.quick.run(statement as Statement)).rows }];
+      perform: async ([asked]) => {
+        const { name, statement } = asked as NamedStatement;
+        this.#waiting.delete(name);
+        return [{ answer: (await options.quick.run(statement)).rows }];
       },
       maxTogether: 1,
       maxUnderWay: maxQuick,
@@ -72,10 +79,10 @@ export class Lists {
 
   /** Equal lists that wait together are asked for once: what all of them asked for before is read after. */
   #shared(statement: Statement): Promise<readonly Row[]> {
-    const name = nameOf(statement);
+    const name = JSON.stringify([statement.sql, statement.values]);
     const known = this.#waiting.get(name);
     if (known !== undefined) return known;
-    const asked = this.#quick.run(statement);
+    const asked = this.#quick.run({ name, statement });
     this.#waiting.set(name, asked);
     asked.catch(() => {
       if (this.#waiting.get(name) === asked) this.#waiting.delete(name); // it never came to be asked
@@ -125,10 +132,6 @@ export class Lists {
       throw error;
     }
   }
-}
-
-function nameOf({ sql, values }: Statement): string {
-  return JSON.stringify([sql, values]);
 }
 
 class Late extends Error {}

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { requireKnownVariables } from "../../src/config/option-names.ts";
 import type { OptionName } from "../../src/config/options.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
@@ -601,4 +603,15 @@ describe("the program does not start with", () => {
     const { config } = await load({ flags: { host: "0.0.0.0", insecure: true } });
     assert.deepEqual([config.host, config.insecure], ["0.0.0.0", true]);
   });
+});
+
+test("what the tests read from the environment is not taken for a misspelled option", () => {
+  const files = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const text = files.map((file) => readFileSync(join("test", file), "utf8")).join("\n");
+  const read = [...text.matchAll(/process\.env\.(HOLDFAST_\w+)/g)].map(([, name]) => [name, "1"]);
+  assert.ok(read.length > 5);
+  requireKnownVariables(Object.fromEntries(read));
+  assert.throws(() => requireKnownVariables({ HOLDFAST_PROT: "1" }), /HOLDFAST_PORT/);
 });

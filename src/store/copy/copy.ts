@@ -75,7 +75,9 @@ async function begin({ outline, stamp }: Survey, target: Target): Promise<Progre
   }
   const progress = new Progress({ source: stamp, section: 0, after: null, items: 0, resources: 0 });
   if (await target.begin(outline, progress.mark)) return progress;
-  throw new StartError("The target is not empty: copy into a new store, or empty this one.");
+  throw new StartError(
+    "The target is not empty: copy into a new store, or empty this one. Where an earlier copy into it was all but at its end when it was interrupted, it is whole by now, and can be used.",
+  );
 }
 
 function requireUnchanged(before: string, now: string): void {

@@ -72,17 +72,27 @@ test("what may take long is not ended by a timeout that the database gives to al
   }
 });
 
-test("where the database denies a right, reads go on, writes are 503 and readiness warns, until it is granted", async (t) => {
+/** A user of its own, who by these rights may make tables in an empty database. */
+async function makeRole(
+  t: TestContext,
+  name: string,
+  rights = "create, usage",
+): Promise<{ url: string; role: string; urlOfRole: string }> {
   const { url, release } = await openDatabase();
-  const role = `holdfast_denied_${process.pid}`;
-  await query(url, `create role ${role} login; grant create, usage on schema public to ${role}`);
+  const role = `holdfast_${name}_${process.pid}`;
+  await query(url, `create role ${role} login; grant ${rights} on schema public to ${role}`);
   const asRole = new URL(url);
   asRole.username = role;
   t.after(async () => {
     await query(url, `drop owned by ${role} cascade; drop role ${role}`);
     release();
   });
-  const served = await serveOn(t, asRole.href);
+  return { url, role, urlOfRole: asRole.href };
+}
+
+test("where the database denies a right, reads go on, writes are 503 and readiness warns, until it is granted", async (t) => {
+  const { url, role, urlOfRole } = await makeRole(t, "denied");
+  const served = await serveOn(t, urlOfRole);
   const id = await create(served, 1);
   const { ask } = served;
   await query(url, `revoke all on schema public from ${role}; grant usage on schema public to ${role}`);
@@ -105,16 +115,8 @@ test("where the database denies a right, reads go on, writes are 503 and readine
 });
 
 test("a user that may not log in any more makes the service unready, and ends its start with a message", async (t) => {
-  const { url, release } = await openDatabase();
-  const role = `holdfast_locked_${process.pid}`;
-  await query(url, `create role ${role} login; grant create, usage on schema public to ${role}`);
-  const asRole = new URL(url);
-  asRole.username = role;
-  t.after(async () => {
-    await query(url, `drop owned by ${role} cascade; drop role ${role}`);
-    release();
-  });
-  const served = await serveOn(t, asRole.href);
+  const { url, role, urlOfRole } = await makeRole(t, "locked");
+  const served = await serveOn(t, urlOfRole);
   const id = await create(served, 1);
   await query(
     url,
@@ -124,7 +126,7 @@ test("a user that may not log in any more makes the service unready, and ends it
   await until("nothing works", async () => (await ask("GET", `things/${id}`)).status !== 200);
   assert.equal((await ask("GET", `things/${id}`)).code, "UNAVAILABLE");
   assert.equal((await ask("GET", "/readyz")).status, 503);
-  const start = openStore({ kind: "postgres", url: asRole.href }, { mayWait: true });
+  const start = openStore({ kind: "postgres", url: urlOfRole }, { mayWait: true });
   await assert.rejects(
     start,
     (error: unknown) => error instanceof StartError && /log in/.test(error.message),
@@ -135,16 +137,8 @@ test("a user that may not log in any more makes the service unready, and ends it
 });
 
 test("a start without the right to make tables ends with a message, and does not wait for it", async (t) => {
-  const { url, release } = await openDatabase();
-  const role = `holdfast_poor_${process.pid}`;
-  await query(url, `create role ${role} login; grant usage on schema public to ${role}`);
-  const asRole = new URL(url);
-  asRole.username = role;
-  t.after(async () => {
-    await query(url, `drop owned by ${role} cascade; drop role ${role}`);
-    release();
-  });
-  const start = openStore({ kind: "postgres", url: asRole.href }, { mayWait: true });
+  const { urlOfRole } = await makeRole(t, "poor", "usage");
+  const start = openStore({ kind: "postgres", url: urlOfRole }, { mayWait: true });
   await assert.rejects(
     start,
     (error: unknown) =>

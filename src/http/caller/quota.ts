@@ -3,6 +3,7 @@
  * (the fields of draft-ietf-httpapi-ratelimit-headers-11).
  */
 import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
 import { Problem } from "../../errors.ts";
 import type { HttpRequest } from "../message.ts";
 import { type Quota, type Rate, RateCounts, type RateCountsOptions } from "./rate-limit.ts";
@@ -60,31 +61,14 @@ const withPort = /^(?:([\d.]{7,15}):\d{1,5}|\[([^\]]{2,60})\](?::\d{1,5})?)$/;
 
 /** Who has one IPv6 address usually has the 2⁶⁴ around it, so they count as one. */
 export function addressKey(address = ""): string {
-  if (isIPv4(address)) return address;
-  if (isIPv6(address)) return networkOf(address);
-  const [, v4, v6] = withPort.exec(address) ?? [];
-  if (v4 !== undefined && isIPv4(v4)) return v4;
-  return v6 !== undefined && isIPv6(v6) ? networkOf(v6) : "unknown"; // a proxy may pass on any text, of any length
+  const [, v4 = address, v6 = address] = withPort.exec(address) ?? [];
+  if (isIPv4(v4)) return v4;
+  return isIPv6(v6) ? networkOf(v6) : "unknown"; // a proxy may pass on any text, of any length
 }
 
 function networkOf(address: string): string {
-  const groups = groupsOf(address);
-  const [a = 0, b = 0] = groups.slice(6);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return [a >> 8, a & 255, b >> 8, b & 255].join(".");
-  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  const parsed = ipaddr.process(address); // one that stands for an IPv4 address is that
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  const network = parsed.parts.slice(0, 4).map((group) => group.toString(16));
   return `${network.join(":")}::/64`;
-}
-
-/** The eight numbers that an IPv6 address is (RFC 4291 §2.2), whatever its zone. */
-function groupsOf(address: string): number[] {
-  const text = address.replace(/%.*$/, "").replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes) => {
-    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  });
-  const [first = [], last = []] = text
-    .split("::")
-    .map((part) => part.split(":").filter((group) => group !== ""));
-  const between = Array<string>(8 - first.length - last.length).fill("0");
-  return [...first, ...between, ...last].map((group) => Number.parseInt(group, 16));
 }

@@ -1,8 +1,8 @@
 /** Express and better-sqlite3, as a good engineer would write it in an hour. */
 import express from "express";
+import { sayPort } from "../../harness/say-port.ts";
 import { faultOf, merge, readTask, toArticle } from "./articles.ts";
 import { fillArticles, openArticles } from "./articles-table.ts";
-import { sayPort } from "./listening.ts";
 
 const task = readTask();
 if (task.fill === undefined) serve();

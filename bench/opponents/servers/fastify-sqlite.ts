@@ -1,9 +1,9 @@
 /** Fastify and better-sqlite3, as a good engineer would write it in an hour: schemas for what comes and what goes. */
 import { type FastifyInstance, fastify } from "fastify";
+import { sayPort } from "../../harness/say-port.ts";
 import { sampleSchema } from "../../ratios/sample.ts";
 import { faultOf, merge, readTask, toArticle } from "./articles.ts";
 import { fillArticles, openArticles } from "./articles-table.ts";
-import { sayPort } from "./listening.ts";
 
 interface ById {
   Params: { id: string };

@@ -4,8 +4,8 @@ import { feathers, type HookContext } from "@feathersjs/feathers";
 import { KnexService } from "@feathersjs/knex";
 import { bodyParser, errorHandler, koa, rest } from "@feathersjs/koa";
 import knex from "knex";
+import { sayPort } from "../../harness/say-port.ts";
 import { faultOf, readArticles, readTask, toArticle } from "./articles.ts";
-import { sayPort } from "./listening.ts";
 
 const task = readTask();
 const db = knex({

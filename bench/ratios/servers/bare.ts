@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import { createUuidSource } from "../../../src/collection/ids.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { sayPort } from "../../harness/say-port.ts";
 
 const { store: path } = JSON.parse(process.argv[2] as string) as { store: string };
 const store = await openStore({ kind: "sqlite", path });
@@ -26,7 +27,4 @@ const server = createServer((request, response) => {
     response.end(next);
   });
 });
-server.listen(0, "127.0.0.1", () => {
-  const address = server.address();
-  process.stdout.write(`${typeof address === "object" ? address?.port : 0}\n`);
-});
+server.listen(0, "127.0.0.1", () => sayPort(server));

@@ -8,7 +8,7 @@ import { hash } from "node:crypto";
 import { Problem } from "../errors.ts";
 import type { KeptReceipt, Receipt } from "../store/commit.ts";
 import { receiveContent } from "./content.ts";
-import type { HttpRequest, HttpResponse } from "./message.ts";
+import { type HttpRequest, type HttpResponse, textOf } from "./message.ts";
 import type { Operation } from "./operation.ts";
 import { respond } from "./respond.ts";
 import type { Result } from "./result.ts";
@@ -61,7 +61,7 @@ export function receiptFor(service: Service, request: HttpRequest, result: Resul
   const { key, fingerprint } = request.keyed;
   const response = respond(service, result, request);
   const brief = String(response.headers.location ?? "");
-  const answer = JSON.stringify({ ...response, rights: rightsOf(service, request) });
+  const answer = JSON.stringify({ ...response, body: textOf(response), rights: rightsOf(service, request) });
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
 

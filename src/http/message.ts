@@ -45,7 +45,15 @@ export interface HttpResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  body: string | undefined;
+  body: string | StreamedBody | undefined;
+}
+
+/** Content that is made while it is sent, as fast as its client reads. */
+export interface StreamedBody {
+  /** Pieces of text; each takes milliseconds to make. */
+  pieces: Iterable<string>;
+  /** The memory that it needs until it is sent, in bytes. */
+  heldBytes: number;
 }
 
 /** Harmless settings for browsers, on every answer. */
@@ -60,6 +68,21 @@ export const jsonType = "application/json; charset=utf-8";
 
 /** A client may use what it kept after asking whether it still holds. */
 export const revalidate = "no-cache";
+
+/** The content of an answer that is never streamed, such as that of a write. */
+export function textOf({ body }: HttpResponse): string | undefined {
+  if (typeof body === "object") throw new Error("Streamed content has no text.");
+  return body;
+}
+
+/** An answer whose content is made while it is sent. Its length is not known before, and HEAD may leave it out (RFC 9110 §9.3.2). */
+export function withStream(
+  request: HttpRequest,
+  body: StreamedBody,
+  { status, headers }: { status: number; headers: Record<string, string> },
+): HttpResponse {
+  return { status, headers, body: request.method === "HEAD" ? undefined : body };
+}
 
 /** HEAD has the headers of GET, its length included (RFC 9110 §8.6), and no content. */
 export function withBody(

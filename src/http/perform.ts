@@ -90,7 +90,7 @@ function resultOf(
 }
 
 function cut(stored: Stored, fields: readonly string[]): Stored {
-  return { ...stored, text: pickFields(stored.text, fields) };
+  return { ...stored, text: pickFields(stored.text, new Set(fields)) };
 }
 
 async function performQuery(

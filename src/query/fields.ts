@@ -28,11 +28,11 @@ export function readFieldNames(names: readonly string[], place: Place, reading: 
 }
 
 /** A resource's JSON text with nothing in it but `id` and these attributes, in the resource's own order. */
-export function pickFields(text: string, fields: readonly string[]): string {
+export function pickFields(text: string, fields: ReadonlySet<string>): string {
   const resource = JSON.parse(text) as Record<string, unknown>;
   let picked = `{"id":${JSON.stringify(resource.id)}`;
   for (const [name, value] of Object.entries(resource)) {
-    if (name !== "id" && fields.includes(name)) picked += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    if (name !== "id" && fields.has(name)) picked += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
   }
   return `${picked}}`;
 }

@@ -2,21 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { formatList, formats, type ListFormat, withoutGuard } from "../../src/http/lists/formats.ts";
+import { tablePieces, withoutGuard } from "../../src/http/lists/csv.ts";
+import { formats, type ListFormat, ndjson } from "../../src/http/lists/formats.ts";
+import { tableText } from "./tables.ts";
 
 const csv = (resources: readonly unknown[], fields?: readonly string[]) =>
-  formatList(
-    "text/csv",
+  tableText(
     resources.map((resource) => JSON.stringify(resource)),
     fields,
   );
 
 test("NDJSON is every text in a line of its own", () => {
-  assert.equal(
-    formatList("application/x-ndjson", ['{"id":"a","t":"x\\ny"}', '{"id":"b"}'], undefined),
-    '{"id":"a","t":"x\\ny"}\n{"id":"b"}\n',
-  );
-  assert.equal(formatList("application/x-ndjson", [], undefined), "");
+  assert.equal(ndjson(['{"id":"a","t":"x\\ny"}', '{"id":"b"}']), '{"id":"a","t":"x\\ny"}\n{"id":"b"}\n');
+  assert.equal(ndjson([]), "");
 });
 
 test("CSV begins with the id, then every attribute in the order of appearance; what is absent is an empty cell", () => {
@@ -73,7 +71,7 @@ for (const [value, cell] of cells) {
 
 test("names of attributes are guarded and quoted as texts are, and __proto__ is one of them", () => {
   assert.equal(
-    formatList("text/csv", ['{"id":"a","@type":1,"a,b":2,"__proto__":3,"a.b":4}'], undefined),
+    tableText(['{"id":"a","@type":1,"a,b":2,"__proto__":3,"a.b":4}']),
     'id,\'@type,"a,b",__proto__,a.b\r\na,1,2,3,4\r\n',
   );
 });
@@ -96,4 +94,13 @@ test("every text comes back from CSV, and none begins as a formula does", () => 
 test("each format is sent with its own media type and its charset", () => {
   for (const format of Object.keys(formats) as ListFormat[])
     assert.match(formats[format].contentType, new RegExp(`^${format}; charset=utf-8`));
+});
+
+test("a table is made in pieces of few cells and little text, whatever its width", () => {
+  const wide = Array.from({ length: 2_000 }, (_, n) => `a${n}`);
+  const texts = Array.from({ length: 100 }, (_, n) => JSON.stringify({ id: `${n}`, a0: 1 }));
+  for (const piece of tablePieces(["id", ...wide], texts))
+    assert.ok(piece.split(",").length <= 5_000, `${piece.length} characters`);
+  const long = texts.map((_, n) => JSON.stringify({ id: `${n}`, text: "x".repeat(20_000) }));
+  for (const piece of tablePieces(["id", "text"], long)) assert.ok(piece.length < 100_000);
 });

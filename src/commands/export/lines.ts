@@ -1,6 +1,6 @@
 /** A collection as the text of an export, in pieces, from one snapshot. */
 import { StartError } from "../../errors.ts";
-import { Columns, csvHeader, csvRows, parseResource } from "../../http/lists/formats.ts";
+import { Columns, csvHeader, csvPieces, parseResource } from "../../http/lists/csv.ts";
 import type { StoreReader } from "../../store/open.ts";
 import type { Stored } from "../../store/stored.ts";
 
@@ -46,11 +46,10 @@ async function* csvText(
     const columns = await columnsOf(reader.scan(collection));
     yield csvHeader(columns);
     for (let resources = 0; next.done !== true; next = await written.next()) {
-      const batch = next.value.map(parseResource);
-      requireColumns(columns, batch);
-      resources += batch.length;
+      requireColumns(columns, next.value);
+      resources += next.value.length;
       onProgress(resources);
-      yield csvRows(columns, batch);
+      yield* csvPieces(columns, next.value);
     }
   } finally {
     await written.return(undefined);
@@ -64,12 +63,10 @@ async function columnsOf(scan: AsyncIterable<Stored>): Promise<readonly string[]
 }
 
 /** The columns are those of a moment later; in between, an attribute may have gone from all resources. */
-function requireColumns(
-  columns: readonly string[],
-  resources: readonly Readonly<Record<string, unknown>>[],
-): void {
+function requireColumns(columns: readonly string[], texts: readonly string[]): void {
   const known = new Set(columns);
-  const name = resources.flatMap((each) => Object.keys(each)).find((each) => !known.has(each));
+  const names = texts.flatMap((text) => Object.keys(parseResource(text)));
+  const name = names.find((each) => !known.has(each));
   if (name !== undefined) {
     throw new StartError(`The attribute "${name}" went from the collection during the export: run it again.`);
   }

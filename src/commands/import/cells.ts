@@ -1,7 +1,7 @@
 /** What the cells of a row stand for. */
 import type { AttributeType } from "../../collection/attributes.ts";
 import type { Path } from "../../collection/paths.ts";
-import { withoutGuard } from "../../http/lists/formats.ts";
+import { withoutGuard } from "../../http/lists/csv.ts";
 
 /** What one column holds. */
 export interface Column {

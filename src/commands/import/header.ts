@@ -3,7 +3,7 @@ import { attributeFacts } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type Path, parsePath } from "../../collection/paths.ts";
 import { StartError } from "../../errors.ts";
-import { withoutGuard } from "../../http/lists/formats.ts";
+import { withoutGuard } from "../../http/lists/csv.ts";
 import { suggest } from "../words.ts";
 import type { Column } from "./cells.ts";
 

@@ -1,5 +1,5 @@
 /** What came of one operation of a batch, as text. */
-import type { HttpRequest } from "../message.ts";
+import { type HttpRequest, textOf } from "../message.ts";
 import { respond } from "../respond.ts";
 import type { Result } from "../result.ts";
 import type { Service } from "../service.ts";
@@ -9,7 +9,9 @@ const ofTheWhole = new Set(["content-type", "content-length", "cache-control"]);
 
 /** Status, headers and body that the operation would be answered with if it came alone, as a JSON object. */
 export function resultText(service: Service, result: Result, request: HttpRequest): string {
-  const { status, headers, body } = respond(service, result, request);
+  const response = respond(service, result, request);
+  const { status, headers } = response;
+  const body = textOf(response);
   const own = Object.entries(headers).filter(([name]) => !ofTheWhole.has(name));
   const shown = JSON.stringify(Object.fromEntries(own.map(([name, value]) => [shownName(name), value])));
   const end = body === undefined ? "}" : `,"body":${body}}`;

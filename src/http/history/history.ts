@@ -32,7 +32,7 @@ export async function readPast(
 }
 
 function cut(stored: Stored, fields: readonly string[] | undefined): Stored {
-  return fields === undefined ? stored : { ...stored, text: pickFields(stored.text, fields) };
+  return fields === undefined ? stored : { ...stored, text: pickFields(stored.text, new Set(fields)) };
 }
 
 /** Reads a page of changes; a resource of which none is kept has no such list. */

@@ -8,22 +8,23 @@ import { allOf } from "../../query/filter-json.ts";
 import type { ListQuery, Page } from "../../store/page.ts";
 import { guardOf } from "../caller/permission.ts";
 import { isUnmodified, type Validators } from "../conditional.ts";
-import type { HttpRequest } from "../message.ts";
+import type { HttpRequest, StreamedBody } from "../message.ts";
 import type { Service } from "../service.ts";
 import { locationOf } from "./links.ts";
 import type { Listing } from "./listing.ts";
-import { formatted, textsOf } from "./texts.ts";
+import { tableOf } from "./table.ts";
+import { textsOf } from "./texts.ts";
 
 /** What came of a list. */
 export type ListResult =
   /** `location` is the URL at which GET gives what a QUERY asked for. */
   | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the page's resources as they go out; `body` is the answer where its format is not JSON. */
+  /** `texts` are the page's resources as they go out; `table` is the answer's content where that is CSV. */
   | {
       kind: "page";
       page: Page;
       texts: readonly string[];
-      body: string | undefined;
+      table: StreamedBody | undefined;
       listing: Listing;
       validators: Validators;
     };
@@ -62,10 +63,12 @@ function ifUnmodified(service: Service, page: Page, asked: Asked): ListResult | 
 }
 
 async function pageOf(service: Service, page: Page, asked: Asked): Promise<ListResult> {
-  const { listing } = asked;
+  const { listing, request } = asked;
   const validators = listValidators(service, page, asked);
   const texts = await textsOf(page, listing);
-  return { kind: "page", page, texts, body: await formatted(listing, texts), listing, validators };
+  const isTable = listing.type === "text/csv";
+  const table = isTable ? await tableOf(texts, listing.asked.fields, request) : undefined;
+  return { kind: "page", page, texts, table, listing, validators };
 }
 
 /** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */

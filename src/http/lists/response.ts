@@ -1,9 +1,10 @@
 /** From a page to the answer: links and totals in the headers, or in an envelope too. */
 
 import type { Page } from "../../store/page.ts";
-import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../message.ts";
+import { type HttpRequest, type HttpResponse, revalidate, withBody, withStream } from "../message.ts";
 import { contentTypeOf } from "../negotiation/accept.ts";
 import { typesOf } from "../negotiation/content-types.ts";
+import { ndjson } from "./formats.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 import type { Listing } from "./listing.ts";
 import type { ListResult } from "./lists.ts";
@@ -25,6 +26,7 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
   addTotals(headers, result, total);
   const location = locationOf(listing, request);
   if (location !== undefined) headers.location = location;
+  if (result.table !== undefined) return withStream(request, result.table, { status: 200, headers });
   return withBody(request, bodyOf(result, links, total), { status: 200, headers });
 }
 
@@ -52,11 +54,11 @@ function addTotals(
 }
 
 function bodyOf(
-  { listing, page, texts, body }: ListResult & { kind: "page" },
+  { listing, page, texts }: ListResult & { kind: "page" },
   links: Links,
   total: number | undefined,
 ): string {
-  if (body !== undefined) return body;
+  if (listing.type === "application/x-ndjson") return ndjson(texts);
   const items = isWhole(listing) ? wholeItems(page, texts) : join(texts);
   if (!listing.asked.envelope) return items;
   const { first, prev, next, last } = links;

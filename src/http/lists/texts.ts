@@ -1,9 +1,8 @@
-/** The resources of a page as they go out: cut down, without what the caller does not see, in the format that is asked for. */
+/** The resources of a page as they go out: only the attributes that the caller asks for and may see. */
 import { hidesAny, toldText } from "../../collection/sight.ts";
 import { pickFields } from "../../query/fields.ts";
 import type { Page } from "../../store/page.ts";
 import { createPauses } from "../wire/turns.ts";
-import { listPieces } from "./formats.ts";
 import type { Listing } from "./listing.ts";
 
 /** Whether the resources of a list go out as they are kept. */
@@ -14,7 +13,7 @@ export function isWhole({ asked, collection }: Listing): boolean {
 /** The texts of a page's resources. */
 export async function textsOf(page: Page, listing: Listing): Promise<readonly string[]> {
   if (isWhole(listing)) return page.items.map(({ text }) => text);
-  const { fields } = listing.asked; // none of them is hidden
+  const fields = listing.asked.fields && new Set(listing.asked.fields); // none of them is hidden
   const { sight } = listing.collection;
   const pause = createPauses();
   const cut: string[] = [];
@@ -23,19 +22,4 @@ export async function textsOf(page: Page, listing: Listing): Promise<readonly st
     await pause(text.length);
   }
   return cut;
-}
-
-/** A list in the format that it is asked for in; `undefined` where that is JSON. */
-export async function formatted(
-  { type, asked }: Listing,
-  texts: readonly string[],
-): Promise<string | undefined> {
-  if (type === "application/json") return undefined;
-  const pause = createPauses();
-  let body = "";
-  for (const piece of listPieces(type, texts, asked.fields)) {
-    body += piece;
-    await pause(piece.length);
-  }
-  return body;
 }

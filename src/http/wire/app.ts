@@ -17,6 +17,7 @@ import { type Budget, createBudget, isBeyond, isFull, noRoomForAnswer, noRoomFor
 import { answerClientError } from "./client-errors.ts";
 import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
 import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
+import { sendPieces } from "./streams.ts";
 import type { KeyPair } from "./tls.ts";
 import { createTurns } from "./turns.ts";
 import { canHandOver, closesBehind, serveUpgrades } from "./upgrade.ts";
@@ -210,11 +211,12 @@ function send(
   const { raw } = reply.request;
   if (closesBehind(raw)) headers.connection = "close";
   reply.raw.writeHead(status, headers);
+  if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - begin });
+  const staysOpen = () => headers.connection !== "close" && reply.raw.shouldKeepAlive;
+  if (typeof body === "object") return sendPieces(reply.raw, body, wire.budget).then(staysOpen);
   // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.
   const isAscii = body !== undefined && Number(headers["content-length"]) === body.length;
   reply.raw.end(body, isAscii ? "latin1" : "utf8");
-  if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - begin });
-  const staysOpen = () => headers.connection !== "close" && reply.raw.shouldKeepAlive;
   if (reply.raw.writableLength === 0) return staysOpen();
   return untilRead(reply.raw, raw.socket, wire.budget).then(staysOpen);
 }
@@ -223,10 +225,14 @@ function send(
 function withinRoom(wire: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
   if (
     (request.method !== "GET" && request.method !== "QUERY") ||
-    !isBeyond(wire.budget, response.body?.length ?? 0)
+    !isBeyond(wire.budget, bytesToHold(response))
   )
     return response;
   return refusalOf(wire, request, noRoomForAnswer());
+}
+
+function bytesToHold({ body }: HttpResponse): number {
+  return typeof body === "object" ? body.heldBytes : (body?.length ?? 0);
 }
 
 function refusalOf({ service }: Wire, request: HttpRequest, problem: Problem): HttpResponse {

@@ -1,0 +1,107 @@
+/** Resources as a table in CSV (RFC 4180): a column for each attribute, a line for each resource. */
+import type { CastReturnObject } from "csv-stringify";
+import { stringify } from "csv-stringify/sync";
+
+/** A resource as a table takes it. */
+type Resource = Readonly<Record<string, unknown>>;
+
+/** The resource in a JSON text of the store. */
+export function parseResource(text: string): Resource {
+  return JSON.parse(text) as Resource; // only objects are stored
+}
+
+/** The columns of a table: `id` first, the others in the order in which they were added. */
+export class Columns {
+  readonly #names: Set<string>;
+
+  constructor(names: readonly string[] = []) {
+    this.#names = new Set(["id", ...names]);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  get size(): number {
+    return this.#names.size;
+  }
+
+  /** Adds the attributes of a resource. */
+  add(resource: Resource): void {
+    for (const name of Object.keys(resource)) this.#names.add(name);
+  }
+}
+
+/** One piece has at most about this many cells, and about this many characters of JSON text: both take milliseconds. */
+const pieceSize = { cells: 5_000, characters: 65_536 };
+
+/** The lines of resources, given as JSON texts, in pieces that each take milliseconds. Attributes without a column are left out. */
+export function* csvPieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
+  const maxRows = Math.max(1, Math.floor(pieceSize.cells / columns.length));
+  let rows: Resource[] = [];
+  let characters = 0;
+  for (const text of texts) {
+    rows.push(parseResource(text));
+    characters += text.length;
+    if (rows.length < maxRows && characters < pieceSize.characters) continue;
+    yield csvRows(columns, rows);
+    rows = [];
+    characters = 0;
+  }
+  if (rows.length > 0) yield csvRows(columns, rows);
+}
+
+/** A table with these columns, its header first. */
+export function* tablePieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
+  yield csvHeader(columns);
+  yield* csvPieces(columns, texts);
+}
+
+/** The first line of a table. */
+export function csvHeader(columns: readonly string[]): string {
+  return toCsv([columns]);
+}
+
+function csvRows(columns: readonly string[], resources: readonly Resource[]): string {
+  return toCsv(
+    resources.map((resource) =>
+      columns.map((name) => (Object.hasOwn(resource, name) ? resource[name] : undefined)),
+    ),
+  );
+}
+
+/**
+ * A spreadsheet runs a cell with this beginning as a formula, even a quoted one, and any writer may have put it there.
+ * An apostrophe before it makes it text (https://owasp.org/www-community/attacks/CSV_Injection). A text with
+ * apostrophes before such a character gets one more, so that `withoutGuard` always finds the original.
+ */
+const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+
+/** The original text of a cell, without the apostrophe that keeps it from being a formula. */
+export function withoutGuard(cell: string): string {
+  return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
+}
+
+/** Texts that would read as another value of JSON. */
+const ambiguous = /^(?:null|true|false|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)$/;
+
+/** A text, in quotes where it would otherwise read as another value or as none at all. */
+function textCell(text: string): string | CastReturnObject {
+  if (text === "") return { value: text, quoted_empty: true };
+  if (formula.test(text)) return `'${text}`;
+  return ambiguous.test(text) ? { value: text, quoted: true } : text;
+}
+
+function toCsv(rows: readonly (readonly unknown[])[]): string {
+  return stringify([...rows], {
+    record_delimiter: "\r\n", // RFC 4180 section 2
+    quote_record_delimiter: true,
+    cast: {
+      string: textCell,
+      boolean: String,
+      number: (value) => JSON.stringify(value),
+      object: (value) => JSON.stringify(value),
+      null: () => "null",
+    },
+  });
+}

@@ -1,0 +1,55 @@
+/** A page as a table: its columns are found first, since the header names them, and its lines are made while they are sent. */
+import { Problem } from "../../errors.ts";
+import type { HttpRequest, StreamedBody } from "../message.ts";
+import { isBeyond, noRoomForAnswer } from "../wire/budget.ts";
+import { createPauses } from "../wire/turns.ts";
+import { Columns, parseResource, tablePieces } from "./csv.ts";
+
+/**
+ * The cells of one table. Each costs time and at least one byte, even an empty one, and their number is that of the
+ * resources times that of all their different attributes: it may be a thousand times the text of the page.
+ */
+export const maxCells = 200_000;
+
+/**
+ * The content of a page's table. The columns are `id` and then `fields`; without fields, every attribute that one of
+ * the resources has, in the order of appearance. Throws INVALID_PARAMETER for a table of more than `maxCells`, and
+ * UNAVAILABLE while too much is held for others.
+ */
+export async function tableOf(
+  texts: readonly string[],
+  fields: readonly string[] | undefined,
+  request: HttpRequest,
+): Promise<StreamedBody> {
+  const heldBytes = texts.reduce((sum, text) => sum + text.length, 0) + maxCells;
+  if (isBeyond(request.budget, heldBytes)) throw noRoomForAnswer();
+  request.budget.held += heldBytes;
+  try {
+    const columns = fields === undefined ? await findColumns(texts, request) : new Columns(fields);
+    requireFewCells(columns, texts);
+    return { pieces: tablePieces(columns.names, texts), heldBytes };
+  } finally {
+    request.budget.held -= heldBytes;
+  }
+}
+
+async function findColumns(texts: readonly string[], { content }: HttpRequest): Promise<Columns> {
+  const columns = new Columns();
+  const pause = createPauses();
+  for (const text of texts) {
+    columns.add(parseResource(text));
+    requireFewCells(columns, texts);
+    await pause(text.length);
+    if (content.socket.destroyed) break; // nobody reads the answer
+  }
+  return columns;
+}
+
+function requireFewCells({ size }: Columns, { length }: readonly string[]): void {
+  if (size * length <= maxCells) return;
+  const most = maxCells.toLocaleString("en");
+  const detail = `The table has more than ${most} cells: this page has ${length} resources, and they have at least ${size} different attributes. Name the attributes that you need in "fields", or ask for fewer resources with "limit".`;
+  throw new Problem("INVALID_PARAMETER", `CSV takes at most ${most} cells a page. ${detail}`, {
+    violations: [{ in: "query", name: "fields", code: "cells", detail: "name the attributes that you need" }],
+  });
+}

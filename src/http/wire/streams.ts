@@ -1,0 +1,34 @@
+/** Sends content that is made while it is sent. */
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { StreamedBody } from "../message.ts";
+import type { Budget } from "./budget.ts";
+import { nextTurn } from "./turns.ts";
+
+/**
+ * Sends the pieces as fast as the client reads them, each in a turn of the event loop of its own. Its memory counts as
+ * held until then. Ends early when the connection closes. Throws what goes wrong while a piece is made; the connection
+ * is closed then, so that the client does not take a part for the whole.
+ */
+export async function sendPieces(
+  response: ServerResponse,
+  { pieces, heldBytes }: StreamedBody,
+  budget: Budget,
+): Promise<void> {
+  budget.held += heldBytes;
+  try {
+    await pipeline(Readable.from(inTurns(pieces)), response);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+  } finally {
+    budget.held -= heldBytes;
+  }
+}
+
+async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    yield piece;
+    await nextTurn();
+  }
+}

@@ -1,0 +1,76 @@
+/** Content that is made while it is sent, over real sockets. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { createBudget } from "../../src/http/wire/budget.ts";
+import { sendPieces } from "../../src/http/wire/streams.ts";
+
+const total = 10_000;
+const piece = "x".repeat(10_000);
+
+/** Counts the pieces that are made, and notes when no more are wanted. */
+function countedPieces() {
+  const count = { made: 0, isOver: false };
+  function* pieces(): Generator<string> {
+    try {
+      for (; count.made < total; count.made++) yield piece;
+    } finally {
+      count.isOver = true;
+    }
+  }
+  return { count, pieces: pieces() };
+}
+
+async function ask(t: TestContext, serve: RequestListener): Promise<Socket> {
+  const server = createServer(serve).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  t.after(() => {
+    socket.destroy();
+    server.close();
+  });
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  return socket;
+}
+
+test("pieces are made only as fast as the client reads, and no more once it has gone", async (t) => {
+  const budget = createBudget(1e9);
+  const { count, pieces } = countedPieces();
+  const sent = Promise.withResolvers<void>();
+  const socket = await ask(t, (_request, response) => {
+    sendPieces(response, { pieces, heldBytes: 5_000 }, budget).then(sent.resolve, sent.reject);
+  });
+  await once(socket, "readable");
+  for (let made = -1; made !== count.made; ) {
+    made = count.made;
+    for (let i = 0; i < 1_000; i++) await turn(); // what the sockets hold is full
+  }
+  assert.ok(count.made < total / 2, `${count.made} pieces for a client that does not read`);
+  assert.equal(budget.held, 5_000);
+  socket.destroy();
+  await sent.promise;
+  assert.ok(count.isOver);
+  assert.ok(count.made < total);
+  assert.equal(budget.held, 0);
+});
+
+test("a client does not take a part for the whole where a piece cannot be made", async (t) => {
+  const budget = createBudget(1e9);
+  function* pieces(): Generator<string> {
+    yield "a part";
+    throw new Error("no more");
+  }
+  const sent = Promise.withResolvers<void>();
+  const socket = await ask(t, (_request, response) => {
+    sendPieces(response, { pieces: pieces(), heldBytes: 1 }, budget).then(sent.resolve, sent.reject);
+  });
+  let text = "";
+  socket.setEncoding("utf8").on("data", (data: string) => (text += data));
+  await assert.rejects(sent.promise, /no more/);
+  await once(socket, "close");
+  assert.doesNotMatch(text, /\r\n0\r\n\r\n$/);
+  assert.equal(budget.held, 0);
+});

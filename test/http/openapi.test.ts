@@ -40,6 +40,7 @@ const declared: ServiceOptions = {
           authorId: { type: "integer" },
           status: { enum: ["draft", "published"] },
           due: { format: "date-value" },
+          shown: { type: ["string", "number", "null"], format: "date-value" },
           tags: { type: "array", items: { $ref: "#tag" } },
           parts: { type: "array", items: { $ref: "#" } },
           main: { $ref: "#/$defs/tag" },
@@ -114,6 +115,37 @@ describe("the documents of a service", () => {
     services.guarded = await startService({ ...guarded, probe });
   });
   after(() => Promise.all(Object.values(services).map((service) => service.stop())));
+
+  test("say of which types a date value is", async () => {
+    const { components } = await read(services.declared as Service);
+    const { properties = {} } = components.schemas.ArticleInput ?? {};
+    const { due, shown } = properties as Record<string, { type: unknown }>;
+    assert.deepEqual(due?.type, ["string", "integer"]);
+    assert.deepEqual(shown?.type, ["string", "integer"]);
+  });
+
+  test("say that a name which no collection can have is 404, for every method of a collection", async () => {
+    const open = services.open as Service;
+    const { paths } = await read(open, "/openapi-3.2.json");
+    for (const method of ["GET", "POST", "QUERY"]) {
+      const told = paths["/api/v1/{collection}"]?.[method.toLowerCase()] as { responses: object };
+      assert.ok("404" in told.responses, method);
+      const content = method === "GET" ? {} : { content: {} };
+      check(await open.send({ method, path: "/api/v1/1-no-name", ...content }), { status: 404 });
+    }
+  });
+
+  test("say that a cursor is not empty, as the service does", async () => {
+    const { components } = (await read(services.declared as Service)) as unknown as {
+      components: {
+        parameters: { cursor: { schema: object } };
+        schemas: { ListQuery?: { properties: { cursor: object } } };
+      };
+    };
+    assert.deepEqual(components.parameters.cursor.schema, { type: "string", minLength: 1 });
+    const path = "/api/v1/articles?cursor=";
+    check(await (services.declared as Service).send({ path }), { status: 400, problem: "INVALID_CURSOR" });
+  });
 
   test("satisfy Spectral and Redocly", async (t) => {
     // Whose interface it is, and on what terms, is for whoever runs the service to say: no configuration asks for it.

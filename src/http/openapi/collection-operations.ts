@@ -24,7 +24,7 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
       ref("parameters", "ifMatch"),
     ],
     answers: { 200: page(about, []), 304: unmodified(about, []) },
-    problems: [400, 406, 412],
+    problems: [400, ...unknown(about), 406, 412],
   }),
   QUERY: (about) => ({
     ...asked(about),
@@ -34,7 +34,7 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
     parameters: [...about.path, ref("parameters", "ifNoneMatch"), ref("parameters", "ifMatch")],
     requestBody: { required: true, content: json(ref("schemas", "ListQuery")) },
     answers: { 200: page(about, ["Location"]), 304: unmodified(about, ["Location"]) },
-    problems: [400, 406, 412, 413, 415],
+    problems: [400, ...unknown(about), 406, 412, 413, 415],
   }),
   POST: (about) => ({
     ...asked(about),
@@ -51,9 +51,14 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
     ],
     requestBody: { required: true, content: json(ref("schemas", schemaNames(about.names).input)) },
     answers: { 201: created(about) },
-    problems: [400, 406, 409, 412, 413, 415, 422],
+    problems: [400, ...unknown(about), 406, 409, 412, 413, 415, 422],
   }),
 };
+
+/** Where the path names the collection, it may be a name that no collection can have. */
+function unknown({ path }: About): number[] {
+  return path.length > 0 ? [404] : [];
+}
 
 function asked(about: About): Pick<OperationPlan, "tag" | "callers"> {
   return { tag: about.tag, callers: about.callersOf("collection", "GET") };

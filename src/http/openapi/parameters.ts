@@ -13,7 +13,10 @@ const names: Part = { type: "array", items: { type: "string" } };
 /** What each parameter of a list is. The first example is shown. */
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
   limit: { description: "How many resources a page has at most.", schema: whole(1) },
-  cursor: { description: "Where the page begins: taken from a `next` link.", schema: text },
+  cursor: {
+    description: "Where the page begins: taken from a `next` link.",
+    schema: { ...text, minLength: 1 },
+  },
   offset: { description: "How many resources come before the page.", schema: whole(0) },
   range: { description: "The first and the last position of the page: `[0,24]`.", schema: text },
   _start: { description: "How many resources come before the page.", schema: whole(0) },

@@ -74,8 +74,22 @@ function movedTo(
   return pointer + encodeURI(formatPointer(path));
 }
 
-/** The forms of a date are fewer here than the formats of these names have elsewhere. */
+/**
+ * The forms of a date are fewer here than the formats of these names have elsewhere, and "date-value" says nothing to other
+ * readers: its types are published beside it.
+ */
 function describeDate(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
-  if (format?.isDate === true) schema.description ??= toSentence(`Must be ${format.asks}`);
+  if (format?.isDate !== true) return;
+  schema.description ??= toSentence(`Must be ${format.asks}`);
+  if (schema.format === "date-value") schema.type = dateTypes(schema.type);
+}
+
+/** A date value is a text or a whole number, whatever else the declared types would allow. */
+function dateTypes(declared: unknown): readonly string[] {
+  const types = declared === undefined ? ["string", "integer"] : [declared].flat();
+  const found = ["string", "integer"].filter(
+    (type) => types.includes(type) || (type === "integer" && types.includes("number")),
+  );
+  return found.length > 0 ? found : ["string", "integer"];
 }

@@ -20,6 +20,9 @@ export const batchOperations: Record<MethodsOf<"batch">, (described: Described) 
         may: ["Idempotent-Replayed"],
         content: json(ref("schemas", "BatchResults")),
       }),
+      204: answer(described, "An earlier try took effect, and its results are not for this caller.", {
+        must: ["Idempotent-Replayed"],
+      }),
     },
     problems: [400, 405, 406, 409, 412, 413, 415, 422, ...(requiresAny(described) ? [428] : [])],
   }),

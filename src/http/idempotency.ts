@@ -7,6 +7,7 @@
 import { hash } from "node:crypto";
 import { Problem } from "../errors.ts";
 import type { KeptReceipt, Receipt } from "../store/commit.ts";
+import { addressKey } from "./caller/quota.ts";
 import { receiveContent } from "./content.ts";
 import { type HttpRequest, type HttpResponse, textOf } from "./message.ts";
 import type { Operation } from "./operation.ts";
@@ -61,7 +62,8 @@ export function receiptFor(service: Service, request: HttpRequest, result: Resul
   const { key, fingerprint } = request.keyed;
   const response = respond(service, result, request);
   const brief = String(response.headers.location ?? "");
-  const answer = JSON.stringify({ ...response, body: textOf(response), rights: rightsOf(service, request) });
+  const shownTo = audienceOf(service, request, key);
+  const answer = JSON.stringify({ ...response, body: textOf(response), shownTo });
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
 
@@ -92,14 +94,20 @@ async function replay(
   if (receipt === undefined) return undefined;
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
   if (receipt.answer === undefined) throw notKept(receipt);
-  const { rights, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { rights?: string };
-  const { status, headers, body } = rights === rightsOf(service, request) ? answer : withoutContent(answer);
+  const { shownTo, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };
+  const isSame = shownTo === audienceOf(service, request, key);
+  const { status, headers, body } = isSame ? answer : withoutContent(answer);
   return { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
 }
 
-/** What an answer was given for: who may be told other things by now is not told what was in it. */
-function rightsOf({ access }: Service, { principal }: HttpRequest): string | undefined {
-  return access?.rights(principal);
+/**
+ * Who may be told what is in an answer, as a digest: a principal while its rights are the same, and callers without a
+ * credential while their address is. All of those share one space of keys, so the key alone does not tell them apart.
+ */
+function audienceOf({ access }: Service, { principal, client }: HttpRequest, key: string): string {
+  const rights = access?.rights(principal) ?? null;
+  const address = principal === undefined ? addressKey(client.ip) : null;
+  return hash("sha256", JSON.stringify([key, rights, address]), "base64url").slice(0, 22);
 }
 
 /** That it took effect, and where; nothing of what it was. */

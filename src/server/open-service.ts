@@ -7,6 +7,7 @@ import { createUuidSource } from "../collection/ids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/caller/quota.ts";
+import { createViewTags } from "../http/caller/view-tags.ts";
 import { createAnyHostCheck, createHostCheck } from "../http/hosts.ts";
 import type { Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
@@ -53,6 +54,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     onWarning: (text) => log.warn(text),
     mayWait: true,
   });
+  let secret: Buffer = Buffer.alloc(0); // known before anything is answered
   try {
     const beginning = await begin({
       fit: async () => {
@@ -60,6 +62,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
         const plan = await planStart(store, config);
         if (config.readOnly) requireDeclared(store, plan);
         else await onStoreOf(config.store, store.migrate(plan));
+        secret = await store.secret();
       },
       mayWait: store.reach !== undefined,
       log,
@@ -76,6 +79,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
         pace,
         now,
         log,
+        viewTag: createViewTags(() => secret),
         isDraining: () => isDraining,
         hasBegun: beginning.hasBegun,
       }),
@@ -93,7 +97,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   }
 }
 
-interface Parts extends Pick<Service, "pace" | "now" | "log" | "isDraining" | "hasBegun"> {
+interface Parts extends Pick<Service, "pace" | "now" | "log" | "viewTag" | "isDraining" | "hasBegun"> {
   store: Store;
   authenticate: Authenticate | undefined;
 }

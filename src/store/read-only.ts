@@ -16,6 +16,7 @@ export function withoutWrites(store: Store): Store {
     receipt: (...asked) => store.receipt(...asked),
     collections: () => store.collections(),
     scan: (collection) => store.scan(collection),
+    secret: () => store.secret(),
     health: () => store.health(),
     ...(store.reach && { reach: () => store.reach?.() ?? Promise.resolve() }),
     close: () => store.close(),

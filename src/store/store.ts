@@ -104,6 +104,9 @@ export interface Store {
   /** Every resource of a collection in id order, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
 
+  /** The store's secret (`secret.ts`): the same bytes for as long as the store is there, for all that open it. */
+  secret(): Promise<Buffer>;
+
   /** The API keys that are kept with the resources. */
   readonly keys: Keys;
 

@@ -17,6 +17,7 @@ export async function observe(store: Store): Promise<object> {
     answers,
     receipts: await Promise.all(receipts.map((key) => observeReceipt(store, key))),
     keys: await store.keys.all(),
+    secret: await store.secret(),
   };
 }
 

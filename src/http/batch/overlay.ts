@@ -82,6 +82,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     receipt: (...query) => base.receipt(...query),
     scan: (collection) => base.scan(collection),
     keys: base.keys,
+    secret: () => base.secret(),
     health: () => base.health(),
     load: () => notHere(),
     erase: () => notHere(),

@@ -76,6 +76,8 @@ export interface CollectionOutline extends Required<CollectionRecord> {
 
 /** A store without its items. */
 export interface Outline {
+  /** The parts of its secret (`../secret.ts`). */
+  secret: readonly number[];
   /** The last number that a group of changes was given. */
   groups: number;
   /** In the order in which they were made. */

@@ -3,6 +3,7 @@ import { setTimeout as pass } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
+import { addSecret, readSecret } from "./secret.ts";
 import { lockCatalogue, selectIsCopied } from "./statements.ts";
 import { copyingTable, formatNumber, storeTables } from "./tables.ts";
 import { smallWrite, transact } from "./transaction.ts";
@@ -35,10 +36,12 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
     sql: "select value from holdfast_meta where name = 'format'",
   });
   const format = Number(found[0]?.[0]);
-  if (format === formatNumber) return;
-  throw new StartError(
-    `The database was written by another version of Holdfast (format ${format}; this one reads ${formatNumber}).`,
-  );
+  if (format !== formatNumber)
+    throw new StartError(
+      `The database was written by another version of Holdfast (format ${format}; this one reads ${formatNumber}).`,
+    );
+  const secret = await readSecret((statement) => connections.run(statement));
+  if (secret.length === 0 && wanted.isThere !== true) await connections.run(addSecret());
 }
 
 /** Whether a copy into the database was broken off, or is under way. */

@@ -8,6 +8,7 @@ import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
 import type { ListQuery, Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
+import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
 import { Background } from "./background.ts";
@@ -31,6 +32,7 @@ import { prepareDatabase } from "./prepare.ts";
 import { Reachability } from "./reachability.ts";
 import { Reads, type Run } from "./reads.ts";
 import { Scans } from "./scans.ts";
+import { readSecret } from "./secret.ts";
 import { probe, selectHead } from "./statements.ts";
 import { sweepSome } from "./sweep.ts";
 
@@ -231,6 +233,10 @@ export class PostgresStore implements Store {
   async *scan(collection: string): AsyncGenerator<Stored> {
     const known = await this.#find(collection);
     if (known !== undefined) yield* this.#scans.scan(known);
+  }
+
+  async secret(): Promise<Buffer> {
+    return secretBytes(await this.#watch(() => readSecret(this.#run)));
   }
 
   health(): StoreHealth {

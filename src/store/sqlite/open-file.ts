@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { describeError, failureOf, resultCode } from "./failures.ts";
+import { addSecret } from "./secret.ts";
 import {
   applicationId,
   copyingTable,
@@ -65,6 +66,7 @@ export function prepareFile(path: string, { mayBeUnfinished = false } = {}): voi
     requireStore(path, database, mayBeUnfinished);
     // Also the first thing that writes; it fails where the file system does not let us.
     database.exec("pragma journal_mode = wal");
+    addSecret(database);
   } catch (error) {
     throw openError(path, error);
   } finally {

@@ -8,6 +8,7 @@ import type { Load } from "../load.ts";
 import type { ListQuery, Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
+import { secretBytes } from "../secret.ts";
 import { isQuick } from "../serving.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
@@ -28,6 +29,7 @@ import { QueryThreads } from "./query-threads.ts";
 import { ReadBatch } from "./read-batch.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
+import { readSecret } from "./secret.ts";
 import type { Writer } from "./writer-client.ts";
 
 /** What the store is put together from. */
@@ -209,6 +211,11 @@ export class SqliteStore implements Store {
   async *scan(collection: string): AsyncGenerator<Stored> {
     const known = this.#known(collection);
     if (known !== undefined) yield* this.#scans.scan(known);
+  }
+
+  async secret(): Promise<Buffer> {
+    this.#health.requireWorking();
+    return this.#reads.run(() => secretBytes(readSecret(this.#parts.database)));
   }
 
   health(): StoreHealth {

@@ -38,6 +38,21 @@ export function catalogueContract(open: OpenFixture): void {
   );
 
   test(
+    "a store has a secret of its own, which stays",
+    onStore(open, async (store, reopen) => {
+      const secret = await store.secret();
+      assert.equal(secret.length, 18);
+      assert.deepEqual(await (await reopen()).secret(), secret);
+      const other = await open();
+      try {
+        assert.notDeepEqual(await other.store.secret(), secret);
+      } finally {
+        await other.cleanup();
+      }
+    }),
+  );
+
+  test(
     "migrating changes the schema only, and keeps resources and collections that the plan does not name",
     onStore(open, async (store) => {
       await commit(store, [created(topic("a"))]);

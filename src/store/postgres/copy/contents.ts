@@ -12,6 +12,7 @@ import {
 import { Catalogue, catalogueSql, toCollection } from "../catalogue.ts";
 import type { Outcome, Row, Statement } from "../connections.ts";
 import { idOf, keyOf } from "../keys.ts";
+import { readSecret } from "../secret.ts";
 import { inWords } from "../visit.ts";
 import {
   countItems,
@@ -39,13 +40,14 @@ export class PostgresContents implements Contents {
   async outline(): Promise<Outline> {
     await this.look();
     const { rows: groups } = await this.run(selectGroups);
+    const secret = await readSecret((statement) => this.run(statement));
     const { rows } = await this.run(selectCounters);
     const counters = new Map(rows.map(([number, ...others]) => [Number(number), others.map(Number)]));
     const collections = [...this.#catalogue.byNumber.values()].map((collection) => {
       const [sequence = 0, count = 0, lastId = 0] = counters.get(collection.number) ?? [];
       return outlineOf(collection, { sequence, count, lastId });
     });
-    return { groups: Number(groups[0]?.[0]), collections };
+    return { secret, groups: Number(groups[0]?.[0]), collections };
   }
 
   async count(section: Section): Promise<number> {

@@ -5,6 +5,7 @@ import type { Connections } from "../connections.ts";
 import { gatherSome } from "../gather.ts";
 import { migrateAll } from "../migrate.ts";
 import { isUnfinished, prepareDatabase } from "../prepare.ts";
+import { replaceSecret } from "../secret.ts";
 import { lockCatalogue } from "../statements.ts";
 import { beginnings, type Transaction, transact } from "../transaction.ts";
 import { beginVisit, inWords, type Visit } from "../visit.ts";
@@ -89,7 +90,8 @@ class PostgresTarget extends PostgresContents implements Target {
     await this.run(statements.dropMark);
   }
 
-  async #setCounters(transaction: Transaction, { groups, collections }: Outline): Promise<void> {
+  async #setCounters(transaction: Transaction, { secret, groups, collections }: Outline): Promise<void> {
+    await transaction.run(replaceSecret(secret));
     await transaction.run(statements.setGroups(groups));
     for (const collection of collections) {
       const number = this.numberOf(collection.name);

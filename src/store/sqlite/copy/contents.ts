@@ -13,6 +13,7 @@ import {
 import { type NumberedCollection, readCatalogue } from "../catalogue.ts";
 import { toSqliteId } from "../ids.ts";
 import { openError } from "../open-file.ts";
+import { readSecret } from "../secret.ts";
 import { changesTable, resourcesTable } from "../tables.ts";
 
 /** Where the items of a section are. */
@@ -59,7 +60,7 @@ export class SqliteContents implements Contents {
       const counters = { sequence: Number(sequence), count: Number(count), lastId: Number(lastId) };
       return outlineOf(collection, counters);
     });
-    return { groups: Number(groups), collections };
+    return { secret: readSecret(this.#database), groups: Number(groups), collections };
   }
 
   #items(section: Section, after: Cell | undefined, size: PageSize): readonly Item[] {

@@ -4,6 +4,7 @@ import { StartError } from "../../../errors.ts";
 import type { Source } from "../../copy/whole.ts";
 import { holdStill, type Lock } from "../lock.ts";
 import { openError, openForReading, requireFile, requireSoundSqlite } from "../open-file.ts";
+import { readSecret } from "../secret.ts";
 import { SqliteContents } from "./contents.ts";
 
 /** Opens the store at `path` to be copied. Throws StartError, also when a service or an import has it open. */
@@ -51,7 +52,8 @@ const youngestColumns = { receipts: "brief", collections: "timestamps", keys: "p
 /** A file that is only read cannot be brought up to date. */
 function requireWhole(path: string, database: DatabaseSync): void {
   const column = database.prepare("select 1 from pragma_table_xinfo(?) where name = ?");
-  if (Object.entries(youngestColumns).every(([table, name]) => column.get(table, name) !== undefined)) return;
+  const hasColumns = Object.entries(youngestColumns).every(([table, name]) => column.get(table, name));
+  if (hasColumns && readSecret(database).length > 0) return;
   throw new StartError(
     `${path} was last used by an older Holdfast: start this one's service on it once, stop it, and copy again.`,
   );

@@ -11,6 +11,7 @@ import {
   requireSoundSqlite,
   requireWritablePlace,
 } from "../open-file.ts";
+import { replaceSecret } from "../secret.ts";
 import { copyingTable } from "../tables.ts";
 import { Heads } from "../writer/heads.ts";
 import { migrateCollection } from "../writer/migrate.ts";
@@ -135,7 +136,8 @@ class SqliteTarget implements Target {
     this.#lock.release();
   }
 
-  #setCounters({ groups, collections }: Outline): void {
+  #setCounters({ secret, groups, collections }: Outline): void {
+    replaceSecret(this.#database, secret);
     this.#database.prepare("update meta set value = ? where name = 'groups'").run(groups);
     this.#database.exec(`
       update meta set value = (select count(*) from receipts) where name = 'receipts';

@@ -95,7 +95,7 @@ export async function compileConfig(
     collections,
     openCollections,
     access: accessOf(content, { file, auth, collections, openCollections }),
-    history: get("history"),
+    history: get("history").keep,
     auth,
     http: httpOf(get, { cwd, auth }),
     ...programOf(get, flags),

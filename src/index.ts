@@ -58,7 +58,11 @@ export interface HoldfastConfig {
    * How long changes are kept: as long as one of the two numbers says, `"forever"` or not at all.
    * @default { keepDays: 30, keepChanges: 1_000_000 }
    */
-  history?: { keepDays?: number; keepChanges?: number } | "forever" | "none";
+  history?:
+    | { keepDays?: number; keepChanges?: number; showPrincipal?: boolean }
+    | { keep: "forever"; showPrincipal?: boolean }
+    | "forever"
+    | "none";
   /** Where credentials come from: at least one of the two. @default nobody is asked who they are */
   auth?: {
     /** Whether API keys are taken, which `holdfast keys` makes. @default false */

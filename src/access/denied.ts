@@ -10,12 +10,16 @@ export interface Denied {
   action: Action;
 }
 
-/** Without a credential: that one is needed. With one: that it does not do, and which scope would be needed beside the rules. */
-export function denied(principal: Principal | undefined, what?: Denied): Problem {
+/**
+ * The problem of a caller who may not do what they ask for. Without a credential: one is needed. With one: it does not
+ * suffice, and which scope would be needed beside the rules; `advice` follows.
+ */
+export function denied(principal: Principal | undefined, what?: Denied, advice?: string): Problem {
   if (principal === undefined) return unauthenticated();
   const scope = what === undefined ? "" : `, scope="${what.collection}:${scopeOf(what.action)}"`;
   const headers = { "www-authenticate": `Bearer error="insufficient_scope"${scope}` };
-  return new Problem("INSUFFICIENT_SCOPE", detailOf(what), { headers });
+  const detail = advice === undefined ? detailOf(what) : `${detailOf(what)} ${advice}`;
+  return new Problem("INSUFFICIENT_SCOPE", detail, { headers });
 }
 
 function detailOf(what: Denied | undefined): string {

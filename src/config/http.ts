@@ -20,6 +20,7 @@ export function httpOf(
     tls: tlsOf(get("tls"), cwd),
     trustProxy: get("trustProxy"),
     requireTls: get("requireTls"),
+    showPrincipal: get("history").showPrincipal,
     docs: get("docs"),
     limits: limitsOf(get),
   };

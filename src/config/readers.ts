@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import type { Rate } from "../http/caller/rate-limit.ts";
 import type { TlsFiles } from "../http/wire/tls.ts";
-import type { History } from "../store/history.ts";
+import { defaultHistory, type History } from "../store/history.ts";
 
 /** A text that is not empty. */
 export const text = (value: unknown): string => {
@@ -104,16 +104,29 @@ export const logged = (value: unknown): string => {
   throw new Error('must be "requests", or "problems" (only what goes wrong)');
 };
 
-/** How long changes are kept. */
-export const history = (value: unknown): History => {
-  if (value === "forever" || value === "none") return value;
+/** What the option `history` says. */
+export interface HistoryOption {
+  keep: History;
+  showPrincipal: boolean;
+}
+
+/** How long changes are kept, and who is told who made them. */
+export const history = (value: unknown): HistoryOption => {
+  if (value === "forever" || value === "none") return { keep: value, showPrincipal: false };
   const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  const isKnown = members.every(
-    ([name, number]) =>
-      (name === "keepDays" || name === "keepChanges") && Number.isSafeInteger(number) && number >= 0,
-  );
-  if (members.length > 0 && isKnown) return { keepDays: 0, keepChanges: 0, ...Object.fromEntries(members) };
-  throw new Error(
-    'must be "forever", "none", or whole numbers such as { keepDays: 30, keepChanges: 1000000 }, of which one may be left out',
-  );
+  if (members.length === 0 || !members.every(isOfHistory)) throw new Error(wantedHistory);
+  const { keep, showPrincipal = false, ...numbers } = Object.fromEntries(members);
+  const hasNumbers = Object.keys(numbers).length > 0;
+  if (keep !== undefined && hasNumbers) throw new Error(wantedHistory);
+  const limits = hasNumbers ? { keepDays: 0, keepChanges: 0, ...numbers } : defaultHistory;
+  return { keep: keep ?? limits, showPrincipal };
 };
+
+function isOfHistory([name, value]: [string, unknown]): boolean {
+  if (name === "keep") return value === "forever";
+  if (name === "showPrincipal") return typeof value === "boolean";
+  return (name === "keepDays" || name === "keepChanges") && Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+const wantedHistory =
+  'must be "forever", "none", or an object such as { keepDays: 30, keepChanges: 1000000 } or { keep: "forever", showPrincipal: true }';

@@ -6,8 +6,23 @@ import { Problem } from "../errors.ts";
 export interface Validators {
   /** The entity tag as it is sent, quotes (and `W/`) included. */
   etag: string;
+  /** The version of a resource, which the tags of all its views begin with; `undefined` for a list. */
+  version?: number;
   /** The last change as `lastModifiedMs` gives it; `undefined` where it is not known. */
   lastModifiedMs: number | undefined;
+}
+
+/** The validators of a resource; `view` is what its tag has behind the version (`caller/view-tags.ts`). */
+export function validatorsOf(
+  { version, updatedAt }: { version: number; updatedAt: number },
+  view: string,
+): Validators {
+  return { etag: `"${version}${view}"`, version, lastModifiedMs: lastModifiedMs(updatedAt) };
+}
+
+/** The validators of the same view of a resource at another version. */
+export function atVersion(validators: Validators, version: number): Validators {
+  return { ...validators, version, etag: validators.etag.replace(/[0-9]+/, String(version)) };
 }
 
 /** What the request's preconditions come to: go on, `304`, or `412`. */
@@ -25,13 +40,13 @@ export function judge(
 ): Verdict {
   const ifMatch = headers["if-match"];
   if (ifMatch !== undefined) {
-    if (!matches(ifMatch, current.etag, isStrongMatch)) return "failed";
+    if (!matches(ifMatch, current, isSameState)) return "failed";
   } else if (isModifiedSince(headers["if-unmodified-since"], current) === true) return "failed";
 
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
-    if (matches(ifNoneMatch, current.etag, isWeakMatch))
-      return readAt === undefined ? "failed" : "unmodified";
+    const isSame = readAt === undefined ? isSameStateWeakly : isWeakMatch;
+    if (matches(ifNoneMatch, current, isSame)) return readAt === undefined ? "failed" : "unmodified";
   } else if (readAt !== undefined && isPublic(current, readAt)) {
     if (isModifiedSince(headers["if-modified-since"], current) === false) return "unmodified";
   }
@@ -79,8 +94,9 @@ function preconditionRequired(): Problem {
 }
 
 /** The problem of a false precondition; it tells the current entity tag. */
-function preconditionFailed(headers: IncomingHttpHeaders, { etag }: Validators): Problem {
-  const advice = misspelled(headers["if-match"], etag) ?? "Read the resource again and decide anew.";
+function preconditionFailed(headers: IncomingHttpHeaders, current: Validators): Problem {
+  const { etag } = current;
+  const advice = misspelled(headers["if-match"], current) ?? "Read the resource again and decide anew.";
   return new Problem(
     "PRECONDITION_FAILED",
     `A precondition is false: the current ETag is ${etag}. ${advice}`,
@@ -89,10 +105,10 @@ function preconditionFailed(headers: IncomingHttpHeaders, { etag }: Validators):
 }
 
 /** What is wrong with an If-Match that could never be true; `undefined` where it is a sound one. */
-function misspelled(ifMatch: string | undefined, etag: string): string | undefined {
+function misspelled(ifMatch: string | undefined, current: Validators): string | undefined {
   if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
   if (!tagList.test(ifMatch)) return `If-Match takes ETags with their double quotes, or *.`;
-  if (!matches(ifMatch, etag, isWeakMatch)) return undefined;
+  if (!matches(ifMatch, current, isSameStateWeakly)) return undefined;
   return "If-Match compares strongly, and is never true of an ETag with W/.";
 }
 
@@ -127,19 +143,39 @@ const entityTag = /(W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 const tagList = new RegExp(`^[ \\t,]*${entityTag.source}(?:[ \\t]*,[ \\t,]*${entityTag.source})*[ \\t,]*$`);
 
 /** A list that is not well-formed matches nothing. */
-function matches(list: string, etag: string, isMatch: (a: string, b: string) => boolean): boolean {
+function matches(
+  list: string,
+  current: Validators,
+  isMatch: (tag: string, current: Validators) => boolean,
+): boolean {
   if (list.trim() === "*") return true;
-  if (list === etag) return isMatch(list, etag);
+  if (list === current.etag) return isMatch(list, current);
   if (!tagList.test(list)) return false;
-  return (list.match(entityTag) ?? []).some((tag) => isMatch(tag, etag));
+  return (list.match(entityTag) ?? []).some((tag) => isMatch(tag, current));
 }
 
-function isStrongMatch(a: string, b: string): boolean {
-  return a === b && !a.startsWith("W/");
+/** Whether both are tags of one representation (RFC 9110 §8.8.3.2, weak comparison). */
+function isWeakMatch(tag: string, { etag }: Validators): boolean {
+  return withoutWeakness(tag) === withoutWeakness(etag);
 }
 
-function isWeakMatch(a: string, b: string): boolean {
-  return a.replace(/^W\//, "") === b.replace(/^W\//, "");
+/**
+ * Whether a tag is of the current state. A write is meant for a state, whichever view of it the client has read: the
+ * tags of all views begin with the version.
+ */
+function isSameState(tag: string, current: Validators): boolean {
+  return !tag.startsWith("W/") && !current.etag.startsWith("W/") && isSameStateWeakly(tag, current);
+}
+
+function isSameStateWeakly(tag: string, current: Validators): boolean {
+  if (current.version === undefined) return isWeakMatch(tag, current);
+  return versionOf.exec(withoutWeakness(tag))?.[1] === String(current.version);
+}
+
+const versionOf = /^"([1-9][0-9]*)(?:-[\w-]+)?"$/;
+
+function withoutWeakness(tag: string): string {
+  return tag.startsWith("W/") ? tag.slice(2) : tag;
 }
 
 /** `undefined` where the header is absent or not a date, or the modification time is not known: then it is ignored. */

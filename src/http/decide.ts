@@ -4,13 +4,14 @@ import type { Collection } from "../collection/collection.ts";
 import { type Creation, withDefaults } from "../collection/defaults.ts";
 import { sameId } from "../collection/ids.ts";
 import type { Attributes } from "../collection/resource.ts";
-import { resourceText } from "../collection/resource.ts";
+import { pickFrom, resourceText } from "../collection/resource.ts";
 import { type Sight, toldOf } from "../collection/sight.ts";
 import { clientAttributes, type Earlier, withTimes } from "../collection/timestamps.ts";
 import { Problem, toSentence, type Violation } from "../errors.ts";
 import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
+import { parseOperations } from "../json/patch-operations.ts";
 import { parsePointer } from "../json/pointer.ts";
 import type { PatchFormat } from "./negotiation/content-types.ts";
 import type { Limits } from "./settings.ts";
@@ -28,8 +29,10 @@ export interface Moment {
   before: Earlier;
   /** @default false */
   isDeleted?: boolean;
-  /** Whether it is a change even where it changes nothing. @default false */
+  /** Whether it is a change even where it changes nothing, since its sender may not learn that. @default false */
   isBlind?: boolean;
+  /** The attributes that the sender names, where the sender may read none. @default everything may be read */
+  named?: ReadonlySet<string>;
   /** Which attributes stay that are left out. @default none */
   isKept?: (name: string) => boolean;
 }
@@ -111,6 +114,28 @@ export function decidePatch(target: Target, patch: Patch, current: Current): str
   return withRoom(textOf(target, next, { ...current, isKept }), current);
 }
 
+/**
+ * Whether the outcome of a patch tells what is there. To add a whole attribute replaces any that is there, and a merge
+ * patch always fits. Throws INVALID_PATCH.
+ */
+export function readsAnything({ format, value }: Patch, { patchOperations }: Limits): boolean {
+  if (format === "merge-patch") return false;
+  return parseOperations(value, patchOperations).some(({ op, path }) => op !== "add" || path.length > 1);
+}
+
+/** The attributes that a patch names. */
+export function namedIn({ value }: Patch): ReadonlySet<string> {
+  if (isObject(value)) return new Set(Object.keys(value));
+  const operations = Array.isArray(value) ? (value as { path: string; value?: unknown }[]) : [];
+  return new Set(
+    operations.flatMap(({ path, value: added }) => {
+      const [name] = parsePointer(path) ?? [];
+      if (name !== undefined) return [name];
+      return isObject(added) ? Object.keys(added) : [];
+    }),
+  );
+}
+
 /** Whether a write names attributes that its sender cannot read. That their values are the same must not be told. */
 export function namesHidden({ sight }: Collection, sent: unknown): boolean {
   if (sight === undefined || sight.hidden.size === 0) return false;
@@ -145,9 +170,30 @@ function textOf(target: Target, next: Record<string, unknown>, moment: Moment): 
   const { collection, id } = target;
   const sent = clientAttributes(collection, next);
   const attributes = collection.sight === undefined ? sent : wholeOf(collection, sent, moment);
-  requireValid(collection, attributes, { sent, isNew: false });
+  requireValid(senderOf(collection, attributes, moment), attributes, {
+    sent: sentBy(sent, moment),
+    isNew: false,
+  });
   const text = resourceText(collection.idKind, id, attributes);
   return collection.timestamps ? stampedText(target, { attributes, text }, moment) : text;
+}
+
+/** The collection as the sender of a write sees it. Who may not read sees only the attributes that the write names. */
+function senderOf(
+  { validate, sight }: Collection,
+  attributes: Attributes,
+  { named }: Moment,
+): Pick<Collection, "validate" | "sight"> {
+  if (named === undefined) return { validate, sight };
+  const unnamed = Object.keys(attributes).filter((name) => !named.has(name));
+  const { readOnly, concealed, hidden } = sight ?? seesAll;
+  return { validate, sight: { readOnly, concealed, hidden: new Set([...hidden, ...unnamed]) } };
+}
+
+const seesAll: Sight = { readOnly: new Set(), concealed: new Set(), hidden: new Set() };
+
+function sentBy(attributes: Attributes, { named }: Moment): Attributes {
+  return named === undefined ? attributes : pickFrom(attributes, (name) => named.has(name));
 }
 
 /** With what its sender does not see or may not set. */
@@ -204,7 +250,7 @@ function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: st
 }
 
 function requireValid(
-  { validate, sight }: Collection,
+  { validate, sight }: Pick<Collection, "validate" | "sight">,
   attributes: Attributes,
   told: { sent: Attributes; isNew: boolean },
 ): void {

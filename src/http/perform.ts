@@ -11,7 +11,7 @@ import { readListing } from "./lists/by-content.ts";
 import { performList } from "./lists/lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation, OperationOf } from "./operation.ts";
-import { type Result, validatorsOf } from "./result.ts";
+import type { Result } from "./result.ts";
 import { documentOf } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
 import { create, write } from "./write.ts";
@@ -81,7 +81,7 @@ function resultOf(
 ): Result {
   const guard = guardOf(service, operation.collection, request);
   if (stored === undefined || !guard.sees(stored.text)) return absent;
-  const validators = validatorsOf(stored);
+  const validators = guard.validators(stored);
   if (isUnmodified(request.headers, validators, service.now())) {
     return { kind: "unmodified", validators, location: undefined };
   }

@@ -56,10 +56,7 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
   const theirs = request.headers["x-request-id"];
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
   for (const [name, value] of safetyPairs) headers[name] ??= value;
-  // What is for one caller is not for a cache that others share.
-  headers.vary ??= service.settings.corsOrigins.includes("*")
-    ? "Accept, Accept-Encoding"
-    : "Accept, Accept-Encoding, Origin";
+  headers.vary ??= varyOf(service);
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
   if (isEncrypted(service.settings, request)) headers["strict-transport-security"] = yearOfTls;
   if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, request);
@@ -67,6 +64,13 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
     headers["cache-control"] = privately; // what one caller sees, others may not
   }
   if (service.isDraining()) headers.connection = "close";
+}
+
+/** What of a request any answer may depend on; not on Origin where all origins are let in. */
+function varyOf({ authenticate, settings }: Service): string {
+  const onCaller = authenticate === undefined ? "" : ", Authorization";
+  const onOrigin = settings.corsOrigins.includes("*") ? "" : ", Origin";
+  return `Accept, Accept-Encoding${onCaller}${onOrigin}`;
 }
 
 /** A browser that has seen this comes back encrypted (RFC 6797), and heeds it only where it is encrypted. */

@@ -2,7 +2,7 @@
 import type { ResourceChange } from "../store/change-log.ts";
 import type { Stored } from "../store/stored.ts";
 import type { Guard } from "./caller/permission.ts";
-import { lastModifiedMs, type Validators } from "./conditional.ts";
+import type { Validators } from "./conditional.ts";
 import type { ListResult } from "./lists/lists.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Document } from "./routes/documents.ts";
@@ -11,6 +11,7 @@ import type { Document } from "./routes/documents.ts";
 export interface ChangesResult {
   kind: "changes";
   operation: OperationOf<"changes">;
+  /** Without their principals where the caller is not told them. */
   changes: readonly ResourceChange[];
   more: boolean;
 }
@@ -46,12 +47,7 @@ export function written(
   { stored, path, isAsSent = true }: { stored: Stored; path: string; isAsSent?: boolean },
   guard: Guard,
 ): Result {
-  const validators = isAsSent ? validatorsOf(stored) : undefined;
-  const isWithheld = !guard.mayRead(stored.text);
+  const validators = isAsSent ? guard.validators(stored) : undefined;
+  const isWithheld = !guard.may("read", stored.text);
   return { kind, stored: guard.told(stored), path, validators, isWithheld };
-}
-
-/** What stands for the state of a resource in conditional requests. */
-export function validatorsOf({ version, updatedAt }: Stored): Validators {
-  return { etag: `"${version}"`, lastModifiedMs: lastModifiedMs(updatedAt) };
 }

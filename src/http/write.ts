@@ -1,4 +1,6 @@
 /** Carries writes out: judges preconditions, reads the content, decides, commits. */
+import { denied } from "../access/denied.ts";
+import type { Principal } from "../access/principal.ts";
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import type { Change } from "../store/commit.ts";
@@ -14,16 +16,18 @@ import {
   decidePatch,
   decideReplace,
   type Moment,
+  namedIn,
   namesHidden,
   type Patch,
   parsePatch,
   parseResource,
   patchProblem,
+  readsAnything,
 } from "./decide.ts";
 import { targetValidators } from "./lists/lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
-import { type Result, validatorsOf, written } from "./result.ts";
+import { type Result, written } from "./result.ts";
 import type { Service } from "./service.ts";
 import type { Limits } from "./settings.ts";
 import { pauseAfter } from "./wire/turns.ts";
@@ -105,7 +109,8 @@ export async function write(service: Service, operation: Write, request: HttpReq
   const current = await service.store.read(key);
   if (current === undefined || !isOpen(service, operation, { request, current })) return { kind: "absent" };
   const required = operation.collection.requirePreconditions;
-  requirePreconditions(request.headers, validatorsOf(current), { required });
+  const guard = guardOf(service, operation.collection, request);
+  requirePreconditions(request.headers, guard.validators(current), { required });
   const decide = await prepare(service, operation, request);
   return service.writes.run(`${key.collection}/${key.id}`, async () => {
     for (let tries = 0; tries < maxTries; tries++) {
@@ -134,16 +139,26 @@ async function prepare(service: Service, operation: Write, request: HttpRequest)
   if (operation.kind === "replace") {
     const content = await readResource(request, limits);
     const next: Decided["next"] = async (moment) => decideReplace(operation, content, moment);
-    return { next, isBlind: namesHidden(collection, content) };
+    const { isBlind } = guardOf(service, collection, request);
+    return { next, isBlind: isBlind || namesHidden(collection, content) };
   }
   const patch = await readPatch(operation, request, limits);
+  const { isBlind } = guardOf(service, collection, request);
+  if (isBlind && readsAnything(patch, limits)) throw deniedPatch(request.principal, collection.name);
+  const named = isBlind ? { named: namedIn(patch) } : {};
   const next: Decided["next"] = async (moment) => {
     const { text } = moment.before;
     const value: unknown = JSON.parse(text);
     await pauseAfter(text.length);
-    return decidePatch(operation, patch, { ...moment, value, limits });
+    return decidePatch(operation, patch, { ...moment, ...named, value, limits });
   };
-  return { next, isBlind: namesHidden(collection, patch.value) };
+  return { next, isBlind: isBlind || namesHidden(collection, patch.value) };
+}
+
+function deniedPatch(principal: Principal | undefined, collection: string): Problem {
+  const advice =
+    'A JSON Patch may then only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}; any other operation tells what is there.';
+  return denied(principal, { collection, action: "read" }, advice);
 }
 
 async function readResource(request: HttpRequest, limits: Limits): Promise<Record<string, unknown>> {
@@ -188,11 +203,11 @@ async function swap(
   const key = keyOf(operation);
   const current = await service.store.read(key);
   if (current === undefined || !isOpen(service, operation, { request, current })) return { kind: "absent" };
-  requirePreconditions(request.headers, validatorsOf(current));
   const { collection, path } = operation;
+  const guard = guardOf(service, collection, request);
+  requirePreconditions(request.headers, guard.validators(current));
   const at = timeOfChange(service, collection, current);
   const next = await decide({ at, before: current, isBlind });
-  const guard = guardOf(service, collection, request);
   const isAsSent = operation.kind !== "replace" || isKeptAsSent(collection);
   const updated = (stored: Stored) => written("updated", { stored, path, isAsSent }, guard);
   if (next === current.text && !isBlind) return commitNothing(service, request, updated(current));

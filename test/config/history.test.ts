@@ -18,6 +18,8 @@ test("how long changes are kept is two numbers, for ever, or not at all", async 
   assert.deepEqual(await historyOf(t, { history: { keepDays: 7 } }), { keepDays: 7, keepChanges: 0 });
   assert.deepEqual(await historyOf(t, { history: { keepChanges: 5 } }), { keepDays: 0, keepChanges: 5 });
   for (const word of ["forever", "none"]) assert.equal(await historyOf(t, { history: word }), word);
+  assert.equal(await historyOf(t, { history: { keep: "forever", showPrincipal: true } }), "forever");
+  assert.deepEqual(await historyOf(t, { history: { showPrincipal: true } }), both);
 });
 
 test("a history that is none of these keeps the program from starting", async (t) => {
@@ -31,6 +33,12 @@ test("a history that is none of these keeps the program from starting", async (t
     30,
     null,
     { keepDays: "30" },
+    { keep: "none" },
+    { keep: "forever", keepDays: 3 },
+    { showPrincipal: "yes" },
   ])
-    await assert.rejects(historyOf(t, { history }), /history must be "forever", "none", or whole numbers/);
+    await assert.rejects(
+      historyOf(t, { history }),
+      /history must be "forever", "none", or an object such as/,
+    );
 });

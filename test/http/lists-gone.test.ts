@@ -73,6 +73,7 @@ async function startWatched(
         trustProxy: [],
         requireTls: false,
         docs: true,
+        showPrincipal: false,
         limits: defaultLimits,
       },
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),
@@ -85,6 +86,7 @@ async function startWatched(
       hasBegun: () => true,
       isOwnHost: () => true,
       configurationHash: "x",
+      viewTag: () => "",
     },
     { logRequests: false },
   );

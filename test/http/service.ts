@@ -44,6 +44,8 @@ export interface ServiceOptions {
   requireTls?: boolean;
   /** @default true */
   docs?: boolean;
+  /** @default false */
+  showPrincipal?: boolean;
   limits?: Partial<Limits>;
   drainDelayMs?: number;
   wireBounds?: Partial<WireBounds>;
@@ -224,6 +226,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       trustProxy: options.trustProxy ?? [],
       requireTls: options.requireTls ?? false,
       docs: options.docs ?? true,
+      showPrincipal: options.showPrincipal ?? false,
       limits: { ...defaultLimits, ...options.limits },
     },
     host: "127.0.0.1",

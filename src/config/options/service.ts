@@ -69,8 +69,9 @@ export const serviceOptions = {
   },
   history: {
     shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
-    fallback: defaultHistory,
-    about: "how long changes are kept; also `forever` and `none`",
+    fallback: { keep: defaultHistory, showPrincipal: false },
+    about:
+      "how long changes are kept; also `forever` and `none`; `showPrincipal: true` shows all readers who made them",
     read: history,
   },
 } as const satisfies Record<string, Option<unknown>>;

@@ -7,10 +7,11 @@ import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
 import { requireAllowed } from "../caller/permission.ts";
 import { commitAll, commitNothing } from "../commit.ts";
+import { atVersion } from "../conditional.ts";
 import { readContent } from "../content.ts";
 import type { HttpRequest } from "../message.ts";
 import { parseOperation } from "../operation.ts";
-import { type Result, validatorsOf } from "../result.ts";
+import type { Result } from "../result.ts";
 import { findRoute } from "../route.ts";
 import { findCollection, type Service } from "../service.ts";
 import { nextTurn, pauseAfter } from "../wire/turns.ts";
@@ -204,7 +205,7 @@ function settled(result: Result, overlay: Overlay): Result {
   const version = overlay.versionOf({ collection: collectionOf(path), id: stored.id });
   if (version === undefined || version === stored.version) return result;
   const next = { ...stored, version };
-  return { ...result, stored: next, validators: validators && validatorsOf(next) };
+  return { ...result, stored: next, validators: validators && atVersion(validators, version) };
 }
 
 function idOf(

@@ -8,9 +8,11 @@ import type { Collection } from "../../collection/collection.ts";
 import { type Sight, toldText } from "../../collection/sight.ts";
 import type { Store } from "../../store/store.ts";
 import type { Key, Stored } from "../../store/stored.ts";
+import { type Validators, validatorsOf } from "../conditional.ts";
 import type { HttpRequest } from "../message.ts";
 import type { methodsOf, Route } from "../route.ts";
 import type { Service } from "../service.ts";
+import type { ViewTag } from "./view-tags.ts";
 
 /** What each method asks for, of which one suffices. A method that is not here is for nobody. */
 export const askedBy: Readonly<
@@ -47,10 +49,14 @@ export interface Guard {
   visible: Decision;
   /** Whether a resource of this text is there for the caller. */
   sees(text: string): boolean;
-  /** Whether the caller may be told this text. */
-  mayRead(text: string): boolean;
+  /** Whether the caller may do this with a resource of this text. */
+  may(action: Action, text: string): boolean;
+  /** Whether the caller may read nothing here, by the scopes of the credential, although there are resources to change. */
+  isBlind: boolean;
   /** A resource as far as the caller may be told. */
   told(stored: Stored): Stored;
+  /** The validators of what the caller sees of a resource. */
+  validators(stored: Stored): Validators;
   /** Which resources a list has. */
   listed: Decision;
   /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller may do this with a resource of this text. */
@@ -60,21 +66,29 @@ export interface Guard {
 const open: Guard = {
   visible: "everything",
   sees: () => true,
-  mayRead: () => true,
+  may: () => true,
+  isBlind: false,
   told: (stored) => stored,
+  validators: (stored) => validatorsOf(stored, ""),
   listed: "everything",
   require: () => {},
 };
 
 /** The guard of a collection, before whoever asks. */
 export function guardOf(
-  { access }: Service,
+  { access, viewTag }: Service,
   collection: Pick<Collection, "name" | "sight">,
   { principal }: Pick<HttpRequest, "principal">,
 ): Guard {
   const { name, sight } = collection;
-  if (access !== undefined) return new PermitGuard(access.permit(name, principal), collection, principal);
-  return sight === undefined ? open : { ...open, told: (stored) => toldResource(stored, sight) };
+  if (access !== undefined)
+    return new PermitGuard(access.permit(name, principal), { collection, principal, viewTag });
+  if (sight === undefined) return open;
+  return {
+    ...open,
+    told: (stored) => toldResource(stored, sight),
+    validators: (stored) => validatorsOf(stored, viewTag(sight)),
+  };
 }
 
 function toldResource(stored: Stored, sight: Sight | undefined): Stored {
@@ -86,15 +100,24 @@ class PermitGuard implements Guard {
   readonly #permit: Permit;
   readonly #collection: Pick<Collection, "name" | "sight">;
   readonly #principal: Principal | undefined;
+  readonly #viewTag: ViewTag;
 
   constructor(
     permit: Permit,
-    collection: Pick<Collection, "name" | "sight">,
-    principal: Principal | undefined,
+    {
+      collection,
+      principal,
+      viewTag,
+    }: {
+      collection: Pick<Collection, "name" | "sight">;
+      principal: Principal | undefined;
+      viewTag: ViewTag;
+    },
   ) {
     this.#permit = permit;
     this.#collection = collection;
     this.#principal = principal;
+    this.#viewTag = viewTag;
   }
 
   get visible(): Decision {
@@ -109,16 +132,24 @@ class PermitGuard implements Guard {
     return includes(this.#permit.visible(), text);
   }
 
-  mayRead(text: string): boolean {
-    return includes(this.#permit.may("read"), text);
+  may(action: Action, text: string): boolean {
+    return includes(this.#permit.may(action), text);
+  }
+
+  get isBlind(): boolean {
+    return this.#permit.may("read") === "nothing";
   }
 
   told(stored: Stored): Stored {
     return toldResource(stored, this.#collection.sight);
   }
 
+  validators(stored: Stored): Validators {
+    return validatorsOf(stored, this.#viewTag(this.#collection.sight));
+  }
+
   require(action: Action, text: string): void {
-    if (includes(this.#permit.may(action), text)) return;
+    if (this.may(action, text)) return;
     throw denied(this.#principal, { collection: this.#collection.name, action });
   }
 }
@@ -130,7 +161,8 @@ export async function seesLast(guard: Guard, store: Store, key: Key): Promise<bo
   return last !== undefined && guard.sees(last.text);
 }
 
-async function lastState(store: Store, key: Key): Promise<Stored | undefined> {
+/** The resource as it is, or as it was when it was deleted; `undefined` where nothing is known of it. */
+export async function lastState(store: Store, key: Key): Promise<Stored | undefined> {
   const current = await store.read(key);
   if (current !== undefined) return current;
   const [last] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });

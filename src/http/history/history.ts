@@ -1,11 +1,11 @@
 /** Reads resources as they were: their versions, and the list of their changes. */
 import { pickFields } from "../../query/fields.ts";
 import type { Key, Stored } from "../../store/stored.ts";
-import { guardOf, seesLast } from "../caller/permission.ts";
+import { guardOf, lastState, seesLast } from "../caller/permission.ts";
 import { isUnmodified } from "../conditional.ts";
 import type { HttpRequest } from "../message.ts";
 import type { OperationOf } from "../operation.ts";
-import { type Result, validatorsOf } from "../result.ts";
+import type { Result } from "../result.ts";
 import type { Service } from "../service.ts";
 import { beforeNone } from "./request.ts";
 
@@ -25,7 +25,7 @@ export async function readPast(
   // What is not there any more for the caller was never there, whatever it was.
   if (stored === undefined || !guard.sees(stored.text) || !(await seesLast(guard, service.store, key)))
     return { kind: "absent" };
-  const validators = validatorsOf(stored);
+  const validators = guard.validators(stored);
   if (isUnmodified(request.headers, validators, service.now()))
     return { kind: "unmodified", validators, location: undefined };
   return { kind: "found", stored: cut(guard.told(stored), fields), path, validators };
@@ -44,10 +44,18 @@ export async function readChanges(
   const { limit, before } = operation.asked;
   const key = keyOf(operation);
   const guard = guardOf(service, operation.collection, request);
-  if (!(await seesLast(guard, service.store, key))) return { kind: "absent" };
-  const changes = await service.store.changesOf(key, { before, limit: limit + 1 });
-  if (changes.length === 0 && before === beforeNone) return { kind: "absent" };
-  return { kind: "changes", operation, changes: changes.slice(0, limit), more: changes.length > limit };
+  const last = await lastState(service.store, key);
+  if (last === undefined || !guard.sees(last.text)) return { kind: "absent" };
+  const found = await service.store.changesOf(key, { before, limit: limit + 1 });
+  if (found.length === 0 && before === beforeNone) return { kind: "absent" };
+  const showsPrincipal = service.settings.showPrincipal || guard.may("update", last.text);
+  const changes = found.slice(0, limit);
+  return {
+    kind: "changes",
+    operation,
+    changes: showsPrincipal ? changes : changes.map((each) => ({ ...each, principal: undefined })),
+    more: found.length > limit,
+  };
 }
 
 function keyOf({ collection, id }: OperationOf<"past" | "changes">): Key {

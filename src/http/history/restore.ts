@@ -8,15 +8,15 @@ import { Faults, inBody } from "../../query/faults.ts";
 import type { ResourceChange } from "../../store/change-log.ts";
 import type { Change } from "../../store/commit.ts";
 import type { Key, Stored } from "../../store/stored.ts";
-import { guardOf, seesLast } from "../caller/permission.ts";
+import { guardOf } from "../caller/permission.ts";
 import { withoutUnseen } from "../caller/unseen-references.ts";
 import { commit, commitNothing, type Made, timeOfChange } from "../commit.ts";
 import { requirePreconditions } from "../conditional.ts";
 import { readContent } from "../content.ts";
-import { decideReplace, parseResource } from "../decide.ts";
+import { decideReplace, type Moment, parseResource } from "../decide.ts";
 import type { HttpRequest } from "../message.ts";
 import type { OperationOf } from "../operation.ts";
-import { type Result, validatorsOf, written } from "../result.ts";
+import { type Result, written } from "../result.ts";
 import type { Service } from "../service.ts";
 
 type Restore = OperationOf<"restore">;
@@ -33,8 +33,8 @@ type State = { current: Stored } | { deleted: ResourceChange; last: Stored | und
 export async function restore(service: Service, operation: Restore, request: HttpRequest): Promise<Result> {
   const key = { collection: operation.collection.name, id: operation.id };
   const state = await stateOf(service, key);
-  if (state === undefined || !(await mayRestore(service, operation, request, state))) return absent;
-  requireState(operation, request, state);
+  if (state === undefined || !mayRestore(service, operation, { request, state })) return absent;
+  requireState(service, operation, { request, state });
   const { limits } = service.settings;
   const version = versionIn(parseResource(await readContent(request, limits.bodyBytes), limits));
   return service.writes.run(`${key.collection}/${key.id}`, async () => {
@@ -65,10 +65,16 @@ async function stateOf({ store }: Service, key: Key): Promise<State | undefined>
 }
 
 /** What is deleted has no state that a write could lose, and no entity tag that If-Match could name (RFC 9110 §13.1.1). */
-function requireState({ collection }: Restore, { headers }: HttpRequest, state: State): void {
+function requireState(
+  service: Service,
+  { collection }: Restore,
+  { request, state }: { request: HttpRequest; state: State },
+): void {
+  const { headers } = request;
   if ("current" in state) {
     const required = collection.requirePreconditions;
-    requirePreconditions(headers, validatorsOf(state.current), { required });
+    const current = guardOf(service, collection, request).validators(state.current);
+    requirePreconditions(headers, current, { required });
   } else if (headers["if-match"] !== undefined) {
     throw new Problem(
       "PRECONDITION_FAILED",
@@ -78,16 +84,16 @@ function requireState({ collection }: Restore, { headers }: HttpRequest, state: 
 }
 
 /** Whether the resource is there for the caller. Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE where it is not the caller's to change. */
-async function mayRestore(
+function mayRestore(
   service: Service,
-  { collection, id }: Restore,
-  request: HttpRequest,
-  state: State,
-): Promise<boolean> {
+  { collection }: Restore,
+  { request, state }: { request: HttpRequest; state: State },
+): boolean {
   const guard = guardOf(service, collection, request);
-  if (!("current" in state)) return seesLast(guard, service.store, { collection: collection.name, id });
-  if (!guard.sees(state.current.text)) return false;
-  guard.require("update", state.current.text);
+  const last = "current" in state ? state.current : state.last;
+  if (last === undefined || !guard.sees(last.text)) return false;
+  // To bring back what was deleted undoes the delete, so it needs the same right.
+  guard.require("current" in state ? "update" : "delete", last.text);
   return true;
 }
 
@@ -115,8 +121,8 @@ async function swap(
   { key, version }: { key: Key; version: number },
 ): Promise<Result | undefined> {
   const state = await stateOf(service, key);
-  if (state === undefined || !(await mayRestore(service, operation, request, state))) return absent;
-  requireState(operation, request, state);
+  if (state === undefined || !mayRestore(service, operation, { request, state })) return absent;
+  requireState(service, operation, { request, state });
   const old = await service.store.version(key, version);
   if (old === undefined || !guardOf(service, operation.collection, request).sees(old.text)) return absent;
   return putBack(service, operation, request, { state, old });
@@ -136,11 +142,12 @@ async function putBack(
   const before = ("current" in state ? current : state.last) ?? old;
   const last = "current" in state ? state.current.updatedAt : state.deleted.at;
   const at = timeOfChange(service, collection, { updatedAt: last });
-  const moment = { at, before, isDeleted: current === undefined };
-  const next = decideReplace(operation, contentOf(old, collection), moment);
+  const { isBlind } = guard;
+  const moment = { at, before, isDeleted: current === undefined, isBlind };
+  const next = decideAgain(operation, contentOf(old, collection), moment);
   const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored) => written(kind, { stored, path }, guard);
-  if (next === current?.text) return commitNothing(service, request, resultFor(current));
+  if (next === current?.text && !isBlind) return commitNothing(service, request, resultFor(current));
   guard.require(current === undefined ? "create" : "update", next);
   const text = await withoutUnseen(service, request, { collection, next, before: current?.text });
   const resultOf = (made: Made) => resultFor({ id, text: next, ...made });
@@ -148,7 +155,16 @@ async function putBack(
     return await commit(service, request, { change: changeOf(key, state, text), at, resultOf });
   } catch (error) {
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return undefined;
-    throw toldProblem(error, collection);
+    throw isBlind ? unknownReason(error) : toldProblem(error, collection);
+  }
+}
+
+/** Who may not read is not told what of an earlier version does not fit. */
+function decideAgain(operation: Restore, content: Record<string, unknown>, moment: Moment): string {
+  try {
+    return decideReplace(operation, content, moment);
+  } catch (error) {
+    throw moment.isBlind === true ? unknownReason(error) : error;
   }
 }
 
@@ -162,9 +178,15 @@ function contentOf({ text }: Stored, { sight }: Collection): Record<string, unkn
 /** What an earlier version had in attributes that the caller does not see may not go together with what there is now. */
 function toldProblem(error: unknown, { sight }: Collection): unknown {
   if (!(error instanceof Problem) || sight === undefined) return error;
-  const { code, violations } = error;
-  if (toldViolations(violations, sight, { sent: {}, isNew: false }) === violations) return error;
-  return new Problem(code, "The version cannot be written anew, for a reason that you cannot see.");
+  const { violations } = error;
+  const isTold = toldViolations(violations, sight, { sent: {}, isNew: false }) === violations;
+  return isTold ? error : unknownReason(error);
+}
+
+/** The same problem without what it is about. */
+function unknownReason(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.violations.length === 0) return error;
+  return new Problem(error.code, "The version cannot be written anew, for a reason that you cannot see.");
 }
 
 function changeOf(key: Key, state: State, next: string): Change {

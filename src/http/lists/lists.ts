@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import type { Decision } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
-import { hidesAny } from "../../collection/sight.ts";
 import { Problem } from "../../errors.ts";
 import { allOf } from "../../query/filter-json.ts";
 import type { ListQuery, Page } from "../../store/page.ts";
@@ -78,7 +77,7 @@ function listValidators(
   { listing, listed }: Pick<Asked, "listing" | "listed">,
 ): Validators {
   const state = listed === "everything" ? page.sequence : stateOf(page);
-  return collectionValidators(service, state, tagOf(listing));
+  return collectionValidators(service, state, tagOf(service, listing));
 }
 
 /** What stands for a state of a collection, or of a caller's part of it. */
@@ -98,10 +97,10 @@ export async function targetValidators(
 }
 
 /** Lists of one URL have entity tags of their own where they are of other content, or in another format. */
-function tagOf({ type, contentHash, collection: { sight } }: Listing): string {
+function tagOf({ viewTag }: Service, { type, contentHash, collection: { sight } }: Listing): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
   const content = contentHash === undefined ? "" : `-${contentHash}`;
-  return format + content + (hidesAny(sight) ? `-${hashOf([...sight.hidden]).slice(0, 8)}` : "");
+  return format + content + viewTag(sight);
 }
 
 /** Of pages that the store keeps in memory. */

@@ -302,9 +302,12 @@ describe("an attribute that is written only", () => {
       const answer = await as("hans", { method: "PATCH", path: target, content: { pin } });
       versions.push(answer.headers.etag);
     }
-    assert.deepEqual(versions, ['"2"', '"3"', '"4"']);
+    assert.deepEqual(
+      versions.map((tag) => /^"(\d+)-/.exec(tag ?? "")?.[1]),
+      ["2", "3", "4"],
+    );
     const unchanged = await as("hans", { method: "PATCH", path: target, content: { salary: 777_777 } });
-    assert.equal(unchanged.headers.etag, '"4"');
+    assert.equal(unchanged.headers.etag, versions.at(-1));
   });
 });
 

@@ -37,6 +37,7 @@ before(async () => {
     trustProxy: [],
     requireTls: false,
     docs: true,
+    showPrincipal: false,
     limits: defaultLimits,
   };
   const described = {

@@ -1,0 +1,134 @@
+/** Callers whose credential is for writing alone: they learn nothing of what is there. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { type Answer, type Request, type Service, startService } from "../service.ts";
+import { auth, createAs, outcome, sendAs } from "./callers.ts";
+
+let service: Service;
+let path: string;
+let id: string;
+before(async () => {
+  service = await startService({
+    auth,
+    collections: {
+      articles: {
+        schema: {
+          type: "object",
+          properties: {
+            title: { type: "string" },
+            body: { type: "string" },
+            stars: { type: "integer" },
+            author: { type: "object" },
+            tags: { type: "array" },
+          },
+          if: { required: ["title"], properties: { title: { const: "secret" } } },
+          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+          then: { properties: { stars: { maximum: 3 } } },
+        },
+        access: { read: "authenticated", write: "authenticated" },
+      },
+    },
+  });
+  const content = { title: "secret", author: { name: "Ada" }, tags: ["a"] };
+  ({ path, id } = await createAs(service, "ada", "articles", content));
+});
+after(() => service.stop());
+
+const blindly = (request: Request): Promise<Answer> => sendAs(service, "adaWrites", request);
+const patch = (...operations: object[]): Request => ({
+  method: "PATCH",
+  path,
+  body: JSON.stringify(operations),
+  headers: { "Content-Type": "application/json-patch+json" },
+});
+const inBatch = ({ headers, body, content, method }: Request): Request => ({
+  method: "POST",
+  path: "/api/v1/_batch",
+  content: {
+    operations: [
+      {
+        method,
+        path: `/articles/${id}`,
+        body: content ?? JSON.parse(String(body)),
+        ...(headers === undefined ? {} : { headers }),
+      },
+    ],
+  },
+});
+const versionOf = async () =>
+  Number(/\d+/.exec((await sendAs(service, "ada", { path })).headers.etag ?? "")?.[0]);
+
+describe("a JSON Patch that would tell what is there is refused, whether it fits or not:", () => {
+  const guesses: Record<string, object[]> = {
+    "a test that is true": [{ op: "test", path: "/title", value: "secret" }],
+    "a test that is false": [{ op: "test", path: "/title", value: "other" }],
+    "a removal of what is there": [{ op: "remove", path: "/title" }],
+    "a removal of what is not there": [{ op: "remove", path: "/body" }],
+    "a replacement of what is there": [{ op: "replace", path: "/title", value: "x" }],
+    "a replacement of what is not there": [{ op: "replace", path: "/body", value: "x" }],
+    "an addition inside of what is there": [{ op: "add", path: "/author/born", value: 1815 }],
+    "an addition inside of what is not there": [{ op: "add", path: "/stars/x", value: 1 }],
+    "an item at the end of an array": [{ op: "add", path: "/tags/-", value: "b" }],
+    "a copy": [{ op: "copy", from: "/title", path: "/body" }],
+    "a move": [{ op: "move", from: "/title", path: "/body" }],
+    "a guess behind what would be taken": [
+      { op: "add", path: "/stars", value: 1 },
+      { op: "test", path: "/title", value: "secret" },
+    ],
+  };
+  for (const [name, operations] of Object.entries(guesses))
+    test(name, async () => {
+      const before = await versionOf();
+      for (const request of [patch(...operations), inBatch(patch(...operations))]) {
+        const answer = await blindly(request);
+        assert.equal(outcome(answer), "403 INSUFFICIENT_SCOPE", answer.text);
+        assert.match(answer.headers["www-authenticate"] ?? "", /scope="articles:read"/);
+        assert.match((answer.json as { detail: string }).detail, /"add" whole attributes/);
+      }
+      assert.equal(await versionOf(), before);
+    });
+});
+
+describe("every write that is accepted is a new version, also one that changes nothing:", () => {
+  const same = { title: "secret", author: { name: "Ada" }, tags: ["a"] };
+  const writes: Record<string, () => Request> = {
+    "a merge patch": () => ({ method: "PATCH", path, content: { title: "secret" } }),
+    "a merge patch of a part": () => ({ method: "PATCH", path, content: { author: { name: "Ada" } } }),
+    "a merge patch of nothing": () => ({ method: "PATCH", path, content: {} }),
+    "a removal of what is not there": () => ({ method: "PATCH", path, content: { body: null } }),
+    "a JSON Patch": () => patch({ op: "add", path: "/title", value: "secret" }),
+    "a replacement": () => ({ method: "PUT", path, content: { id, ...same } }),
+    "a return to an earlier version": () => ({
+      method: "POST",
+      path: `${path}/_restore`,
+      content: { version: 1 },
+    }),
+  };
+  for (const [name, request] of Object.entries(writes))
+    test(name, async () => {
+      let version = await versionOf();
+      const requests = [request(), ...(name.startsWith("a return") ? [] : [inBatch(request())])];
+      for (const each of requests) {
+        const answer = await blindly(each);
+        assert.ok(answer.status < 300, answer.text);
+        assert.doesNotMatch(answer.text, /secret|Ada/);
+        assert.equal(await versionOf(), ++version);
+      }
+      const whole = (await sendAs(service, "ada", { path })).json;
+      assert.deepEqual(whole, { id, ...same });
+    });
+
+  test("of a caller who reads, it is none", async () => {
+    const before = await versionOf();
+    await sendAs(service, "ada", { method: "PATCH", path, content: { title: "secret" } });
+    assert.equal(await versionOf(), before);
+  });
+});
+
+test("what is wrong with a write is told without what is there", async () => {
+  const faulty = await blindly({ method: "PATCH", path, content: { stars: 5 } });
+  assert.equal(outcome(faulty), "400 VALIDATION_FAILED");
+  assert.deepEqual((faulty.json as { errors: object }).errors, { stars: "must be at most 3" });
+  const unknown = await blindly({ method: "PATCH", path, content: { star: 5 } });
+  assert.equal(outcome(unknown), "400 VALIDATION_FAILED");
+});

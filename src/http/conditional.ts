@@ -12,7 +12,7 @@ export interface Validators {
   lastModifiedMs: number | undefined;
 }
 
-/** The validators of a resource; `view` is what its tag has behind the version (`caller/view-tags.ts`). */
+/** The validators of a resource; `view` is what its tag has behind the version (`caller/tags.ts`). */
 export function validatorsOf(
   { version, updatedAt }: { version: number; updatedAt: number },
   view: string,

@@ -7,12 +7,17 @@ import type { ListResult } from "./lists/lists.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Document } from "./routes/documents.ts";
 
+/** A change as its caller sees it: `principal` may be left out, and `group` is a name that says no more than that it is the same. */
+export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
+  principal: string | undefined;
+  group: string | undefined;
+};
+
 /** A page of changes. */
 export interface ChangesResult {
   kind: "changes";
   operation: OperationOf<"changes">;
-  /** Without their principals where the caller is not told them. */
-  changes: readonly ResourceChange[];
+  changes: readonly ShownChange[];
   more: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
 import type { Store } from "../store/store.ts";
 import type { Quotas } from "./caller/quota.ts";
-import type { ViewTag } from "./caller/view-tags.ts";
+import type { Tags } from "./caller/tags.ts";
 import type { HttpSettings } from "./settings.ts";
 
 /** What is written to the log. */
@@ -43,8 +43,8 @@ export interface Service {
   hasBegun: () => boolean;
   /** Whether a Host field's value names this service. */
   isOwnHost: (host: string) => boolean;
-  /** Tells the ETags of callers apart who see different attributes. */
-  viewTag: ViewTag;
+  /** What callers get in place of what they may not know. */
+  tags: Tags;
   /** Tells list ETags of differently configured services apart. */
   configurationHash: string;
 }

@@ -7,7 +7,7 @@ import { createUuidSource } from "../collection/ids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/caller/quota.ts";
-import { createViewTags } from "../http/caller/view-tags.ts";
+import { createTags } from "../http/caller/tags.ts";
 import { createAnyHostCheck, createHostCheck } from "../http/hosts.ts";
 import type { Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
@@ -79,7 +79,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
         pace,
         now,
         log,
-        viewTag: createViewTags(() => secret),
+        tags: createTags(() => secret),
         isDraining: () => isDraining,
         hasBegun: beginning.hasBegun,
       }),
@@ -97,7 +97,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   }
 }
 
-interface Parts extends Pick<Service, "pace" | "now" | "log" | "viewTag" | "isDraining" | "hasBegun"> {
+interface Parts extends Pick<Service, "pace" | "now" | "log" | "tags" | "isDraining" | "hasBegun"> {
   store: Store;
   authenticate: Authenticate | undefined;
 }

@@ -448,3 +448,20 @@ describe("a restore is held to what is declared, as any write", async () => {
     check(await restoreTo(below.path, 1), { status: 201, json: { id: below.id, in: top.id } });
   });
 });
+
+test("changes that were made together share a group, whose name counts nothing", async () => {
+  const groups: unknown[] = [];
+  for (let n = 0; n < 2; n++) {
+    const operations = [1, 2].map((each) => ({ method: "POST", path: "/topics", body: { each } }));
+    const answer = await service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });
+    const { results } = answer.json as { results: { body: { id: string } }[] };
+    for (const { body } of results) {
+      const changes = await service.send({ path: `/api/v1/topics/${body.id}/_changes` });
+      groups.push((changes.json as { group: string }[])[0]?.group);
+    }
+  }
+  const [first, same, second] = groups;
+  assert.match(String(first), /^[\w-]{12}$/);
+  assert.equal(same, first);
+  assert.notEqual(second, first);
+});

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pino } from "pino";
 import { openCollection } from "../../src/collection/collection.ts";
+import { createTags } from "../../src/http/caller/tags.ts";
 import { defaultLimits } from "../../src/http/settings.ts";
 import { createApp } from "../../src/http/wire/app.ts";
 import { createKeyedQueue } from "../../src/store/keyed-queue.ts";
@@ -86,7 +87,7 @@ async function startWatched(
       hasBegun: () => true,
       isOwnHost: () => true,
       configurationHash: "x",
-      viewTag: () => "",
+      tags: createTags(() => Buffer.alloc(1)),
     },
     { logRequests: false },
   );

@@ -12,7 +12,7 @@ import { type Validators, validatorsOf } from "../conditional.ts";
 import type { HttpRequest } from "../message.ts";
 import type { methodsOf, Route } from "../route.ts";
 import type { Service } from "../service.ts";
-import type { ViewTag } from "./view-tags.ts";
+import type { Tags } from "./tags.ts";
 
 /** What each method asks for, of which one suffices. A method that is not here is for nobody. */
 export const askedBy: Readonly<
@@ -76,18 +76,18 @@ const open: Guard = {
 
 /** The guard of a collection, before whoever asks. */
 export function guardOf(
-  { access, viewTag }: Service,
+  { access, tags }: Service,
   collection: Pick<Collection, "name" | "sight">,
   { principal }: Pick<HttpRequest, "principal">,
 ): Guard {
   const { name, sight } = collection;
   if (access !== undefined)
-    return new PermitGuard(access.permit(name, principal), { collection, principal, viewTag });
+    return new PermitGuard(access.permit(name, principal), { collection, principal, tags });
   if (sight === undefined) return open;
   return {
     ...open,
     told: (stored) => toldResource(stored, sight),
-    validators: (stored) => validatorsOf(stored, viewTag(sight)),
+    validators: (stored) => validatorsOf(stored, tags.view(sight)),
   };
 }
 
@@ -100,24 +100,24 @@ class PermitGuard implements Guard {
   readonly #permit: Permit;
   readonly #collection: Pick<Collection, "name" | "sight">;
   readonly #principal: Principal | undefined;
-  readonly #viewTag: ViewTag;
+  readonly #tags: Tags;
 
   constructor(
     permit: Permit,
     {
       collection,
       principal,
-      viewTag,
+      tags,
     }: {
       collection: Pick<Collection, "name" | "sight">;
       principal: Principal | undefined;
-      viewTag: ViewTag;
+      tags: Tags;
     },
   ) {
     this.#permit = permit;
     this.#collection = collection;
     this.#principal = principal;
-    this.#viewTag = viewTag;
+    this.#tags = tags;
   }
 
   get visible(): Decision {
@@ -145,7 +145,7 @@ class PermitGuard implements Guard {
   }
 
   validators(stored: Stored): Validators {
-    return validatorsOf(stored, this.#viewTag(this.#collection.sight));
+    return validatorsOf(stored, this.#tags.view(this.#collection.sight));
   }
 
   require(action: Action, text: string): void {

@@ -49,13 +49,12 @@ export async function readChanges(
   const found = await service.store.changesOf(key, { before, limit: limit + 1 });
   if (found.length === 0 && before === beforeNone) return { kind: "absent" };
   const showsPrincipal = service.settings.showPrincipal || guard.may("update", last.text);
-  const changes = found.slice(0, limit);
-  return {
-    kind: "changes",
-    operation,
-    changes: showsPrincipal ? changes : changes.map((each) => ({ ...each, principal: undefined })),
-    more: found.length > limit,
-  };
+  const changes = found.slice(0, limit).map((change) => ({
+    ...change,
+    principal: showsPrincipal ? change.principal : undefined,
+    group: change.group === undefined ? undefined : service.tags.group(change.group),
+  }));
+  return { kind: "changes", operation, changes, more: found.length > limit };
 }
 
 function keyOf({ collection, id }: OperationOf<"past" | "changes">): Key {

@@ -1,8 +1,7 @@
 /** A page of changes as an answer. */
 import { formatCursor } from "../../query/cursor.ts";
-import type { ResourceChange } from "../../store/change-log.ts";
 import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../message.ts";
-import type { ChangesResult } from "../result.ts";
+import type { ChangesResult, ShownChange } from "../result.ts";
 import { resourcePath } from "../route.ts";
 import { nameOfChanges } from "./request.ts";
 
@@ -26,6 +25,6 @@ export function changesResponse(
 }
 
 /** `group` is equal for changes that were made together. */
-function toJson({ version, kind, at, principal, group }: ResourceChange): Record<string, unknown> {
+function toJson({ version, kind, at, principal, group }: ShownChange): Record<string, unknown> {
   return { version, kind, at: new Date(at).toISOString(), principal, group };
 }

@@ -97,10 +97,10 @@ export async function targetValidators(
 }
 
 /** Lists of one URL have entity tags of their own where they are of other content, or in another format. */
-function tagOf({ viewTag }: Service, { type, contentHash, collection: { sight } }: Listing): string {
+function tagOf({ tags }: Service, { type, contentHash, collection: { sight } }: Listing): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
   const content = contentHash === undefined ? "" : `-${contentHash}`;
-  return format + content + viewTag(sight);
+  return format + content + tags.view(sight);
 }
 
 /** Of pages that the store keeps in memory. */

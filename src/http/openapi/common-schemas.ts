@@ -88,7 +88,7 @@ const change: Part = closed(
     kind: { type: "string", enum: ["created", "updated", "deleted"] },
     at: { type: "string", format: "date-time" },
     principal: { description: "Who made the change, where that is known and shown to the caller.", ...text },
-    group: { description: "Equal for changes that were made together.", ...whole },
+    group: { description: "Equal for changes that were made together.", ...text },
   },
   ["version", "kind", "at"],
   { description: "A change of a resource." },

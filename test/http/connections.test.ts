@@ -174,45 +174,6 @@ test("a connection with more than 1,000 requests waiting is closed; one with few
   assert.equal((await service.send({ path: "/livez" })).status, 200);
 });
 
-for (const [what, more] of [
-  ["a client that asks", ""],
-  ["a client that asks for an upgrade", "Connection: Upgrade\r\nUpgrade: websocket\r\n"],
-] as const) {
-  test(`${what} and never reads is let go`, async (t) => {
-    const service = await start(t, { wireBounds: { stalledTimeoutMs: 300, maxHeldBytes: 1_000_000 } });
-    const page = await createPage(service);
-    const socket = await unread(service, `GET ${page} HTTP/1.1\r\n${host}${more}\r\n`.repeat(9));
-    const status = async () => (await service.send({ path: page }, { mayFail: true })).status;
-    await until(async () => (await status()) === 503);
-    await until(async () => (await status()) === 200);
-    socket.resume();
-    await new Promise((resolve) => socket.once("close", resolve));
-    assert.ok(socket.bytesRead < 9 * 2_000_000, "it was given everything");
-  });
-}
-
-test("a client that reads slowly is not let go", async (t) => {
-  const service = await start(t, { wireBounds: { stalledTimeoutMs: 400 } });
-  const page = await createPage(service);
-  const whole = (await service.send({ path: page })).text.length;
-  const socket = await unread(service, get(page).repeat(5));
-  let bytes = 0;
-  let isClosed = false;
-  socket.on("close", () => {
-    isClosed = true;
-  });
-  socket.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    socket.pause();
-    setTimeout(() => socket.resume(), 10); // 64 KiB at a time: 10 MiB take longer than the time-out
-  });
-  socket.resume();
-  const begin = Date.now();
-  await until(() => isClosed || bytes >= 5 * whole);
-  assert.ok(bytes >= 5 * whole, `closed after ${bytes} of ${5 * whole} bytes`);
-  assert.ok(Date.now() - begin > 800, "too quick to tell");
-});
-
 test("a list that is asked for behind a create on the same connection has what that created", async (t) => {
   const service = await start(t);
   const connection = await service.connect();

@@ -17,6 +17,7 @@ import { type Budget, createBudget, isBeyond, isFull, noRoomForAnswer, noRoomFor
 import { answerClientError } from "./client-errors.ts";
 import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
 import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
+import { createTimeoutListener, type StallBounds } from "./stalled.ts";
 import { sendPieces } from "./streams.ts";
 import type { KeyPair } from "./tls.ts";
 import { createTurns } from "./turns.ts";
@@ -35,16 +36,14 @@ export interface AppOptions {
   bounds?: Partial<WireBounds> | undefined;
 }
 
-/** What all connections together may take. */
-export interface WireBounds {
+/** What all connections together may take, and how long a client may leave its answer unread. */
+export interface WireBounds extends StallBounds {
   /** Connections; further ones are closed at once. @default 10000 */
   maxConnections: number;
   /** Content of requests that are not answered yet and answers that are not read yet, in bytes. @default 67108864 */
   maxHeldBytes: number;
   /** Requests under way, one of each connection at most; further ones are refused. @default 5000 */
   maxRequests: number;
-  /** A connection on which nothing moves for so long, its client not reading the answer for one, is closed. @default 60000 */
-  stalledTimeoutMs: number;
 }
 
 const defaultBounds: WireBounds = {
@@ -52,16 +51,18 @@ const defaultBounds: WireBounds = {
   maxHeldBytes: 67_108_864,
   maxRequests: 5_000,
   stalledTimeoutMs: 60_000,
+  longestStallMs: 600_000,
 };
 
 /** The Fastify instance that serves a service; the caller listens and closes. */
 export function createApp(service: Service, options: AppOptions): FastifyInstance {
   const { limits } = service.settings;
   const bounds = { ...defaultBounds, ...options.bounds };
+  const budget = createBudget(bounds.maxHeldBytes, bounds.maxRequests);
   const serve = serveWith({
     service,
     logRequests: options.logRequests,
-    budget: createBudget(bounds.maxHeldBytes, bounds.maxRequests),
+    budget,
     idOf: ({ id }) => id,
   });
   const app = fastify({
@@ -82,7 +83,9 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
   takeAll(app, serve);
   app.setErrorHandler((_error, request, reply) => serve(request, reply)); // a Content-Type that is no media type
   takeExpectations(app.server, app.routing);
-  serveUpgrades(app.server, (request, response) => {
+  const onTimeout = createTimeoutListener(bounds, budget);
+  app.server.on("timeout", onTimeout);
+  serveUpgrades(app.server, onTimeout, (request, response) => {
     noteWaiting(request, response);
     app.routing(request, response);
   });

@@ -40,6 +40,11 @@ export function isBeyond({ max, held }: Budget, bytes: number, own = 0): boolean
   return bytes > smallBytes && held - own >= max;
 }
 
+/** Whether as many bytes are held as may be, so that large answers are refused. */
+export function isUsedUp({ max, held }: Budget): boolean {
+  return held >= max;
+}
+
 /** The problem of content that the service has no room for. The connection closes, since content is still to come. */
 export function noRoomForContent(): Problem {
   return new Problem("UNAVAILABLE", "The service has no room for the content now. Try again.", {

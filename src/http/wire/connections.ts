@@ -47,6 +47,11 @@ export function inOrder(connection: Connection, work: Work): void {
   } else if (waiting !== noneTaken) wait(connection, waiting, work);
 }
 
+/** Whether a request of this connection is under way. */
+export function isAtWork({ [waitingRequests]: waiting }: Connection): boolean {
+  return waiting !== undefined && waiting !== noneTaken;
+}
+
 function wait(connection: Connection, waiting: Work[], work: Work): void {
   if (waiting.length >= maxWaitingRequests || waitingInAll >= maxWaitingInAll) {
     connection.destroy(); // nobody sends so many requests who also reads the answers

@@ -23,12 +23,14 @@ export function closesBehind(request: IncomingMessage): boolean {
 /** Answers what is handed over by `canHandOver`, in its turn, and lets Node read HTTP again behind it. */
 export function serveUpgrades(
   server: Server,
+  whenTimedOut: (connection: Connection) => void,
   serve: (request: IncomingMessage, response: ServerResponse) => void,
 ): void {
   if (!("shouldUpgradeCallback" in server)) return; // Node before 24.9
   server.on("upgrade", (request: IncomingMessage, connection: Connection, head: Buffer) => {
     // Node has taken its own listeners away; without one for errors the program would end.
-    connection.on("error", destroy).on("timeout", destroy);
+    const onTimeout = () => whenTimedOut(connection);
+    connection.on("error", destroy).on("timeout", onTimeout);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = request.httpVersion === "1.1" && !asksToClose(request);
     inOrder(connection, async () => {
@@ -40,6 +42,7 @@ export function serveUpgrades(
       response.detachSocket(connection);
       // Not carried out when the answer closes the connection.
       inOrder(connection, async () => {
+        connection.off("timeout", onTimeout);
         goOn(server, connection, head);
         return true;
       });
@@ -54,7 +57,7 @@ function asksToClose({ headers }: IncomingMessage): boolean {
 
 function goOn(server: Server, connection: Connection, head: Buffer): void {
   if (connection.destroyed) return;
-  connection.off("error", destroy).off("timeout", destroy);
+  connection.off("error", destroy);
   if (head.length > 0) connection.unshift(head);
   server.emit(server instanceof TlsServer ? "secureConnection" : "connection", connection);
 }

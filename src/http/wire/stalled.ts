@@ -1,0 +1,43 @@
+/**
+ * Clients that do not read their answers. Node reports a connection whose queue of unsent bytes has not moved for a while.
+ * That says little of the client: the kernel takes some 1.5 MB at a time, so that one which reads 20 kB a second looks
+ * idle for more than a minute.
+ */
+import { type Budget, isUsedUp } from "./budget.ts";
+import { type Connection, isAtWork } from "./connections.ts";
+
+/** How long a client may leave its answer unread, in milliseconds. */
+export interface StallBounds {
+  /** The connection is looked at so often. Where others need the room that the answer takes, it is closed. @default 60000 */
+  stalledTimeoutMs: number;
+  /** The connection is closed in any case. @default 600000 */
+  longestStallMs: number;
+}
+
+/** When a connection was last found stalled, and since when it is, on the clock of `performance`. */
+const stall = Symbol("stall");
+
+type Stalled = Connection & { [stall]?: { seen: number; since: number } };
+
+/**
+ * Makes the listener for `timeout` of a server or of one of its connections. A request that the service is still at work on
+ * has limits of its own, so that its connection is left alone; an idle connection is closed.
+ */
+export function createTimeoutListener(bounds: StallBounds, budget: Budget): (connection: Connection) => void {
+  return (connection) => {
+    const isUnread = connection.writableLength > 0;
+    if (isUnread ? mayStall(connection, bounds, budget) : isAtWork(connection))
+      connection.setTimeout(bounds.stalledTimeoutMs); // Node reports once only
+    else connection.destroy();
+  };
+}
+
+function mayStall(connection: Stalled, bounds: StallBounds, budget: Budget): boolean {
+  const seen = performance.now();
+  const before = connection[stall];
+  // Where something has moved, Node waits for another time-out before it reports again.
+  const isSameStall = before !== undefined && seen - before.seen < 2 * bounds.stalledTimeoutMs;
+  const since = isSameStall ? before.since : seen - bounds.stalledTimeoutMs;
+  connection[stall] = { seen, since };
+  return !isUsedUp(budget) && seen - since < bounds.longestStallMs;
+}

@@ -1,0 +1,109 @@
+/** Clients that read slowly keep their connection; those that do not read at all lose it. */
+import assert from "node:assert/strict";
+import { connect as connectTcp, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import { until } from "../until.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
+
+async function start(t: TestContext, options: ServiceOptions): Promise<Service> {
+  const service = await startService({ probe: { standstillMs: 500 }, ...options });
+  t.after(() => service.stop());
+  return service;
+}
+
+/** A client that has sent this and has not begun to read. */
+async function client(t: TestContext, { port }: Service, bytes: string): Promise<Socket> {
+  const socket = connectTcp({ host: "127.0.0.1", port });
+  t.after(() => socket.destroy());
+  socket.on("error", () => {});
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.pause();
+  socket.write(bytes);
+  return socket;
+}
+
+/** A collection whose one page has about 2 MiB: several of them are more than the kernel takes for a connection. */
+async function createPage(service: Service): Promise<string> {
+  for (let n = 0; n < 4; n++) await service.create("large", { text: "x".repeat(510_000) });
+  return "/api/v1/large";
+}
+
+/** The status of an answer on a connection of its own; `undefined` where that is closed at once. */
+async function statusOf(service: Service, path: string): Promise<number | undefined> {
+  const connection = await service.connect();
+  connection.write(get(path));
+  const answer = await connection.answer().catch(() => undefined);
+  connection.close();
+  return answer?.status;
+}
+
+/** Reads what still comes, and gives the number of all bytes. */
+async function readAll(socket: Socket, enough = Number.POSITIVE_INFINITY): Promise<number> {
+  socket.resume();
+  await until("all is read", () => socket.closed || socket.bytesRead >= enough);
+  return socket.bytesRead;
+}
+
+// The kernel takes about 1.5 MB at a time, so a client that reads steadily looks idle for long stretches.
+test("a client that reads slowly is not let go", async (t) => {
+  const service = await start(t, { wireBounds: { stalledTimeoutMs: 20 } });
+  const page = await createPage(service);
+  const whole = (await service.send({ path: page })).text.length;
+  const socket = await client(t, service, get(page).repeat(5));
+  socket.on("data", () => {
+    socket.pause();
+    setTimeout(() => socket.resume(), 5);
+  });
+  const bytes = await readAll(socket, 5 * whole);
+  assert.ok(bytes >= 5 * whole, `closed after ${bytes} of ${5 * whole} bytes`);
+});
+
+test("a client that pauses for many time-outs is not let go where nobody needs its room", async (t) => {
+  const service = await start(t, { wireBounds: { stalledTimeoutMs: 20 } });
+  const page = await createPage(service);
+  const whole = (await service.send({ path: page })).text.length;
+  const socket = await client(t, service, get(page).repeat(9));
+  await pass(400); // a busy machine makes of this fewer time-outs, never a failure
+  assert.ok((await readAll(socket, 9 * whole)) >= 9 * whole);
+});
+
+for (const [what, more] of [
+  ["a client that asks", ""],
+  ["a client that asks for an upgrade", "Connection: Upgrade\r\nUpgrade: websocket\r\n"],
+] as const) {
+  test(`${what} and never reads is let go where others need the room`, async (t) => {
+    const service = await start(t, { wireBounds: { stalledTimeoutMs: 300, maxHeldBytes: 1_000_000 } });
+    const page = await createPage(service);
+    const socket = await client(t, service, get(page, more).repeat(9));
+    const status = async () => (await service.send({ path: page }, { mayFail: true })).status;
+    await until("there is no room", async () => (await status()) === 503);
+    await until("there is room again", async () => (await status()) === 200);
+    assert.ok((await readAll(socket)) < 9 * 2_000_000, "it was given everything");
+  });
+
+  test(`${what} and never reads is let go in the end, also where nobody needs the room`, async (t) => {
+    // Room for its connection and the one that makes the page.
+    const wireBounds = { stalledTimeoutMs: 100, longestStallMs: 500, maxConnections: 2 };
+    const service = await start(t, { wireBounds });
+    const page = await createPage(service);
+    const socket = await client(t, service, get(page, more).repeat(9));
+    await until("another connection is taken", async () => (await statusOf(service, "/livez")) === 200);
+    assert.ok((await readAll(socket)) < 9 * 2_000_000, "it was given everything");
+  });
+}
+
+test("a request that the service itself takes long over keeps its connection", async (t) => {
+  let perTurn = 8;
+  const pace = { noteRead: () => {}, perTurn: () => perTurn };
+  const service = await start(t, { pace, wireBounds: { stalledTimeoutMs: 20 } });
+  await service.create("topics");
+  perTurn = 0; // no write has its turn
+  const written = service.create("topics");
+  await pass(200);
+  perTurn = 8;
+  await service.create("topics");
+  await written;
+});

@@ -7,7 +7,7 @@ export function whyNoTrace(): string | false {
     execFileSync("strace", ["-o", "/dev/null", "true"], { stdio: "ignore" });
     return false;
   } catch {
-    return "needs strace, and the right to trace (Linux)";
+    return "needs strace and the right to trace: on Debian apt-get install strace";
   }
 }
 

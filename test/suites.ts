@@ -6,7 +6,15 @@ import { join } from "node:path";
 export function findSuite(name: string): { folder: string; skip: string | false } {
   const root = process.env.HOLDFAST_SUITES;
   if (root === undefined)
-    return { folder: "", skip: `HOLDFAST_SUITES names no folder, so ${name} is NOT RUN` };
+    return {
+      folder: "",
+      skip: `needs the public suite ${name}: name the folder that has it in HOLDFAST_SUITES (see CONTRIBUTING.md)`,
+    };
   const folder = join(root, name);
-  return { folder, skip: existsSync(folder) ? false : `${folder} is not there, so ${name} is NOT RUN` };
+  return {
+    folder,
+    skip: existsSync(folder)
+      ? false
+      : `needs the public suite ${name} in ${folder}, which HOLDFAST_SUITES names (see CONTRIBUTING.md)`,
+  };
 }

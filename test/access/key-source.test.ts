@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Tokens } from "../../src/access/jwt/tokens.ts";
 import type { JwksPlace } from "../../src/access/settings.ts";
 import { StartError } from "../../src/errors.ts";
+import { ceilingMs, until } from "../until.ts";
 import { refuses } from "./check.ts";
 import {
   claimsAt,
@@ -61,14 +61,6 @@ async function serve(t: TestContext, pairs: readonly Pair[] = [old]): Promise<Ke
 
 const openUrl = (server: KeyServer) => open({ kind: "url", url: server.url });
 
-/** What happens behind an answer has happened. */
-async function settle(condition: () => boolean): Promise<void> {
-  for (let tries = 0; !condition(); tries++) {
-    assert.ok(tries < 400, "it does not happen");
-    await sleep(5);
-  }
-}
-
 test("keys are fetched once for many tokens", async (t) => {
   const server = await serve(t);
   const { subjectOf } = await openUrl(server);
@@ -114,9 +106,7 @@ test("a key that the issuer has withdrawn is out of use ten minutes later, for k
   assert.equal(tokens.known(known)?.subject, "kim");
   wait(2 * minute);
   assert.equal(tokens.known(known)?.subject, "kim"); // the last one, behind which the keys are fetched
-  await settle(() => server.asked() === 2);
-  await sleep(50);
-  assert.equal(tokens.known(known), undefined);
+  await until("the key is out of use", () => server.asked() === 2 && tokens.known(known) === undefined);
   await refuses("INVALID_TOKEN", () => tokens.principalOf(known), /key that is not known/);
   assert.equal(await subjectOf(young), "kim");
 });
@@ -128,14 +118,14 @@ test("known keys go on while the issuer is down, for an hour, and then the answe
   server.answer = { status: 503, body: "down" };
   wait(11 * minute);
   assert.equal(await subjectOf(old), "kim");
-  await settle(() => warnings.length === 1);
+  await until("the keys are fetched", () => warnings.length === 1);
   assert.match(
     warnings[0] ?? "",
     /the keys of https:\/\/id\.example\.org\/ cannot be read: http:.* status 503/,
   );
   wait(58 * minute);
   assert.equal(await subjectOf(old), "kim");
-  await settle(() => warnings.length === 2);
+  await until("the keys are fetched", () => warnings.length === 2);
   wait(2 * minute);
   await refuses("UNAVAILABLE", () => subjectOf(old), /keys that tokens are checked with/);
   await refuses("UNAVAILABLE", () => subjectOf(old));
@@ -188,7 +178,7 @@ test("keys are not looked for where the issuer's address leads on to", async (t)
   assert.deepEqual([elsewhere.asked(), warnings.length], [0, 1]);
 });
 
-test("an issuer that never answers is waited for five seconds", { timeout: 15_000 }, async (t) => {
+test("an issuer that never answers is waited for five seconds", { timeout: ceilingMs }, async (t) => {
   const server = await serve(t);
   server.answer.delayMs = 60_000;
   const { subjectOf, warnings } = await openUrl(server);

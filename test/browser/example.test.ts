@@ -10,7 +10,7 @@ import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { folder } from "../commands/cli.ts";
 import { startService } from "../http/service.ts";
-import { openBrowser, watchPage } from "./browser.ts";
+import { openBrowser, patienceMs, watchPage } from "./browser.ts";
 
 /** Serves the page, and the client as `npm run build` makes it, at an origin of its own. */
 async function startPages(t: TestContext): Promise<string> {
@@ -47,7 +47,7 @@ test("the page lists topics, adds one, and shows what the service has against an
   const pages = await startPages(t);
 
   const page = await opened.browser.newPage();
-  page.setDefaultTimeout(120_000); // a browser beside other work takes its time
+  page.setDefaultTimeout(patienceMs);
   const seen = watchPage(page);
   await page.goto(`${pages}/?api=${encodeURIComponent(`${service.origin}/api/v1`)}`);
   const titles = page.locator("li");

@@ -28,9 +28,9 @@ const use = `
 
 /** What runs JavaScript outside of browsers, and how; those that are not on this machine are skipped. */
 const runtimes = [
-  { name: "Node", command: process.execPath, flags: [] },
-  { name: "Bun", command: "bun", flags: ["run"] },
-  { name: "Deno", command: "deno", flags: ["run", "--allow-net"] },
+  { name: "Node", command: process.execPath, flags: [], from: "nodejs.org" },
+  { name: "Bun", command: "bun", flags: ["run"], from: "bun.com" },
+  { name: "Deno", command: "deno", flags: ["run", "--allow-net"], from: "deno.com" },
 ];
 
 test("the package, installed in an empty folder,", async (t) => {
@@ -67,10 +67,10 @@ test("the package, installed in an empty folder,", async (t) => {
     await compiled.catch(({ stdout }: { stdout: string }) => assert.fail(stdout));
   });
 
-  for (const { name, command, flags } of runtimes)
+  for (const { name, command, flags, from } of runtimes)
     await t.test(`works in ${name}`, async (t) => {
       const runs = await promisify(execFile)(command, ["--version"]).catch(() => undefined);
-      if (runs === undefined) return t.skip(`there is no ${command} on this machine`);
+      if (runs === undefined) return t.skip(`needs ${command}: get it from ${from}`);
       const service = await startService();
       t.after(() => service.stop());
       const args = [...flags, "program.ts", `${service.origin}/api/v1`];

@@ -6,11 +6,11 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TestContext } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { ceilingMs, until } from "../until.ts";
 
 const binary = resolve("bin/holdfast.js");
 
-const longestRunMs = 60_000;
+const longestRunMs = 5 * ceilingMs;
 
 /** What became of one run. */
 export interface Outcome {
@@ -132,10 +132,23 @@ export async function halfSent(service: {
   const closed = once(socket, "close").then(() => answer);
   socket.on("error", () => {});
   socket.write(
-    `POST /api/v1/things HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{"n`,
+    `POST /api/v1/things HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 7\r\n\r\n`,
   );
-  await sleep(100); // it is with the service now
-  return { finish: () => socket.write('":1}'), answer: closed, socket };
+  const goOn = "HTTP/1.1 100 Continue\r\n\r\n"; // the service has the request, and reads its content
+  await until("the service reads", () => answer === goOn);
+  socket.write('{"n');
+  const rest = closed.then((text) => text.slice(goOn.length));
+  return { finish: () => socket.write('":1}'), answer: rest, socket };
+}
+
+/** Waits until the service takes no connections any more. */
+export async function untilDeaf({ origin }: { origin: string }): Promise<void> {
+  const isDeaf = () =>
+    fetch(`${origin}/livez`).then(
+      () => false,
+      () => true,
+    );
+  await until("the listener is closed", isDeaf);
 }
 
 /** Sends SIGTERM and waits for the end. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../until.ts";
 import { configuration, folder, jsonLines, type Outcome, run, serve } from "./cli.ts";
 
 const keyShape = /^hf_[0-9a-z]{8}_[0-9a-z]{50}$/;
@@ -65,12 +65,11 @@ test("a key lets in while the service runs, until it is revoked, and its use is 
   assert.equal((await fetch(`${base}/articles`)).status, 401);
   const key = await create("--name", "deploy");
   assert.equal(await status(base, key), 200);
-  while ((await list())[0]?.lastUsedAt === null) await sleep(50);
+  await until("its use is listed", async () => (await list())[0]?.lastUsedAt !== null);
   assert.match((await list())[0]?.lastUsedAt ?? "", /T\d{2}:00:00\.000Z$/);
   const revoked = await keys("revoke", "deploy");
   assert.match(revoked.stderr, new RegExp(`^the key ${key.slice(0, 11)} \\("deploy"\\) no longer works\n$`));
-  await sleep(1_000);
-  assert.equal(await status(base, key), 401);
+  await until("it is refused", async () => (await status(base, key)) === 401);
   assert.notEqual((await list())[0]?.revokedAt, null);
 });
 

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, test } from "node:test";
+import { ceilingMs } from "../until.ts";
 import { folder, run } from "./cli.ts";
 
 const noRoom = "holdfast: standard output cannot be written: there is no room left.\n";
@@ -13,12 +14,14 @@ const lines = Array.from({ length: 50_000 }, (_, n) => `{"id":"${String(n).padSt
 function shell(cwd: string, script: string) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const program = `holdfast() { "${process.execPath}" --conditions=holdfast-source "${resolve("bin/holdfast.js")}" "$@"; }`;
-  const options = { cwd, env, encoding: "utf8", timeout: 30_000 } as const;
+  const options = { cwd, env, encoding: "utf8", timeout: 5 * ceilingMs } as const;
   const { status, stdout, stderr } = spawnSync("sh", ["-c", `${program}\n${script}`], options);
   return { status, stdout, stderr };
 }
 
-describe("where there is no room", { skip: !existsSync("/dev/full") && "there is no /dev/full" }, () => {
+describe("where there is no room", {
+  skip: !existsSync("/dev/full") && "needs /dev/full: run the tests on Linux",
+}, () => {
   for (const command of ["export things", "export few", "check", "--help", "import others few"]) {
     test(`holdfast ${command} says so in one line`, async (t) => {
       const cwd = await folder(t, { things: lines.join(""), few: "{}" });

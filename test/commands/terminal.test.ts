@@ -8,7 +8,7 @@ import { stripVTControlCharacters } from "node:util";
 import { folder, run } from "./cli.ts";
 
 const isThere = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux");
-const skip = !isThere && "there is no script of util-linux to make a terminal with";
+const skip = !isThere && "needs script of util-linux: on Debian apt-get install bsdutils";
 
 const ctrlC = "\x03";
 const showCursor = "\x1b[?25h";

@@ -3,10 +3,10 @@ import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { copyFile, open, readFile, rename } from "node:fs/promises";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { makeCertificate, removeCertificate } from "../http/certificates.ts";
+import { until } from "../until.ts";
 import { folder, listening, run, serve, start, stop } from "./cli.ts";
 
 /** The fingerprint of the certificate that the service shows. */
@@ -43,12 +43,12 @@ test("SIGHUP makes the service read its certificate again, and it goes on", asyn
   const before = await shown(service.origin);
   await put(second);
   service.process.kill("SIGHUP");
-  for (let n = 0; n < 100 && (await shown(service.origin)) === before; n++) await sleep(50);
+  await until("another certificate is shown", async () => (await shown(service.origin)) !== before);
   const after = await shown(service.origin);
   assert.notEqual(after, before);
   await copyFile(first.files.cert, `${cwd}/server.pem`);
   service.process.kill("SIGHUP");
-  for (let n = 0; n < 100 && !/not read again/.test(service.output().stderr); n++) await sleep(50);
+  await until("the log says something", () => /not read again/.test(service.output().stderr));
   assert.match(
     service.output().stderr,
     /"msg":"the certificate was not read again; the one before stays: tls: the key in [^"]+ is not that of [^"]+"\}\n/,
@@ -74,7 +74,7 @@ test("SIGHUP while the service is starting is for the certificate too", async (t
   await pipe.writeFile(await readFile(first.files.key));
   await pipe.close();
   const origin = await listening(service);
-  for (let n = 0; n < 100 && !/was read again/.test(service.output().stderr); n++) await sleep(50);
+  await until("the certificate is read again", () => /was read again/.test(service.output().stderr));
   const { fingerprint256 } = new X509Certificate(second.pem);
   assert.equal(await shown(origin), fingerprint256);
   assert.equal((await stop(service)).exitCode, 0);

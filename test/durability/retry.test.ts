@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { slowlyFlushing, whyNoTrace } from "../strace.ts";
+import { until } from "../until.ts";
 import { createClient, end, type Program, startProgram } from "./program.ts";
 
 /** Raise it to look harder. */
@@ -36,8 +37,8 @@ async function serving<T>(
 
 const keyed = (key: string) => ({ "idempotency-key": key });
 
-/** Each flush of the disk is done, and a second later whoever asked for it learns so. */
-const slowFlush = slowlyFlushing("delay_exit=1000000");
+/** Each flush of the disk is done, and whoever asked for it learns so two seconds later. */
+const slowFlush = slowlyFlushing("delay_exit=2000000");
 
 test("killed between commit and answer, the service answers the retry as it would have answered", {
   skip: whyNoTrace(),
@@ -52,8 +53,8 @@ test("killed between commit and answer, the service answers the retry as it woul
   const logged = () => statSync(`${store}-wal`, { bigint: true });
   const { mtimeNs, size } = logged();
   const unanswered = client.send("POST", "/things", { n: 1 }, keyed("k"));
-  while (logged().mtimeNs === mtimeNs && logged().size === size) await sleep(5);
-  await sleep(200); // the commit is in the log by now, and its flush lasts
+  await until("the commit is in the log", () => logged().mtimeNs !== mtimeNs || logged().size !== size);
+  await sleep(200); // all of it, and its flush lasts
   await end(program, "SIGKILL");
   assert.equal(await unanswered, undefined, "the answer came too early for this test");
 

@@ -6,6 +6,7 @@ import { createKeyText, hashKey, prefixOf } from "../../src/access/key-text.ts";
 import type { ProblemCode } from "../../src/errors.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { claimsAt, createPair, hmacTokenOf, settingsFor, tokenOf, unsignedToken } from "../access/issuer.ts";
+import { until } from "../until.ts";
 import { check } from "./check.ts";
 import { type Request, type Service, startService } from "./service.ts";
 
@@ -299,15 +300,16 @@ describe("somebody who is known", () => {
 
   test("is refused by the same connection once the key is revoked or has expired", async () => {
     const doomed = await makeKey("pat");
-    const short = await makeKey("sam", { expiresAt: Date.now() + 600 });
+    const short = await makeKey("sam");
     const read = (credential: string) => service.send({ path: "/api/v1/topics", headers: as(credential) });
     assert.deepEqual([(await read(doomed)).status, (await read(short)).status], [200, 200]);
     const keys = await openKeys(service.store);
     await keys.end(prefixOf(doomed), { revokedAt: Date.now() });
+    await keys.end(prefixOf(short), { expiresAt: Date.now() });
     await keys.close();
-    const revokedAt = performance.now();
-    while ((await read(doomed)).status === 200) assert.ok(performance.now() - revokedAt < 1_000);
-    while ((await read(short)).status === 200) assert.ok(performance.now() - revokedAt < 1_500);
+    // How soon is a matter of `test/access/key-ring.test.ts`, which has a clock of its own.
+    await until("the revoked key is refused", async () => (await read(doomed)).status !== 200);
+    await until("the expired key is refused", async () => (await read(short)).status !== 200);
     await refused(
       { path: "/api/v1/topics", headers: as(doomed) },
       "INVALID_TOKEN",

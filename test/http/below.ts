@@ -2,6 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import type { StoreAddress } from "../../src/store/open.ts";
+import { ceilingMs } from "../until.ts";
 
 /** A connection of its own. */
 export interface Below {
@@ -22,7 +23,7 @@ export async function openBelow(address: StoreAddress): Promise<Below> {
 }
 
 function belowSqlite(path: string): Below {
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { timeout: ceilingMs });
   const run = async (sql: string) => database.exec(sql);
   return {
     table: (name) => name,

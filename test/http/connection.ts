@@ -1,6 +1,7 @@
 /** One TCP connection that sends exactly the bytes it is given and reads HTTP/1.1 answers one by one. */
 import { connect as connectTcp, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { ceilingMs } from "../until.ts";
 
 /** One answer as it came over the wire. */
 export interface WireAnswer {
@@ -35,9 +36,9 @@ export class Connection {
     if (!this.#closed) this.#socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
   }
 
-  /** The next answer. Throws when the connection closes before it is whole, or after `timeoutMs`. */
-  async answer(method = "GET", timeoutMs = 5_000): Promise<WireAnswer> {
-    const deadline = Date.now() + timeoutMs;
+  /** The next answer. Throws when the connection closes before it is whole, or after `ceilingMs`. */
+  async answer(method = "GET"): Promise<WireAnswer> {
+    const deadline = Date.now() + ceilingMs;
     for (;;) {
       const parsed = parseAnswer(this.#received, method, this.#closed);
       if (parsed !== undefined) {
@@ -45,16 +46,16 @@ export class Connection {
         return parsed.answer;
       }
       if (this.#closed) throw new Error(`closed within an answer: ${this.#preview()}`);
-      if (Date.now() > deadline) throw new Error(`no whole answer in ${timeoutMs} ms: ${this.#preview()}`);
+      if (Date.now() > deadline) throw new Error(`no whole answer in ${ceilingMs} ms: ${this.#preview()}`);
       await this.#something(deadline);
     }
   }
 
-  /** Everything that comes until the service closes. Throws when it has not closed after `timeoutMs`. */
-  async untilClosed(timeoutMs = 5_000): Promise<string> {
-    const deadline = Date.now() + timeoutMs;
+  /** Everything that comes until the service closes. Throws when it has not closed after `ceilingMs`. */
+  async untilClosed(): Promise<string> {
+    const deadline = Date.now() + ceilingMs;
     while (!this.#closed) {
-      if (Date.now() > deadline) throw new Error(`still open after ${timeoutMs} ms: ${this.#preview()}`);
+      if (Date.now() > deadline) throw new Error(`still open after ${ceilingMs} ms: ${this.#preview()}`);
       await this.#something(deadline);
     }
     return this.#received.toString("latin1");

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { check } from "./check.ts";
 import { type Service, startService } from "./service.ts";
 import { isOnPostgres } from "./test-store.ts";
@@ -55,11 +54,10 @@ describe("health", () => {
 
 describe("a service that is told to stop", () => {
   test("turns unready first, still lives, and answers what comes until it closes", async () => {
-    const service = await startService({ drainDelayMs: 1_500 });
+    const service = await startService({ drainDelayMs: 3_000 });
     const { path, body } = await service.create("topics", { title: "Before" });
     const stopped = service.stop({ keepConnections: true });
     // Connections of their own: the client's pool is gone with stop().
-    await delay(100);
     const ask = async (target: string) => {
       const connection = await service.connect();
       connection.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
@@ -92,7 +90,6 @@ describe("a service that is told to stop", () => {
       assert.equal((await connection.answer("POST")).status, 100);
     }
     const stopped = service.stop({ keepConnections: true });
-    await delay(50);
     for (const connection of connections) {
       connection.write(content);
       assert.equal((await connection.answer("POST")).status, 201);

@@ -37,7 +37,7 @@ function ask(connection: Connection, { method, path, ifMatch, content }: Asked):
     ...(content === undefined ? [] : [`Content-Type: ${jsonType}`, `Content-Length: ${body.length}`]),
   ];
   connection.write(`${fields.join("\r\n")}\r\n\r\n${body}`);
-  return connection.answer(method, 15_000);
+  return connection.answer(method);
 }
 
 interface Seen {
@@ -123,7 +123,7 @@ describe(`${clients} clients that PATCH different attributes without If-Match`, 
     connection.write(
       `PATCH ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    const answer = await connection.answer("PATCH", 15_000);
+    const answer = await connection.answer("PATCH");
     assert.equal(answer.status, 200, answer.body);
     assert.equal((JSON.parse(answer.body) as Record<string, number>)[name], n);
   }

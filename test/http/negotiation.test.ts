@@ -261,9 +261,10 @@ describe("Content-Type", () => {
 
 test("a Content-Type made of blanks and semicolons is refused in no time", () => {
   for (const blanks of [";  ".repeat(40), `;${" ".repeat(15_000)}`.repeat(2), "; ".repeat(10_000)]) {
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     assert.equal(parseMediaType(`application/json${blanks}@`), undefined);
-    assert.ok(performance.now() - begin < 1_000, "a regular expression runs away");
+    const { user, system } = process.cpuUsage(begin); // in µs: one that runs away takes minutes
+    assert.ok(user + system < 10_000_000, "a regular expression runs away");
   }
   assert.deepEqual(parseMediaType("application/json ;  ; charset=utf-8 ;"), {
     type: "application/json",

@@ -292,7 +292,7 @@ describe("an answer that needs no content", () => {
       for (const framing of ["Content-Length: 1000", "Transfer-Encoding: chunked"]) {
         const connection = await service.connect();
         connection.write(`${head}Host: localhost\r\n${framing}\r\n\r\n`);
-        const answer = await connection.answer("PUT", 3_000);
+        const answer = await connection.answer("PUT");
         assert.equal(answer.status, status);
         connection.close();
       }
@@ -305,7 +305,7 @@ describe("an answer that needs no content", () => {
       `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nIf-Match: "7"\r\n` +
         "Content-Length: 100\r\n\r\n",
     );
-    assert.equal((await connection.answer("PUT", 3_000)).status, 412);
+    assert.equal((await connection.answer("PUT")).status, 412);
     connection.close();
   });
 });

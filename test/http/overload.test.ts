@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { createPace } from "../../src/store/pace.ts";
+import { until } from "../until.ts";
 import { check } from "./check.ts";
 import type { Connection } from "./connection.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -25,23 +26,27 @@ async function open(service: Service, bytes: string): Promise<Connection> {
   return connection;
 }
 
+async function statusOf(service: Service, path: string): Promise<number> {
+  return (await service.send({ path }, { mayFail: true })).status;
+}
+
+/** Waits until as many requests are under way as may be. */
+async function isFull(service: Service): Promise<void> {
+  await until("no request is taken", async () => (await statusOf(service, "/api/v1/topics")) === 503);
+}
+
 /** Waits until every one of so many requests at once is answered as if nothing had been before. */
 async function isItself(service: Service, requests: number): Promise<void> {
-  for (let n = 0; ; n++) {
-    const all = Array.from({ length: requests }, () =>
-      service.send({ path: "/api/v1/topics" }, { mayFail: true }),
-    );
-    const statuses = (await Promise.all(all)).map(({ status }) => status);
-    if (statuses.every((status) => status === 200)) return;
-    assert.ok(n < 100, statuses.join(" "));
-    await delay(20);
-  }
+  await until("all is as before", async () => {
+    const all = Array.from({ length: requests }, () => statusOf(service, "/api/v1/topics"));
+    return (await Promise.all(all)).every((status) => status === 200);
+  });
 }
 
 test("beyond the requests that may be under way the answer is 503, but for health, until there is room", async (t) => {
   const service = await start(t, { wireBounds: { maxRequests: 3 } });
   const held = await Promise.all([1, 2, 3].map(() => open(service, unfinished)));
-  await delay(100);
+  await isFull(service);
   for (const request of [
     { path: "/api/v1/topics" },
     { path: "/nowhere" },
@@ -54,7 +59,7 @@ test("beyond the requests that may be under way the answer is 503, but for healt
   const [first, ...others] = held;
   first?.write('":1}');
   assert.equal((await first?.answer("POST"))?.status, 201);
-  assert.equal((await service.send({ path: "/api/v1/topics" })).status, 200);
+  await isItself(service, 1);
   for (const connection of others) connection.close();
   await isItself(service, 3);
 });
@@ -62,7 +67,7 @@ test("beyond the requests that may be under way the answer is 503, but for healt
 test("a refused request leaves its connection usable, whatever content it had", async (t) => {
   const service = await start(t, { wireBounds: { maxRequests: 1 } });
   const held = await open(service, unfinished);
-  await delay(100);
+  await isFull(service);
   const connection = await open(
     service,
     `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: ${livez.length}\r\n\r\n${livez}${livez}`,
@@ -87,7 +92,7 @@ for (const ending of ["go away", "are answered", "are answered again"]) {
     const crowd = Array.from({ length: 12 }, () => open(service, create + livez.repeat(950)));
     const all = await Promise.all(crowd);
     const stillOpen = () => all.filter(({ closed }) => !closed);
-    for (let n = 0; n < 100 && stillOpen().length > 10; n++) await delay(20);
+    await until("two connections are closed", () => stillOpen().length <= 10);
     const kept = stillOpen();
     assert.equal(kept.length, 10);
     if (ending === "go away") for (const connection of kept) connection.close();
@@ -98,7 +103,7 @@ for (const ending of ["go away", "are answered", "are answered again"]) {
 }
 
 async function hasAll(connection: Connection, reads: number): Promise<void> {
-  for (let n = 0; n < 500 && count(connection) < reads + 1; n++) await delay(10);
+  await until("all is answered", () => count(connection) > reads);
   assert.equal(count(connection), reads + 1);
 }
 

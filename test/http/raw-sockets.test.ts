@@ -26,13 +26,19 @@ async function checkThere({ path }: Made): Promise<void> {
   assert.equal(answer.status, 200, "the hidden request was carried out");
 }
 
-/** Sends bytes, and gives all that comes until the service closes or a second goes by without news. */
+/** Sends bytes, and gives all that comes until the service closes or has answered several writes of others meanwhile. */
 async function exchange(bytes: string): Promise<string> {
   const connection = await service.connect();
   connection.write(bytes);
-  await connection.untilClosed(1_000).catch(() => {});
+  const closed = connection.untilClosed().catch(() => {});
+  await Promise.race([closed, othersWrite()]);
   connection.close();
   return connection.received;
+}
+
+/** Writes of others: what came before them is carried out and answered before them. */
+async function othersWrite(): Promise<void> {
+  for (let n = 0; n < 10; n++) await service.create("others");
 }
 
 test("what does not begin with a method is told so", async () => {
@@ -324,7 +330,7 @@ describe("a client that goes away", () => {
       if (n % 2 === 0) await delay(2);
       connection.close();
     }
-    await delay(50);
+    await othersWrite();
     assert.equal((await service.send({ path: "/api/v1/aborted" })).text, "[]");
   });
 

@@ -22,6 +22,7 @@ import { defaultHistory, type History } from "../../src/store/history.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Pace } from "../../src/store/pace.ts";
 import { recordOf } from "../../src/store/record.ts";
+import { ceilingMs } from "../until.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { watchAnswers } from "./described/watch-answers.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
@@ -46,6 +47,7 @@ export interface ServiceOptions {
   docs?: boolean;
   /** @default false */
   showPrincipal?: boolean;
+  /** @default the program's, but for those of time, which are far longer */
   limits?: Partial<Limits>;
   drainDelayMs?: number;
   wireBounds?: Partial<WireBounds>;
@@ -201,6 +203,16 @@ async function sow({ store: address, collections }: Config, seeds: ServiceOption
   await store.close();
 }
 
+/** The program's limits, but for those of time: on a busy machine anything may take long. */
+const patientLimits: Limits = {
+  ...defaultLimits,
+  queryMs: ceilingMs,
+  headersTimeoutMs: ceilingMs,
+  requestTimeoutMs: 2 * ceilingMs,
+  handlerTimeoutMs: ceilingMs,
+  keepAliveTimeoutMs: 2 * ceilingMs,
+};
+
 async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<Config> {
   const collections = new Map<string, Collection>();
   for (const [name, declaration] of Object.entries(options.collections ?? {}))
@@ -227,7 +239,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       requireTls: options.requireTls ?? false,
       docs: options.docs ?? true,
       showPrincipal: options.showPrincipal ?? false,
-      limits: { ...defaultLimits, ...options.limits },
+      limits: { ...patientLimits, ...options.limits },
     },
     host: "127.0.0.1",
     port: 0,
@@ -236,7 +248,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     readOnly: false,
     accept: false,
     drainDelayMs: options.drainDelayMs ?? 0,
-    stopTimeoutMs: 5_000,
+    stopTimeoutMs: ceilingMs,
   };
 }
 
@@ -255,7 +267,9 @@ function sendRequest(port: number, agent: Agent, request: Request): Promise<Answ
       if (!answered) reject(error);
     });
     // Without a limit, a service that forgets a request would hang the tests instead of failing them.
-    outgoing.setTimeout(15_000, () => outgoing.destroy(new Error(`no answer to ${method} ${path} in 15 s`)));
+    outgoing.setTimeout(ceilingMs, () =>
+      outgoing.destroy(new Error(`no answer to ${method} ${path} in ${ceilingMs} ms`)),
+    );
     outgoing.end(body);
   });
 }

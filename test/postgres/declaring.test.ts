@@ -1,11 +1,11 @@
 /** Declarations that change while instances are at work. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import pg from "pg";
 import { openStore } from "../../src/store/open.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
+import { until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 
 const plain: CollectionRecord = {
@@ -35,10 +35,7 @@ function create(store: Store, id: string): Promise<unknown> {
 
 async function untilSomebodyWaits(url: string): Promise<void> {
   const sql = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  for (let tries = 0; (await query(url, sql)).rows.length === 0; tries++) {
-    assert.ok(tries < 500, "nobody waits");
-    await pass(10);
-  }
+  await until("somebody waits", async () => (await query(url, sql)).rows.length > 0);
 }
 
 const tablesLocked = `select relname, mode from pg_locks join pg_class on pg_class.oid = relation

@@ -18,6 +18,8 @@ export interface FaultProxy {
   port: number;
   /** How many connections there are. */
   readonly open: number;
+  /** How often a client sent something that vanished, but for its goodbye. */
+  readonly swallowed: number;
   /** The same address, by way of the proxy. */
   urlOf(url: string): string;
   /** Ends all connections, with a reset. */
@@ -48,6 +50,9 @@ export async function startProxy(port: number, own = 0): Promise<FaultProxy> {
   return proxy;
 }
 
+/** The type of the message with which a client of PostgreSQL ends. */
+const goodbye = "X".charCodeAt(0);
+
 class TcpProxy implements FaultProxy {
   #target: number;
   readonly #server = createServer((socket) => this.#accept(socket));
@@ -56,6 +61,7 @@ class TcpProxy implements FaultProxy {
   #trap: Trap | undefined;
   #lost = new WeakSet<readonly [Socket, Socket]>();
   port = 0;
+  swallowed = 0;
 
   constructor(target: number) {
     this.#target = target;
@@ -129,10 +135,12 @@ class TcpProxy implements FaultProxy {
     }
     let sprung: Trap | undefined;
     client.on("data", (bytes: Buffer) => {
-      if (this.#swallows(pair)) return;
       const isLater = sprung !== undefined;
+      if (this.#swallows(pair) || (isLater && sprung?.cut === "vanish")) {
+        if (bytes[0] !== goodbye) this.swallowed++;
+        return;
+      }
       sprung ??= this.#springs(bytes);
-      if (isLater && sprung?.cut === "vanish") return;
       if (sprung?.cut !== "before") server.write(bytes);
       if (sprung !== undefined && sprung.cut !== "answered") this.#spring(pair, sprung);
     });

@@ -5,15 +5,10 @@ import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import { openReader, openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
+import { ceilingMs, until } from "../until.ts";
 import { openDatabase } from "./databases.ts";
 import { type FaultProxy, startProxy } from "./fault-proxy.ts";
-import { commit, countOf, create, serveFaulty, until } from "./served.ts";
-
-/** No answer takes longer: it is waited for for 5 seconds. */
-const deadlineMs = 9_000;
-
-/** What may take longer is given up after that. */
-const longMs = 18_000;
+import { commit, countOf, create, serveFaulty } from "./served.ts";
 
 const things: CollectionRecord = {
   name: "things",
@@ -38,7 +33,7 @@ async function openThings(t: TestContext): Promise<{ address: StoreAddress; prox
 }
 
 async function requireGivenUp(work: Promise<unknown>): Promise<void> {
-  const late = pass(longMs, "late", { ref: false });
+  const late = pass(ceilingMs, "late", { ref: false });
   const end = await Promise.race([late, work.catch((error: unknown) => error)]);
   assert.ok(end instanceof Problem && end.code === "UNAVAILABLE", String(end));
 }
@@ -62,13 +57,11 @@ describe("where bytes vanish", { concurrency: true }, () => {
     assert.equal((await service.ask("GET", "/livez")).status, 200);
     for (const { status, ms } of await Promise.all(asked)) {
       assert.equal(status, 503);
-      assert.ok(ms < deadlineMs, `${ms} ms`);
+      assert.ok(ms < ceilingMs, `${ms} ms`);
     }
     assert.equal((await service.ask("GET", "/readyz")).status, 503);
     service.proxy.heal();
-    const begun = performance.now();
     await create(service, 2, { "idempotency-key": "vanished" });
-    assert.ok(performance.now() - begun < 4_000);
     await until("it is ready", async () => (await service.ask("GET", "/readyz")).status === 200);
     assert.equal(await countOf(service, "things?n=2"), 1);
     assert.equal((await service.ask("POST", "others", { n: 1 })).status, 201);
@@ -83,14 +76,14 @@ describe("where bytes vanish", { concurrency: true }, () => {
     const answer = await service.ask("POST", "things", { n: 1 }, key);
     await swallowed;
     assert.deepEqual([answer.status, answer.code], [503, "OUTCOME_UNKNOWN"]);
-    assert.ok(answer.ms < deadlineMs, `${answer.ms} ms`);
-    // Nobody is given that connection any more.
+    assert.ok(answer.ms < ceilingMs, `${answer.ms} ms`);
+    const vanished = proxy.swallowed;
     for (let n = 0; n < 5; n++) {
       const again = await service.ask("POST", "things", { n: 1 }, key);
       const read = await service.ask("GET", "things?sort=n&count=exact");
       assert.deepEqual([again.status, read.status], [201, 200]);
-      assert.ok(again.ms < 4_000 && read.ms < 4_000, `${again.ms} ms, ${read.ms} ms`);
     }
+    assert.equal(proxy.swallowed, vanished, "somebody was given that connection again");
     assert.equal(await countOf(service, "things"), 2);
   });
 

@@ -15,7 +15,7 @@ export function whyNoBouncer(): string | false {
     execFileSync("pgbouncer", ["--version"], { stdio: "ignore" });
     return false;
   } catch {
-    return "needs PgBouncer (apt-get install pgbouncer)";
+    return "needs PgBouncer: on Debian apt-get install pgbouncer";
   }
 }
 

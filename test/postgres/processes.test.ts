@@ -6,6 +6,7 @@ import pg from "pg";
 import type { LoggedChange } from "../../src/store/change-log.ts";
 import { openStore } from "../../src/store/open.ts";
 import { createClient, end, type Program, startStore } from "../durability/program.ts";
+import { ceilingMs } from "../until.ts";
 import { startBalancer } from "./balancer.ts";
 import { openDatabase, query } from "./databases.ts";
 
@@ -32,7 +33,7 @@ async function untilAnswered(
   account: Account,
   send: () => ReturnType<Client["send"]>,
 ): Promise<NonNullable<Awaited<ReturnType<Client["send"]>>>> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (const begun = performance.now(); performance.now() - begun < ceilingMs; ) {
     const answer = await send();
     if (answer !== undefined && answer.status < 500 && answer.status !== 409) return answer;
     account.losses++;
@@ -82,9 +83,9 @@ async function pair(client: Client, account: Account, key: string): Promise<void
 }
 
 async function write(port: number, account: Account, name: string): Promise<void> {
-  const until = performance.now() + loadMs;
+  const end = performance.now() + loadMs;
   const ids = [...account.raised.keys()];
-  for (let n = 0; performance.now() < until; n++) {
+  for (let n = 0; n === 0 || performance.now() < end; n++) {
     const client = createClient(port);
     for (let same = 0; same < 5; same++) {
       const key = `${name}-${n}-${same}`;

@@ -1,7 +1,6 @@
 /** A service on a database, in this process, and requests to it. */
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { setTimeout as pass } from "node:timers/promises";
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
 import type { StoreOptions } from "../../src/store/open.ts";
@@ -75,15 +74,6 @@ export function clientOf(origin: string): Served {
       return { status: answer.status, code: body?.code, content: body, headers: answer.headers, ms };
     },
   };
-}
-
-/** Waits until something is so; not for ever. */
-export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const begun = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - begun > 15_000) throw new Error(`It did not come to be that ${what}.`);
-    await pass(20);
-  }
 }
 
 /** Creates a thing; gives its id. */

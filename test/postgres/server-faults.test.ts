@@ -1,9 +1,10 @@
 /** Bad days of the database server: full of others, gone, or not there yet. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 import { startProxy } from "./fault-proxy.ts";
-import { countOf, serveOn, until } from "./served.ts";
+import { countOf, serveOn } from "./served.ts";
 import { freePort, startPostgres } from "./server.ts";
 
 test("with too many connections at the database the service answers 503, lives, and recovers", async (t) => {

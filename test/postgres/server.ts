@@ -6,9 +6,9 @@ import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pass } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
+import { until } from "../until.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 
 /** A server that runs. */
@@ -65,8 +65,21 @@ interface Place {
   settings: readonly string[];
 }
 
-async function startOn(binaries: Binaries, { folder, data, settings }: Place): Promise<PostgresServer> {
-  const port = await freePort();
+/** Another program may take a port between our look and the start of the server: then it is another one. */
+async function startOn(binaries: Binaries, place: Place, tries = 5): Promise<PostgresServer> {
+  try {
+    return await startOnPort(binaries, place, await freePort());
+  } catch (error) {
+    if (tries === 1) throw error;
+    return startOn(binaries, place, tries - 1);
+  }
+}
+
+async function startOnPort(
+  binaries: Binaries,
+  { folder, data, settings }: Place,
+  port: number,
+): Promise<PostgresServer> {
   const url = `postgres://holdfast@127.0.0.1:${port}/postgres`;
   let child: ChildProcess | undefined;
   const start = async () => {
@@ -105,18 +118,18 @@ function run(
 }
 
 async function untilReady(url: string, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 500 && child.exitCode === null; tries++) {
+  await until("the database starts", async () => {
+    if (child.exitCode !== null) throw new Error("The database did not start.");
     const client = new pg.Client({ connectionString: url });
     client.on("error", () => {});
     try {
       await client.connect();
       await client.end();
-      return;
+      return true;
     } catch {
-      await pass(20);
+      return false;
     }
-  }
-  throw new Error("The database did not start.");
+  });
 }
 
 /** A port that nobody listens on. */

@@ -5,8 +5,9 @@ import { StartError } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { Connections } from "../../src/store/postgres/connections.ts";
 import { beginnings, transact } from "../../src/store/postgres/transaction.ts";
+import { until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
-import { create, serveOn, until } from "./served.ts";
+import { create, serveOn } from "./served.ts";
 
 const unusual = [
   "standard_conforming_strings to off",

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
+import { until } from "../until.ts";
 import { openDatabase, query } from "./databases.ts";
 import { startProxy } from "./fault-proxy.ts";
-import { countOf, create, serveOn, until } from "./served.ts";
+import { countOf, create, serveOn } from "./served.ts";
 import { type PostgresServer, startPostgres, startStandby } from "./server.ts";
 
 /** What a store on this database warns of when it is opened; it says that it is relaxed exactly where it does. */

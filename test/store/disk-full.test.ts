@@ -3,10 +3,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Problem } from "../../src/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { until } from "../until.ts";
 import { commit, created, rejectsWith, topic } from "./contract/fixture.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
 
@@ -53,7 +53,7 @@ async function requireThere(store: Store, ids: readonly string[]): Promise<void>
   assert.equal(await store.count("topics"), ids.length);
 }
 
-const noDisk = "needs the right to mount a small disk (root on Linux)";
+const noDisk = "needs the right to mount a small disk: run the tests as root on Linux";
 
 test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writes resume with room", async (t) => {
   const disk = mountSmallDisk();
@@ -97,7 +97,7 @@ test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writ
   // Even when nobody writes any more, the store finds out that there is room again.
   assert.equal(store.health().kind, "degraded");
   execFileSync("mount", ["-o", "remount,size=8m", disk.folder]);
-  for (let tries = 0; store.health().kind !== "ok" && tries < 100; tries++) await sleep(50);
+  await until("there is room again", () => store.health().kind === "ok");
   assert.deepEqual(store.health(), { kind: "ok" });
 
   await store.close();

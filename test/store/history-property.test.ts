@@ -1,11 +1,11 @@
 /** Random writes: each version and each moment is given back as it was, as far as changes are kept. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Stored } from "../../src/store/stored.ts";
+import { until } from "../until.ts";
 import { textOf } from "./contract/fixture.ts";
 import { makeFolder } from "./sqlite-fixture.ts";
 
@@ -141,10 +141,7 @@ async function run(all: Step[], kept: number | undefined): Promise<void> {
     await twin.store.close();
     twin.store = await open(true);
     const count = async () => (await twin.store.changesAfter("numbers", 0, 1_000)).length;
-    for (let tries = 0; (await count()) > Math.min(kept, twin.sequence); tries++) {
-      assert.ok(tries < 1_000, "the sweep does not come to its end");
-      await sleep(2);
-    }
+    await until("the sweep is done", async () => (await count()) <= Math.min(kept, twin.sequence));
     await twin.compare(kept);
   } finally {
     await twin.store.close();

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { until } from "../until.ts";
 import { commit, created, deleted, rejectsWith, textOf, topic, updated } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -36,18 +37,15 @@ const sequencesOf = async (store: Store) =>
   (await store.changesAfter("topics", 0, 10_000)).map(({ sequence }) => sequence);
 
 /** Waits for the sweep to have left so many changes. */
-async function until(store: Store, changes: number): Promise<void> {
-  for (let tries = 0; (await sequencesOf(store)).length !== changes; tries++) {
-    assert.ok(tries < 1_000, `${(await sequencesOf(store)).length} changes are left, not ${changes}`);
-    await sleep(5);
-  }
+async function untilLeft(store: Store, changes: number): Promise<void> {
+  await until(`${changes} changes are left`, async () => (await sequencesOf(store)).length === changes);
 }
 
 test("old changes go when there are more than are kept, and nothing else changes by it", async (t) => {
   const { store, reopen } = await open(t, { history: { keepDays: 1, keepChanges: 3 } });
   const old = Date.now() - 2 * dayMs;
   await raise(store, "a", 500, (n) => old + n);
-  await until(store, 3);
+  await untilLeft(store, 3);
   assert.deepEqual(await sequencesOf(store), [498, 499, 500]);
   assert.deepEqual(
     (await store.changesOf(topic("a"), all)).map(({ version }) => version),
@@ -69,7 +67,7 @@ test("young changes stay, however many there are", async (t) => {
   const { store } = await open(t, { history: { keepDays: 1, keepChanges: 0 } });
   const now = Date.now();
   await raise(store, "a", 40, (n) => (n <= 10 ? now - 2 * dayMs : now));
-  await until(store, 30);
+  await untilLeft(store, 30);
   await sleep(30);
   assert.deepEqual((await sequencesOf(store)).slice(0, 2), [11, 12]);
 });
@@ -88,7 +86,7 @@ test("without a history nothing is logged, what was logged goes, and versions go
   const { openStore } = await import("../../src/store/open.ts");
   const none = await openStore({ kind: "sqlite", path }, { history: "none", sweepMs: 5 });
   t.after(() => none.close());
-  await until(none, 0);
+  await untilLeft(none, 0);
   const [committed] = await commit(none, [updated(topic("a"), 5, { n: 6 })]);
   assert.deepEqual(committed, { version: 6, sequence: 6 });
   assert.deepEqual(await sequencesOf(none), []);
@@ -106,7 +104,7 @@ test("writes go on while the sweep works", async (t) => {
   await fixture.store.migrate([topics]);
   const works = Array.from({ length: 20 }, (_, n) => raise(fixture.store, `r${n}`, 50, (v) => v));
   await Promise.all(works);
-  await until(fixture.store, 10);
+  await untilLeft(fixture.store, 10);
   assert.equal((await fixture.store.list({ collection: "topics", limit: 1 })).sequence, 1_000);
 });
 

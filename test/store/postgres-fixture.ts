@@ -1,5 +1,6 @@
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
 import { openDatabase, query } from "../postgres/databases.ts";
+import { ceilingMs, until } from "../until.ts";
 import type { Fixture } from "./contract/fixture.ts";
 
 /** A store on a PostgreSQL database of its own, on the server that the tests start or on the given one. */
@@ -8,7 +9,8 @@ export async function openPostgresFixture(
   server?: string,
 ): Promise<Fixture & { url: string }> {
   const { url, release } = await openDatabase(server);
-  let store = await openStore({ kind: "postgres", url }, options);
+  const patient = { queryMs: ceilingMs, ...options };
+  let store = await openStore({ kind: "postgres", url }, patient);
   return {
     store,
     address: { kind: "postgres", url },
@@ -16,7 +18,7 @@ export async function openPostgresFixture(
     async reopen() {
       await store.close();
       await untilAlone(url);
-      store = await openStore({ kind: "postgres", url }, options);
+      store = await openStore({ kind: "postgres", url }, patient);
       return store;
     },
     async cleanup() {
@@ -31,9 +33,8 @@ const othersSql = `select count(*) as others from pg_stat_activity
 
 /** Waits until the server has noticed that those who used the database are gone: what they sent last may still be under way. */
 async function untilAlone(url: string): Promise<void> {
-  for (const endAt = Date.now() + 10_000; Date.now() < endAt; ) {
+  await until("nobody uses the database", async () => {
     const { rows } = await query(url, othersSql);
-    if (Number(rows[0].others) === 0) return;
-  }
-  throw new Error("The database is still in use.");
+    return Number(rows[0].others) === 0;
+  });
 }

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Receipt } from "../../src/store/commit.ts";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
+import { until } from "../until.ts";
 import { commit, created, rejectsWith, topic, updated } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -28,13 +28,6 @@ function keepOld(store: Store, receipt: Receipt): Promise<unknown> {
   return store.commit({ changes: [], receipt, at: 0 });
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await condition()); tries++) {
-    assert.ok(tries < 1_000, "the sweep does not come");
-    await sleep(5);
-  }
-}
-
 test("receipts that have expired leave the file, though nobody writes any more, and the others stay", async (t) => {
   const { store } = await open(t);
   const now = Date.now();
@@ -42,7 +35,8 @@ test("receipts that have expired leave the file, though nobody writes any more, 
   const large = keepOld(store, receiptOf("large", now - 1_000, "x".repeat(1_000_000)));
   await Promise.all([...old, large, keepOld(store, receiptOf("valid", now + hourMs))]);
   const isGone = async (key: string) => (await store.receipt(key, 0)) === undefined;
-  for (const key of [...old.map((_, n) => `old ${n}`), "large"]) await until(() => isGone(key));
+  for (const key of [...old.map((_, n) => `old ${n}`), "large"])
+    await until(`${key} is swept`, () => isGone(key));
   assert.deepEqual(await store.receipt("valid", now), receiptOf("valid", now + hourMs));
 });
 
@@ -107,13 +101,15 @@ test("answers have a bound for all and one for each: the oldest go, and their ke
 test("where as many keys are kept as may be, no other is taken until some expire", async (t) => {
   const { store } = await open(t, { receipts: { keys: 3, answers: 1_000, answer: 1_000 } });
   const now = Date.now();
-  await Promise.all(["a", "b", "c"].map((key) => keepOld(store, receiptOf(key, now + 300))));
+  await Promise.all(["a", "b", "c"].map((key) => keepOld(store, receiptOf(key, now + hourMs))));
   const other = () => keepOld(store, receiptOf("d", now + hourMs));
   await rejectsWith("UNAVAILABLE", other());
   await rejectsWith("IDEMPOTENCY_KEY_REUSED", keepOld(store, receiptOf("a", now + hourMs)));
   await commit(store, [created(topic("x"))]);
-  await until(() =>
-    other().then(
+  const { store: later } = await open(t, { receipts: { keys: 3, answers: 1_000, answer: 1_000 } });
+  for (const key of ["a", "b", "c"]) await keepOld(later, receiptOf(key, now - 1));
+  await until("there is room for another", () =>
+    keepOld(later, receiptOf("d", now + hourMs)).then(
       () => true,
       () => false,
     ),

@@ -21,6 +21,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
 import { requireSoundSqlite } from "../../src/store/sqlite/open-file.ts";
+import { ceilingMs } from "../until.ts";
 import { commit, created, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
 import { makeFolder, openSqliteFixture } from "./sqlite-fixture.ts";
@@ -262,7 +263,7 @@ test("a reader works beside a service, and with none", async () => {
 
 for (const file of ["", ".lock"]) {
   for (const attack of ["remove", "replace"]) {
-    test(`a store stops whose file x.db${file} is ${attack}d under it`, { timeout: 20_000 }, async () => {
+    test(`a store stops whose file x.db${file} is ${attack}d under it`, { timeout: ceilingMs }, async () => {
       const { promise, resolve } = Promise.withResolvers<string>();
       const { path, store, cleanup } = await openSqliteFixture({ onFailure: resolve });
       try {

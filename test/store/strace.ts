@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ceilingMs } from "../until.ts";
 
 /** How `programs/write.ts` opens its store. */
 export type Mode = "FULL" | "NORMAL" | "ONE BY ONE";
@@ -35,7 +36,7 @@ export function traceWriting(
       join(folder, "x.db"),
       mode,
     ],
-    { encoding: "utf8", timeout: 30_000 },
+    { encoding: "utf8", timeout: 5 * ceilingMs },
   );
   const last = stdout.trimEnd().split("\n").at(-1);
   if (last?.startsWith("{") !== true) throw new Error(`The program did not end well: ${stdout}${stderr}`);

@@ -1,0 +1,57 @@
+/** Node's test runner as a program, with a ceiling for what hangs. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { type Results, readResults } from "./results.ts";
+
+/** Two files at least: most of them wait for disks, databases and clocks half of their time. */
+const filesAtOnce = Math.max(2, availableParallelism() - 1);
+
+/** A test that has not ended after so long fails by its name, in milliseconds: far longer than a busy machine needs. */
+const testCeilingMs = 600_000;
+
+/** Where no test has begun or ended for so long, a file hangs that the runner cannot end, in milliseconds. */
+const silenceMs = 1_200_000;
+
+const reporter = join(import.meta.dirname, "reporter.ts");
+
+let running: ChildProcess | undefined;
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => running?.kill(signal));
+
+let runs = 0;
+
+/** Runs tests and prints as they end; a file in `folder` holds their results. `args` are the runner's: options and files. */
+export async function runTests(
+  args: readonly string[],
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<Results & { status: number }> {
+  const path = join(folder, `results-${++runs}.ndjson`);
+  const child = spawn(process.execPath, [...optionsFor(args, path), ...args], {
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+  running = child;
+  const watch = setInterval(() => {
+    if (existsSync(path) && Date.now() - statSync(path).mtimeMs > silenceMs) child.kill("SIGTERM");
+  }, 10_000);
+  const [status] = (await once(child, "exit")) as [number | null];
+  clearInterval(watch);
+  return { ...readResults(path), status: status ?? 1 };
+}
+
+function optionsFor(args: readonly string[], path: string): string[] {
+  const chosen = args.find((each) => each.startsWith("--test-reporter="));
+  return [
+    "--conditions=holdfast-source",
+    "--test",
+    `--test-concurrency=${filesAtOnce}`,
+    `--test-timeout=${testCeilingMs}`,
+    `--test-reporter=${reporter}`,
+    `--test-reporter-destination=${path}`,
+    ...(chosen === undefined ? ["--test-reporter=spec"] : []),
+    "--test-reporter-destination=stdout",
+  ];
+}

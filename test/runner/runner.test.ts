@@ -1,0 +1,94 @@
+/** The program that runs the tests: nothing fails, is skipped or hangs without being named. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+
+/** Runs a file of tests by `test/run.ts`; gives what it prints and its exit code. */
+function run(t: TestContext, text: string, args: readonly string[] = []) {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "some.test.mjs");
+  writeFileSync(file, `import { describe, test } from "node:test";\n${text}`);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const runner = join(import.meta.dirname, "..", "run.ts");
+  const program = ["--conditions=holdfast-source", runner, ...args, file];
+  const { status, stdout } = spawnSync(process.execPath, program, { env, encoding: "utf8" });
+  return { status, ending: stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n").slice(1), file };
+}
+
+test("the last line counts the tests, and suites are none", (t) => {
+  const { status, ending } = run(t, 'describe("all", () => { test("a", () => {}); test("b", () => {}); });');
+  assert.deepEqual([status, ending], [0, ["", "2 passed, 0 failed, 0 skipped", ""]]);
+});
+
+test("what failed is listed again at the end, by file and line, once", (t) => {
+  const { status, ending, file } = run(
+    t,
+    'describe("all", () => { test("one is two", () => { throw new Error("1 is not 2"); }); });',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-6), [
+    "Failed:",
+    `  ${file}:2  one is two`,
+    "    1 is not 2",
+    "",
+    "0 passed, 1 failed, 0 skipped",
+    "",
+  ]);
+});
+
+test("a file that cannot be loaded is a failure", (t) => {
+  const { status, ending } = run(t, 'throw new Error("no such thing");');
+  assert.deepEqual([status, ending.at(-2)], [1, "0 passed, 1 failed, 0 skipped"]);
+});
+
+test("what is skipped is listed by what is missing for it, a suite as a whole", (t) => {
+  const { status, ending, file } = run(
+    t,
+    'const skip = "needs x: apt-get install x";\ntest("a", { skip }, () => {});\ndescribe("b", { skip }, () => {});\ntest("c", (t) => t.skip("needs y"));',
+  );
+  assert.equal(status, 0);
+  assert.deepEqual(ending, [
+    "",
+    "Skipped:",
+    "  needs x: apt-get install x",
+    `    ${file}:3  a`,
+    `    ${file}:4  b`,
+    "  needs y",
+    `    ${file}:5  c`,
+    "",
+    "0 passed, 0 failed, 3 skipped",
+    "",
+  ]);
+});
+
+for (const [how, text] of [
+  ["true as its reason", 'test("a", { skip: true }, () => {});'],
+  ["an empty reason", 'test("a", { skip: " " }, () => {});'],
+  ["t.skip() alone", 'test("a", (t) => t.skip());'],
+  ["a suite", 'describe.skip("a", () => {});'],
+  ["todo", 'test.todo("a");'],
+] as const)
+  test(`a skip without a reason is a failure: ${how}`, (t) => {
+    const { status, ending } = run(t, text);
+    assert.deepEqual([status, ending.at(-2)], [1, "0 passed, 1 failed, 0 skipped"]);
+    assert.match(ending.join("\n"), /a\n {4}It is skipped without a reason/);
+  });
+
+test("a test that hangs is named, and those behind it run", (t) => {
+  const { status, ending, file } = run(
+    t,
+    'test("hangs", () => new Promise((end) => setTimeout(end, 5_000)));\ntest("b", () => {});',
+    ["--test-timeout=1000"],
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-5, -1), [
+    `  ${file}:2  hangs`,
+    "    test timed out after 1000ms",
+    "",
+    "1 passed, 1 failed, 0 skipped",
+  ]);
+});

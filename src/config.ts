@@ -1,24 +1,27 @@
 /**
  * From file, environment and flags to one checked configuration. Flags win over the environment, the environment
- * over the file, the file over the defaults. Whatever is not understood keeps the program from starting.
+ * over the file, the file over the defaults. Whatever is not understood keeps the program from starting, and all of it is
+ * reported at once.
  */
-import { type Access, compileAccess, type Declarations, requireNoAccess } from "./access/access.ts";
+import { type Access, compileAccess } from "./access/access.ts";
+import type { NamedRole } from "./access/roles.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
-import { requireTargets } from "./collection/refers.ts";
-import { defineCollection } from "./collection/schema.ts";
 import { authOf } from "./config/auth.ts";
-import { readConfigFile } from "./config/file.ts";
-import { httpOf } from "./config/http.ts";
-import { requireKnownVariables, requireOptionNames } from "./config/option-names.ts";
-import { requireOwnPath } from "./config/own-paths.ts";
+import { type Declared, readCollections } from "./config/collections.ts";
+import { type FoundFile, readConfigFile } from "./config/file.ts";
+import { readFiles } from "./config/files.ts";
+import { httpOf, tlsOf } from "./config/http.ts";
+import { requireKnownVariables } from "./config/option-names.ts";
 import {
-  createLookup,
   type FileContent,
-  inFile,
-  requireKnownOptions,
-  requirePlainObject,
+  type Get,
+  type OutsideFile,
+  readGiven,
+  readOptions,
+  withKnownOptions,
 } from "./config/values.ts";
+import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
@@ -36,6 +39,8 @@ export interface Config {
   openCollections: boolean;
   /** Who may do what; `undefined` where nobody is asked who they are. */
   access: Access | undefined;
+  /** The roles that rules and attributes name, with each place. */
+  roles: readonly NamedRole[];
   history: History;
   /** Where credentials come from; `undefined` where nobody is asked for one. */
   auth: AuthSettings | undefined;
@@ -57,56 +62,83 @@ export interface Config {
 }
 
 /** Where a configuration comes from. */
-export interface ConfigSources {
-  /** The command line's flags by camel-case name; those of commands that mean no option are ignored. */
-  flags: Readonly<Record<string, unknown>>;
-  env: Readonly<Record<string, string | undefined>>;
+export interface ConfigSources extends OutsideFile {
   /** The folder in which the file is looked for and the store's path begins. */
   cwd: string;
   /** Until a configuration file that is a module must be done, in milliseconds. @default 10000 */
   fileDeadlineMs?: number;
+  /**
+   * Whether what is wrong with the files that the configuration names is reported beside what is wrong with itself. A sound
+   * configuration leaves its files to the program that starts. @default false
+   */
+  reportsFiles?: boolean;
 }
 
-/** Reads and checks the configuration. Throws StartError, in one line, for anything that is wrong with it. */
+/** Reads and checks the configuration. Throws StartError with everything that is wrong with it, in the order of the file. */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
-  const { flags, env, cwd } = sources;
-  requireKnownVariables(env);
-  const named = flags.config ?? env.HOLDFAST_CONFIG;
-  const { file, content } = await readConfigFile(cwd, {
-    named: named === undefined ? undefined : String(named),
-    deadlineMs: sources.fileDeadlineMs ?? 10_000,
-  });
-  return compileConfig(content, { flags, env, cwd, file });
+  const { flags, env, cwd, fileDeadlineMs: deadlineMs = 10_000 } = sources;
+  const faults = new StartFaults();
+  faults.read([], () => requireKnownVariables(env));
+  const given = readGiven(sources, faults);
+  const path = flags.config ?? env.HOLDFAST_CONFIG;
+  const named = path === undefined ? undefined : String(path);
+  const found = await faults.wait([], () => readConfigFile(cwd, { named, deadlineMs }));
+  return readConfig(faults.valueOf(found), { ...sources, given, faults });
 }
 
-/** Checks what a file says, and fills in the rest. Throws StartError, in one line, for anything that is wrong with it. */
-export async function compileConfig(
-  content: FileContent,
-  { flags, env, cwd, file }: Omit<ConfigSources, "fileDeadlineMs"> & { file: string | undefined },
-): Promise<Config> {
-  requireKnownOptions(content, file);
-  const get = createLookup({ flags, env, content, file });
-  const collections = await collectionsOf(content, get("prefix"), file);
-  const auth = authOf(content, get, { cwd, file });
-  const openCollections = get("openCollections") ?? collections.size === 0;
-  const config: Config = {
+/** Checks what a file says, and fills in the rest. Throws StartError with everything that is wrong with it. */
+export async function compileConfig(content: FileContent, cwd: string): Promise<Config> {
+  const found = { file: undefined, content, faults: new StartFaults() };
+  const [flags, given, faults] = [{}, new Map(), new StartFaults()];
+  return readConfig(found, { flags, cwd, given, faults });
+}
+
+interface Outside extends Pick<ConfigSources, "flags" | "cwd" | "reportsFiles"> {
+  given: ReturnType<typeof readGiven>;
+  /** Those found so far, for more that are not about the file alone. */
+  faults: StartFaults;
+}
+
+async function readConfig({ file, content, faults: ofFile }: FoundFile, outside: Outside): Promise<Config> {
+  const { flags, cwd, given, faults } = outside;
+  const known = withKnownOptions(content, ofFile);
+  const get = readOptions(given, known, ofFile);
+  const store = faults.read(["store"], () => readAddress(get("store"), { cwd, as: "store" }));
+  const declared = await readCollections(known, get, ofFile);
+  const auth = ofFile.read(["auth"], () => authOf(known, get, cwd));
+  faults.read(["host"], () => requireSafeHost(get("host"), flags, () => known.auth !== undefined));
+  faults.read(["requireTls"], () => requireReachable(get));
+  faults.read([], () => ofFile.throwIfAny());
+  if (outside.reportsFiles === true && faults.isAny) {
+    const tls = () => tlsOf(get("tls"), cwd);
+    await faults.wait([], () => readFiles({ tls, auth }, Date.now()));
+  }
+  faults.throwIfAny(content);
+  const openCollections = get("openCollections") ?? declared().collections.size === 0;
+  return {
     file,
-    store: readAddress(get("store"), { cwd, as: "store" }),
-    collections,
+    store: store(),
+    ...accessOf(declared(), auth(), openCollections),
     openCollections,
-    access: accessOf(content, { file, auth, collections, openCollections }),
     history: get("history").keep,
-    auth,
-    http: httpOf(get, { cwd, auth }),
+    auth: auth(),
+    http: httpOf(get, { cwd, auth: auth() }),
     ...programOf(get, flags),
   };
-  requireSafeHost(config);
-  requireReachable(config);
-  return config;
+}
+
+/** What is declared, and who may do what with it. */
+function accessOf(
+  { collections, rules, roles }: Declared,
+  auth: AuthSettings | undefined,
+  openCollections: boolean,
+): Pick<Config, "collections" | "access" | "roles"> {
+  const access = auth === undefined ? undefined : compileAccess(collections, rules, { openCollections });
+  return { collections, access, roles };
 }
 
 /** How the program runs. */
-function programOf(get: ReturnType<typeof createLookup>, flags: ConfigSources["flags"]) {
+function programOf(get: Get, flags: OutsideFile["flags"]) {
   return {
     host: get("host"),
     port: get("port"),
@@ -119,59 +151,17 @@ function programOf(get: ReturnType<typeof createLookup>, flags: ConfigSources["f
   };
 }
 
-async function collectionsOf(
-  { collections: declared = {} }: FileContent,
-  prefix: string,
-  file: string | undefined,
-): Promise<Map<string, Collection>> {
-  try {
-    const all = Object.entries(requirePlainObject(declared, "collections"));
-    const collections = new Map(
-      await Promise.all(
-        all.map(async ([name, each]) => [name, await collectionOf(name, each, prefix)] as const),
-      ),
-    );
-    requireTargets(collections);
-    return collections;
-  } catch (error) {
-    throw inFile(error, file);
-  }
-}
-
-async function collectionOf(name: string, declaration: unknown, prefix: string): Promise<Collection> {
-  const at = `collections.${name}`;
-  const checked = requirePlainObject(declaration, at);
-  requireOptionNames(checked, at, "collection");
-  requireOwnPath(name, prefix);
-  return defineCollection(name, checked);
-}
-
-/** Rules are for whoever is known: without `auth` nobody is. Throws StartError. */
-function accessOf(
-  { collections: declared = {} }: FileContent,
-  { file, auth, ...known }: Pick<Config, "file" | "auth" | "collections" | "openCollections">,
-): Access | undefined {
-  const declarations = declared as Declarations; // each is an object, since collections were made of them
-  try {
-    if (auth !== undefined) return compileAccess(known.collections, declarations, known);
-    requireNoAccess(known.collections, declarations);
-    return undefined;
-  } catch (error) {
-    throw inFile(error, file);
-  }
-}
-
 /** A service that refuses every request is a mistake. */
-function requireReachable({ http: { requireTls, tls, trustProxy } }: Config): void {
-  if (!requireTls || tls !== undefined || trustProxy.length > 0) return;
+function requireReachable(get: Get): void {
+  if (!get("requireTls") || get("tls") !== undefined || get("trustProxy").length > 0) return;
   throw new StartError(
     "requireTls: no request can come encrypted without tls, or trustProxy with the address of the proxy that encrypts.",
   );
 }
 
 /** Beyond this machine, a service that asks nobody who they are is open to all. */
-function requireSafeHost({ host, insecure, auth }: Config): void {
-  if (insecure || auth !== undefined || isLoopback(host)) return;
+function requireSafeHost(host: string, { insecure }: OutsideFile["flags"], isAsked: () => boolean): void {
+  if (insecure === true || isLoopback(host) || isAsked()) return;
   throw new StartError(
     `host: on ${host} anybody in reach could read and change everything, since nobody is asked who they are. Configure auth, or say --insecure if that is what you want.`,
   );

@@ -164,7 +164,43 @@ export function toSentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** A mistake of the person who starts the program, in one line. The command line prints it and exits with 1. */
+/** One thing that is wrong with what the program is started with. */
+export interface StartFault {
+  /** The members of the configuration file that lead to it; none where it is not in the file. */
+  path: readonly string[];
+  /** What is wrong, where, and what would be right, in one line. */
+  text: string;
+}
+
+/** As many faults as a message lists. */
+const maxListed = 20;
+
+/** A fault alone, or a list of faults, one a line, below their number. At most 20 are listed. */
+export function describeFaults(texts: readonly string[]): string {
+  if (texts.length < 2) return texts.join("");
+  const more = texts.length > maxListed ? [`and ${texts.length - maxListed} more`] : [];
+  return [
+    `the configuration has ${texts.length} faults:`,
+    ...[...texts.slice(0, maxListed), ...more].map((line) => `  ${line}`),
+  ].join("\n");
+}
+
+/**
+ * A mistake of the person who starts the program. The command line prints it and exits with 1. One fault is one line.
+ * An error without faults comes from something that depends on a fault: that fault is reported in its own place.
+ */
 export class StartError extends Error {
   override readonly name = "StartError";
+  readonly #faults: readonly StartFault[];
+
+  constructor(what: string | readonly StartFault[]) {
+    const faults = typeof what === "string" ? [{ path: [], text: what }] : what;
+    super(describeFaults(faults.map(({ text }) => text)));
+    this.#faults = faults;
+  }
+
+  /** Everything that is wrong. */
+  get faults(): readonly StartFault[] {
+    return this.#faults;
+  }
 }

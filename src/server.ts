@@ -1,10 +1,10 @@
 /** The composition root: opens the store, builds the service, listens, drains, closes. */
 import type { AddressInfo, Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { readFiles } from "./config/files.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import type { createApp, WireBounds } from "./http/wire/app.ts";
-import { readKeyPair } from "./http/wire/tls.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 import { createTlsReload } from "./server/tls-reload.ts";
 
@@ -26,17 +26,20 @@ export interface StartOptions extends ServiceOptions {
 
 /** Opens the store and listens. Throws StartError when either cannot be done. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
+  const { auth, http } = config;
+  const files = { auth: () => auth, tls: () => http.tls };
+  const keyPair = await readFiles(files, (options.now ?? Date.now)());
   // The store's thread starts while this one loads what speaks HTTP.
   const [opened, { createApp }] = await Promise.all([
     openService(config, options),
     import("./http/wire/app.ts"),
   ]);
   const { service } = opened;
-  const { tls } = config.http;
+  const { tls } = http;
   try {
     const app = createApp(service, {
       logRequests: config.logRequests,
-      tls: tls && (await readKeyPair(tls, service.now())),
+      tls: keyPair,
       bounds: options.wireBounds,
     });
     await listen(app, config);

@@ -2,12 +2,10 @@
 import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
 import { sightOf } from "../collection/sight.ts";
-import { StartError } from "../errors.ts";
 import type { Filter } from "../query/filter.ts";
-import type { GuardedDeclaration } from "./declaration.ts";
 import { createPermit, type Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
-import { defaultRules, type Rules, readRules } from "./rules.ts";
+import { defaultRules, type Rules } from "./rules.ts";
 
 /** Who may do what. */
 export interface Access {
@@ -23,16 +21,12 @@ export interface Access {
   rights(principal: Principal | undefined): string;
 }
 
-/** What is declared of each collection, by name. */
-export type Declarations = Readonly<Record<string, Pick<GuardedDeclaration, "access">>>;
-
-/** Compiles the option `access` of all collections. Throws StartError naming the place of what is wrong. */
+/** Makes one of the rules of all collections, by their names. */
 export function compileAccess(
   collections: ReadonlyMap<string, Collection>,
-  declarations: Declarations,
+  rules: ReadonlyMap<string, Rules>,
   { openCollections }: { openCollections: boolean },
 ): Access {
-  const rules = new Map([...collections.values()].map((each) => [each.name, rulesOf(each, declarations)]));
   const known = new Map([...rules].map(([name, each]) => [name, guard(name, each)]));
   const open: PermitFor = (principal, name) => createPermit(defaultRules, name, principal);
   const permit: Access["permit"] = (name, principal) => (known.get(name) ?? open)(principal, name);
@@ -46,25 +40,6 @@ export function compileAccess(
       (openCollections && principal !== undefined) ||
       [...known.keys()].some((name) => mayWrite(permit(name, principal))),
   };
-}
-
-/** Throws StartError for what is said of callers where nobody is asked who they are. */
-export function requireNoAccess(
-  collections: ReadonlyMap<string, Collection>,
-  declarations: Declarations,
-): void {
-  for (const { name, attributeRules, defaults } of collections.values()) {
-    const limited = attributeRules.find(({ roles }) => roles !== undefined);
-    const naming = defaults.find(({ namesCaller }) => namesCaller);
-    const option =
-      (declarations[name]?.access === undefined ? undefined : "access") ??
-      (limited === undefined ? undefined : `attributes.${limited.name}.roles`) ??
-      (naming === undefined ? undefined : `defaults.${naming.name}`);
-    if (option === undefined) continue;
-    throw new StartError(
-      `collections.${name}.${option}: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.`,
-    );
-  }
 }
 
 /** By what comes of the rules for the caller, so that neither a new token nor a role that matters nowhere makes a difference. */
@@ -109,14 +84,6 @@ function guard(name: string, rules: Rules): PermitFor {
     kept.set(principal, permit);
     return permit;
   };
-}
-
-function rulesOf(collection: Collection, declarations: Declarations): Rules {
-  const { name } = collection;
-  const declared = Object.hasOwn(declarations, name) ? declarations[name]?.access : undefined;
-  if (declared === undefined) return defaultRules;
-  // Rules may be about what hardly anybody sees.
-  return readRules(declared, `collections.${name}.access`, { ...collection, sight: undefined });
 }
 
 /** Lists leave out what could not be read. */

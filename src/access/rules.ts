@@ -1,14 +1,16 @@
 /** Rules, from how they are declared to a decision for a caller. */
 import type { Collection } from "../collection/collection.ts";
+import { withKnownMembers } from "../collection/members.ts";
 import { didYouMean } from "../collection/nearest.ts";
 import { shown } from "../collection/shown.ts";
+import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
 import type { Filter } from "../query/filter.ts";
 import { allOf } from "../query/filter-json.ts";
 import { type Action, actions, shorthands } from "./actions.ts";
 import type { Principal } from "./principal.ts";
-import { readWhere } from "./where.ts";
+import { type FilterFor, readWhere } from "./where.ts";
 
 /** Which resources somebody may do something with. */
 export type Decision = "everything" | "nothing" | Filter;
@@ -36,33 +38,36 @@ export const defaultRules: Rules = {
   delete: ifAuthenticated,
 };
 
-/** Reads the option `access`. Throws StartError naming the place below `at`. */
-export function readRules(declared: unknown, at: string, collection: Collection): Rules {
+/**
+ * Reads the option `access`. Throws StartError with every fault, each with its place below `at`. Only filters ask for the
+ * collection, which must be without a sight, since rules may be about attributes that most callers do not see. Where the
+ * collection throws StartError, so does each filter.
+ */
+export function readRules(declared: unknown, at: string, collection: () => Collection): Rules {
+  if (declared === undefined) return defaultRules;
   if (!isObject(declared)) {
     const example = '{ read: "public", write: "authenticated" }';
     throw new StartError(`${at} must be an object such as ${example}, and is ${shown(declared)}.`);
   }
-  requireActions(Object.keys(declared), at);
-  const read = new Map(
-    Object.entries(declared).map(([name, rule]) => [name, readAnyOf(rule, `${at}.${name}`, collection)]),
+  const faults = new StartFaults();
+  const names = [...new Set([...actions, ...Object.keys(shorthands)])];
+  const refuse = (name: string) => `${at}.${name} is not an action.`;
+  const given = withKnownMembers(declared, { names, refuse }, faults);
+  faults.read(["list"], () => requireListable(given, at));
+  const rules = faults.read([], () =>
+    readMembers(declared, (rule, name) =>
+      names.includes(name) ? readAnyOf(rule, `${at}.${name}`, collection) : nobody,
+    ),
   );
-  requireListable(read, at);
+  faults.throwIfAny();
+  const read = new Map(rules());
   const ruleOf = (action: Action) => read.get(action) ?? read.get(shorthandOf(action)) ?? nobody;
   return Object.fromEntries(actions.map((action) => [action, ruleOf(action)])) as Record<Action, Decide>;
 }
 
-function requireActions(names: readonly string[], at: string): void {
-  const known: readonly string[] = [...actions, ...Object.keys(shorthands)];
-  const wrong = names.find((name) => !known.includes(name));
-  if (wrong === undefined) return;
-  const all = [...new Set(known)];
-  const advice = didYouMean(wrong, all) || ` Known are ${all.join(", ")}.`;
-  throw new StartError(`${at}.${wrong} is not an action.${advice}`);
-}
-
 /** A list shows nothing that could not be read one by one. */
-function requireListable(read: ReadonlyMap<string, Decide>, at: string): void {
-  if (!read.has("list") || read.has("read")) return;
+function requireListable(rules: object, at: string): void {
+  if (!Object.hasOwn(rules, "list") || Object.hasOwn(rules, "read")) return;
   throw new StartError(
     `${at}.list: a list shows only what its caller may read, and "read" is not named, so that nobody may.`,
   );
@@ -73,10 +78,10 @@ function shorthandOf(action: Action): string {
 }
 
 /** One rule, or several of which any suffices. */
-function readAnyOf(declared: unknown, at: string, collection: Collection): Decide {
+function readAnyOf(declared: unknown, at: string, collection: () => Collection): Decide {
   if (!Array.isArray(declared)) return readRule(declared, at, collection);
   if (declared.length === 0) throw new StartError(`${at} is an empty list: say "nobody" if that is meant.`);
-  const rules = declared.map((each, n) => readRule(each, `${at}[${n}]`, collection));
+  const rules = readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`, collection));
   const decide = (principal: Principal | undefined) => anyOf(rules.map((each) => each(principal)));
   return Object.assign(decide, { filters: rules.flatMap(({ filters = [] }) => filters) });
 }
@@ -102,7 +107,7 @@ const words: Readonly<Record<string, Decide>> = {
   nobody,
 };
 
-function readRule(declared: unknown, at: string, collection: Collection): Decide {
+function readRule(declared: unknown, at: string, collection: () => Collection): Decide {
   if (typeof declared === "string") {
     const rule = Object.hasOwn(words, declared) ? words[declared] : undefined;
     if (rule !== undefined) return rule;
@@ -112,11 +117,6 @@ function readRule(declared: unknown, at: string, collection: Collection): Decide
     );
   }
   if (!isObject(declared) || Object.keys(declared).length === 0) throw notARule(declared, at);
-  const wrong = Object.keys(declared).find((name) => name !== "role" && name !== "where");
-  if (wrong !== undefined) {
-    const advice = didYouMean(wrong, ["role", "where"]) || ' There are "role" and "where".';
-    throw new StartError(`${at}.${wrong} is not part of a rule.${advice}`);
-  }
   return readParts(declared, at, collection);
 }
 
@@ -125,9 +125,24 @@ function notARule(declared: unknown, at: string): StartError {
   return new StartError(`${at} must be ${forms}, or a list of these, and is ${shown(declared)}.`);
 }
 
-function readParts(declared: Record<string, unknown>, at: string, collection: Collection): Decide {
-  const role = Object.hasOwn(declared, "role") ? readRole(declared.role, `${at}.role`) : undefined;
-  const where = Object.hasOwn(declared, "where") ? readWhere(declared.where, at, collection) : undefined;
+const parts = { names: ["role", "where"], advice: 'There are "role" and "where".' };
+
+function readParts(declared: Record<string, unknown>, at: string, collection: () => Collection): Decide {
+  const faults = new StartFaults();
+  const refuse = (name: string) => `${at}.${name} is not part of a rule.`;
+  withKnownMembers(declared, { ...parts, refuse }, faults);
+  const readRoleOf = faults.read(["role"], () =>
+    Object.hasOwn(declared, "role") ? readRole(declared.role, `${at}.role`) : undefined,
+  );
+  const readWhereOf = faults.read(["where"], () =>
+    Object.hasOwn(declared, "where") ? readWhere(declared.where, at, collection()) : undefined,
+  );
+  faults.throwIfAny();
+  return decideBy(readRoleOf(), readWhereOf());
+}
+
+/** Of a role and a filter, both must hold. */
+function decideBy(role: string | undefined, where: FilterFor | undefined): Decide {
   const decide = (principal: Principal | undefined) => {
     if (role !== undefined && principal?.roles.includes(role) !== true) return "nothing";
     return where === undefined ? "everything" : (where(principal) ?? "nothing");

@@ -1,6 +1,7 @@
 /** Filters of rules: their values may name the caller, and become a filter like any other with each one. */
 import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
+import { readEach } from "../errors/start-faults.ts";
 import { StartError, toSentence } from "../errors.ts";
 import { isBadString } from "../json/explain.ts";
 import { isObject } from "../json/gate.ts";
@@ -16,9 +17,10 @@ export interface FilterFor {
   readonly sample: Filter;
 }
 
-/** Reads the filter of a rule. Throws StartError naming the place `at`. */
+/** Reads the filter of a rule. Throws StartError with every fault, each with the place `at`. */
 export function readWhere(declared: unknown, at: string, collection: Collection): FilterFor {
-  const names = [...namesIn(declared, at)];
+  const names = [...namesIn(declared)];
+  requireNames(names, at);
   const read = (resolve: Resolve) => readAs(substitute(declared, resolve), collection);
   const { filter, faults } = read(samplesFor(names, read));
   requireSense(filter, faults, at);
@@ -48,8 +50,8 @@ function readAs(value: unknown, collection: Collection): Read {
 }
 
 function requireSense(filter: Filter, faults: Faults, at: string): void {
-  const [fault] = faults.violations;
-  if (fault !== undefined) throw new StartError(`${at}: ${toSentence(fault.detail)}`);
+  const texts = faults.violations.map(({ detail }) => `${at}: ${toSentence(detail)}`);
+  if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
   if (isEverything(filter))
     throw new StartError(`${at}: "where" is true of every resource: say "public" if that is meant.`);
 }
@@ -58,14 +60,17 @@ const subject = "$subject";
 const claim = /^\$claims\.(.+)$/s;
 
 /** Every name of the caller's in a filter. `$$` begins a text that begins with a dollar sign. */
-function namesIn(value: unknown, at: string, found = new Set<string>()): ReadonlySet<string> {
-  if (Array.isArray(value)) for (const item of value) namesIn(item, at, found);
-  else if (isObject(value)) for (const inner of Object.values(value)) namesIn(inner, at, found);
-  else if (isName(value)) {
-    if (value !== subject && !claim.test(value)) throw new StartError(`${at}: ${notAName(value)}`);
-    found.add(value);
-  }
+function namesIn(value: unknown, found = new Set<string>()): ReadonlySet<string> {
+  if (Array.isArray(value)) for (const item of value) namesIn(item, found);
+  else if (isObject(value)) for (const inner of Object.values(value)) namesIn(inner, found);
+  else if (isName(value)) found.add(value);
   return found;
+}
+
+function requireNames(names: readonly string[], at: string): void {
+  readEach(names, (name) => {
+    if (name !== subject && !claim.test(name)) throw new StartError(`${at}: ${notAName(name)}`);
+  });
 }
 
 function isName(value: unknown): value is string {

@@ -1,13 +1,15 @@
 /** Reads what is declared of single attributes: `readOnly` and `writeOnly` in the schema, and the option `attributes`. */
+import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
-import { attributeFacts } from "./attributes.ts";
-import type { Collection } from "./collection.ts";
+import { attributeFacts, type Describing } from "./attributes.ts";
 import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
+import { withKnownMembers } from "./members.ts";
 import { didYouMean } from "./nearest.ts";
-import { formatPath } from "./paths.ts";
+import { formatPath, type Path } from "./paths.ts";
 import { shown } from "./shown.ts";
 import type { AttributeRule } from "./sight.ts";
+import type { Unique } from "./unique.ts";
 
 /** How a configuration writes it: `{ "salary": { "roles": ["hr"] } }`. */
 export type AttributesDeclaration = Readonly<
@@ -17,38 +19,60 @@ export type AttributesDeclaration = Readonly<
   >
 >;
 
-/** Reads it all. Throws StartError naming the place below `at`, also for what would tell of an attribute that is hidden. */
+/** Reads what the option `attributes` says. Throws StartError with every fault, each with its place below `at`. */
 export function readAttributeRules(
   declared: unknown,
   at: string,
-  collection: Collection,
+  { describing, schemaRules }: RuleSources,
 ): readonly AttributeRule[] {
-  const rules = new Map(rulesOfSchema(collection.schema, `${at}.schema`).map((rule) => [rule.name, rule]));
   if (declared !== undefined && !isObject(declared)) {
     const example = '{ "salary": { "roles": ["hr"] } }';
-    throw new StartError(`${at}.attributes must be an object such as ${example}, and is ${shown(declared)}.`);
+    throw new StartError(`${at} must be an object such as ${example}, and is ${shown(declared)}.`);
   }
-  for (const [name, item] of Object.entries(declared ?? {})) {
-    const place = `${at}.attributes.${name}`;
-    requireAttribute(name, place, collection);
-    rules.set(name, readRule(item, place, rules.get(name) ?? { ...nothing, name }));
-  }
-  const all = [...rules.values()];
-  for (const rule of all) requireUntold(rule, at, collection);
-  return all;
+  const faults = new StartFaults();
+  const bySchema = faults.read([], () => new Map(schemaRules().map((rule) => [rule.name, rule])));
+  const own = faults.read([], () =>
+    readMembers(declared ?? {}, (item, name) => {
+      const rule = readRule(item, `${at}.${name}`);
+      requireAttribute(name, `${at}.${name}`, describing());
+      return rule;
+    }),
+  );
+  faults.throwIfAny();
+  const rules = new Map(bySchema());
+  for (const [name, rule] of own())
+    rules.set(name, { ...(rules.get(name) ?? { ...nothing, name }), ...rule });
+  return [...rules.values()];
+}
+
+/** What the schema says. Each throws StartError where the schema has faults. */
+interface RuleSources {
+  describing: () => Describing;
+  schemaRules: () => readonly AttributeRule[];
 }
 
 const nothing = { readOnly: false, writeOnly: false, roles: undefined };
 
 const keywords = ["readOnly", "writeOnly"] as const;
 
-/** Deeper in the schema they would be ignored, and what should be kept back would be told. */
-function rulesOfSchema(text: string | undefined, at: string): AttributeRule[] {
+/**
+ * The rules that a schema declares by itself. Throws StartError with every place where a keyword would be ignored: deeper in
+ * the schema, what should be kept back would be told.
+ */
+export function rulesOfSchema(text: string | undefined, at: string): AttributeRule[] {
   const root: unknown = text === undefined ? {} : JSON.parse(text);
   if (!isSchemaObject(root)) return [];
   const properties = isSchemaObject(root.properties) ? root.properties : {};
   const own = Object.entries(properties).filter(([, schema]) => isSchemaObject(schema));
-  requireNoOthers(root, at, new Set(own.map(([, schema]) => schema)));
+  const faults = new StartFaults();
+  findOthers(root, [], new Set(own.map(([, schema]) => schema)), (path, keyword) => {
+    const place = [at, ...path].join("/");
+    faults.add(
+      path,
+      `${place}: "${keyword}" is heeded of the attributes that the schema's own "properties" list, and would be ignored here.`,
+    );
+  });
+  faults.throwIfAny();
   return own.flatMap(([name, schema]) => {
     const { readOnly, writeOnly } = schema as Schema;
     if (readOnly !== true && writeOnly !== true) return [];
@@ -56,68 +80,90 @@ function rulesOfSchema(text: string | undefined, at: string): AttributeRule[] {
   });
 }
 
-function requireNoOthers(schema: Schema, at: string, heeded: ReadonlySet<unknown>): void {
+function findOthers(
+  schema: Schema,
+  path: readonly string[],
+  heeded: ReadonlySet<unknown>,
+  refuse: (path: readonly string[], keyword: string) => void,
+): void {
   const wrong = heeded.has(schema) ? undefined : keywords.find((keyword) => schema[keyword] === true);
-  if (wrong !== undefined) {
-    throw new StartError(
-      `${at}: "${wrong}" is heeded of the attributes that the schema's own "properties" list, and would be ignored here.`,
-    );
-  }
-  for (const { schema: inner, path } of subschemasOf(schema))
-    if (isSchemaObject(inner)) requireNoOthers(inner, `${at}/${path.join("/")}`, heeded);
+  if (wrong !== undefined) refuse(path, wrong);
+  for (const inner of subschemasOf(schema))
+    if (isSchemaObject(inner.schema)) findOthers(inner.schema, [...path, ...inner.path], heeded, refuse);
 }
 
-function requireAttribute(name: string, at: string, collection: Collection): void {
+function requireAttribute(name: string, at: string, collection: Describing): void {
   if (name === "id") throw new StartError(`${at}: the id is everybody's to see, and the service's to set.`);
   const { insteadOf } = attributeFacts(collection, [name]);
   if (insteadOf === undefined) return;
   throw new StartError(`${at} is not an attribute of the schema.${didYouMean(name, insteadOf)}`);
 }
 
-function readRule(declared: unknown, at: string, before: AttributeRule): AttributeRule {
+/** What is said of one attribute; what is not said is not there. */
+function readRule(declared: unknown, at: string): Partial<AttributeRule> {
   if (!isObject(declared) || Object.keys(declared).length === 0) {
     const asks = "must be an object with readOnly, writeOnly or roles";
     throw new StartError(`${at} ${asks}, and is ${shown(declared)}.`);
   }
-  const wrong = Object.keys(declared).find((name) => ![...keywords, "roles"].includes(name));
-  if (wrong !== undefined) {
-    const advice = didYouMean(wrong, [...keywords, "roles"]) || " There are readOnly, writeOnly and roles.";
-    throw new StartError(`${at}.${wrong} is nothing that is said of an attribute.${advice}`);
-  }
-  const { readOnly = before.readOnly, writeOnly = before.writeOnly, roles } = declared;
-  for (const [keyword, value] of Object.entries({ readOnly, writeOnly })) {
-    if (typeof value !== "boolean")
-      throw new StartError(`${at}.${keyword} must be true or false, and is ${shown(value)}.`);
-  }
-  return {
-    ...before,
-    readOnly: readOnly === true,
-    writeOnly: writeOnly === true,
-    roles: readRoles(roles, `${at}.roles`),
+  const faults = new StartFaults();
+  const known = {
+    names: [...keywords, "roles"],
+    refuse: (name: string) => `${at}.${name} is nothing that is said of an attribute.`,
+    advice: "There are readOnly, writeOnly and roles.",
   };
+  const given = withKnownMembers(declared, known, faults);
+  const members = readers.map(([name, read]) =>
+    faults.read([name], () => {
+      const value = given[name];
+      return value === undefined ? {} : { [name]: read(value, `${at}.${name}`) };
+    }),
+  );
+  faults.throwIfAny();
+  return Object.assign({}, ...members.map((member) => member())) as Partial<AttributeRule>;
 }
 
-function readRoles(declared: unknown, at: string): readonly string[] | undefined {
-  if (declared === undefined) return undefined;
+function readTruth(declared: unknown, at: string): boolean {
+  if (typeof declared === "boolean") return declared;
+  throw new StartError(`${at} must be true or false, and is ${shown(declared)}.`);
+}
+
+function readRoles(declared: unknown, at: string): readonly string[] {
   const isRoles =
     Array.isArray(declared) && declared.every((each) => typeof each === "string" && each !== "");
   if (isRoles && declared.length > 0) return declared;
   throw new StartError(`${at} must be a list of roles such as ["hr"], and is ${shown(declared)}.`);
 }
 
-/** What is hidden must not be found by looking for it. */
-function requireUntold({ name, writeOnly, roles }: AttributeRule, at: string, collection: Collection): void {
-  if (!writeOnly && roles === undefined) return;
-  const searched = collection.search.find(([first]) => first === name);
-  if (searched !== undefined) {
+const readers = [
+  ["readOnly", readTruth],
+  ["writeOnly", readTruth],
+  ["roles", readRoles],
+] as const;
+
+/** Throws StartError for every attribute that is searched and not for everybody to see: what is hidden must not be found. */
+export function requireUnsearched(
+  rules: readonly AttributeRule[],
+  search: readonly Path[],
+  at: string,
+): void {
+  const hidden = new Set(
+    rules.filter(({ writeOnly, roles }) => writeOnly || roles !== undefined).map(({ name }) => name),
+  );
+  readEach(search, (path) => {
+    if (!hidden.has(path[0])) return;
     throw new StartError(
-      `${at}.search: ${formatPath(searched)} is not for everybody to see, and would be found by everybody's search.`,
+      `${at}: ${formatPath(path)} is not for everybody to see, and would be found by everybody's search.`,
     );
-  }
-  if (!writeOnly) return;
-  const unique = collection.unique.find(({ path: [first] }) => first === name);
-  if (unique !== undefined)
+  });
+}
+
+/** Throws StartError for every attribute that is unique and that nobody is told: a value that is taken would be told. */
+export function requireTold(rules: readonly AttributeRule[], unique: readonly Unique[], at: string): void {
+  const untold = new Set(rules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name));
+  readEach(unique, ({ path }) => {
+    if (!untold.has(path[0])) return;
     throw new StartError(
-      `${at}.unique: nobody is told ${formatPath(unique.path)}, and a value that is taken would be told.`,
+      `${at}: nobody is told ${formatPath(path)}, and a value that is taken would be told.`,
     );
+  });
 }

@@ -1,13 +1,14 @@
 /** A declared schema becomes a validator. Loaded only when there is a schema, since Ajv takes its time to load. */
 import type { Ajv2020, ErrorObject } from "ajv/dist/2020.js";
 import { StartError } from "../errors.ts";
+import { parsePointer } from "../json/pointer.ts";
 import { closeSchema } from "./closing.ts";
 import { detailOf } from "./details.ts";
 import { createEngine } from "./engine.ts";
 import type { Schema } from "./keywords.ts";
 import { createPatterns } from "./patterns.ts";
 import type { Validator } from "./resource.ts";
-import { checkSchema } from "./schema-check.ts";
+import { checkSchema, type Refuse } from "./schema-check.ts";
 import { toViolations } from "./violations.ts";
 
 /** What looking for every violation may cost: about one for each value, and for each 100 characters. */
@@ -16,9 +17,8 @@ const maxWork = 10_000;
 /** A validator for a schema. Throws StartError with the place below `at`. */
 export function compile(schema: unknown, at: string): Validator {
   const compilePattern = createPatterns();
-  const { root, resolve } = checkSchema(schema, at, compilePattern);
+  const { root, resolve } = checkSchema(schema, { at, compilePattern, checkMetaSchema });
   const engine = createEngine({ compilePattern });
-  requireMetaSchema(engine, root, at);
   const known = closeSchema(root, resolve);
   const isFit = compileChecked(engine, root, at);
   let findAll: typeof isFit | undefined;
@@ -32,12 +32,25 @@ export function compile(schema: unknown, at: string): Validator {
   };
 }
 
-function requireMetaSchema(engine: Ajv2020, schema: Schema, at: string): void {
+/** One for all schemas: it takes its time to compile the meta-schema. */
+let metaEngine: Ajv2020 | undefined;
+
+/**
+ * Refuses each place that the meta-schema refuses, once: it looks at most places several times. What `checkSchema` looks at
+ * itself is left to it: the dialect, and patterns, which are a format of the meta-schema.
+ */
+function checkMetaSchema({ $schema: _, ...schema }: Schema, refuse: Refuse): void {
+  metaEngine ??= createEngine({ compilePattern: createPatterns(), allErrors: true, checkFormats: false });
+  const engine = metaEngine;
   if (engine.validateSchema(schema) === true) return;
-  const error = (engine.errors as ErrorObject[] | null)?.find(({ keyword }) => keyword !== "anyOf");
-  if (error === undefined) throw new StartError(`${at}: the schema is not valid.`);
-  const place = error.instancePath === "" ? "" : ` at ${error.instancePath.slice(1)}`;
-  throw new StartError(`${at}${place}: the value ${detailOf(error)}.`);
+  const told: string[] = [];
+  for (const error of (engine.errors as ErrorObject[]).filter(({ keyword }) => keyword !== "anyOf")) {
+    const place = error.instancePath;
+    if (told.some((each) => `${place}/`.startsWith(`${each}/`) || `${each}/`.startsWith(`${place}/`)))
+      continue;
+    told.push(place);
+    refuse(parsePointer(place) ?? [], `the value ${detailOf(error)}.`);
+  }
 }
 
 function compileChecked(engine: Ajv2020, schema: Schema, at: string): ReturnType<Ajv2020["compile"]> {

@@ -1,6 +1,7 @@
 /** What a new resource gets where the client sent nothing. */
+import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError, type Violation } from "../errors.ts";
-import { parseJson } from "../json/gate.ts";
+import { isObject, parseJson } from "../json/gate.ts";
 import { asFragment, formatPointer } from "../json/pointer.ts";
 import type { Attributes, Validator } from "./resource.ts";
 import { shown } from "./shown.ts";
@@ -34,25 +35,37 @@ const dateForms: readonly ((at: number) => unknown)[] = [
 ];
 
 /**
- * Reads the option `defaults`. `validate` is the schema's validator without what is required. Throws StartError naming
- * the place below `at` for what is no JSON, and for what the schema would refuse in every resource that gets it.
+ * Reads the option `defaults`. `validate` gives the schema's validator without what is required. Throws StartError with every
+ * fault, each with its place below `at`: values that JSON does not have, and values that the schema refuses.
  */
-export function readDefaults(declared: unknown, at: string, validate: Validator): readonly Default[] {
+export function readDefaults(declared: unknown, at: string, validate: () => Validator): readonly Default[] {
   if (declared === undefined) return [];
   if (!isObject(declared)) throw new StartError(`${at} must be an object, and is ${shown(declared)}.`);
-  const defaults = Object.entries(declared).map(([name, value]) => {
+  const faults = new StartFaults();
+  const readable: Default[] = [];
+  for (const [name, value] of Object.entries(declared)) {
     const place = `${at}.${name}`;
-    requireSettable(name, value, place);
-    return { name, valueFor: makerOf(name, value, { place, validate }), namesCaller: value === subject };
-  });
-  // Together, since an attribute may be right beside another only.
-  const attributes = withDefaults({}, defaults, { at: Date.now() });
-  for (const { name } of defaults) {
-    const fault = faultsOf(name, validate(attributes))[0];
-    if (fault !== undefined)
-      throw new StartError(`${at}.${name}: the schema refuses it: ${fault.pointer} ${fault.detail}.`);
+    faults.read([name], () => {
+      requireSettable(name, value, place);
+      const valueFor = makerOf(name, value, { place, validate });
+      readable.push({ name, valueFor, namesCaller: value === subject });
+    });
   }
-  return defaults;
+  faults.read([], () => requireFit(readable, at, validate()));
+  faults.throwIfAny();
+  return readable;
+}
+
+/** Together, since an attribute may be right beside another only. */
+function requireFit(defaults: readonly Default[], at: string, validate: Validator): void {
+  const violations = validate(withDefaults({}, defaults, { at: Date.now() }));
+  const faults = new StartFaults();
+  for (const { name } of defaults) {
+    const [fault] = faultsOf(name, violations);
+    if (fault !== undefined)
+      faults.add([name], `${at}.${name}: the schema refuses it: ${fault.pointer} ${fault.detail}.`);
+  }
+  faults.throwIfAny();
 }
 
 /** The attributes with the defaults of those that are not among them. The value given stays as it is. */
@@ -91,10 +104,10 @@ function requireKeepable(attributes: Attributes, at: string): void {
 function makerOf(
   name: string,
   value: unknown,
-  { place, validate }: { place: string; validate: Validator },
+  { place, validate }: { place: string; validate: () => Validator },
 ): Default["valueFor"] {
   if (value === "$now") {
-    const now = nowOf(name, place, validate);
+    const now = nowOf(name, place, validate());
     return ({ at }) => now(at);
   }
   if (value !== subject) {
@@ -102,7 +115,7 @@ function makerOf(
     return () => plain;
   }
   // Nobody knows yet what callers are called: only that it is a string.
-  if (faultsOf(name, validate({ [name]: "a" })).some(({ code }) => code === "type"))
+  if (faultsOf(name, validate()({ [name]: "a" })).some(({ code }) => code === "type"))
     throw new StartError(`${place}: the schema takes no string for it, and "$subject" is one.`);
   return (creation) => creation.subject;
 }
@@ -136,8 +149,4 @@ function isJson(value: unknown): boolean {
   if (typeof value !== "object" || value === null)
     return value === null || typeof value === "string" || typeof value === "boolean";
   return Object.values(value).every(isJson);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 /** What a collection declares so that lists of it are quick: indexes, and attributes whose words are searched. */
+import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { type Path, parsePath } from "./paths.ts";
 import { shown } from "./shown.ts";
@@ -14,23 +15,46 @@ export type Index = readonly SortKey[];
 
 const maxKeys = 5;
 
-/** Reads the option `indexes`: `["name", ["status", "-publishedAt"]]`. Throws StartError naming the place below `at`. */
-export function readIndexes(declared: unknown, at: string): readonly Index[] {
-  if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, and is ${shown(declared)}.`);
-  const indexes = declared.map((item, n) => readIndex(item, `${at}[${n}]`));
-  const spelled = indexes.map((index) => JSON.stringify(index));
-  const repeated = spelled.findIndex((each, n) => spelled.indexOf(each) < n);
-  if (repeated !== -1) throw new StartError(`${at}[${repeated}] is there twice: leave it out.`);
-  return indexes;
+/** Throws StartError, which names the place `at`, where an attribute cannot be there. */
+type Check = (path: Path, at: string) => void;
+
+/**
+ * Reads the option `indexes`: `["name", ["status", "-publishedAt"]]`. Throws StartError with every fault, each with its place
+ * below `at`.
+ */
+export function readIndexes(declared: unknown, at: string, check: Check = () => {}): readonly Index[] {
+  return readDifferent(declared, at, (item, place) => readIndex(item, place, check));
 }
 
-function readIndex(item: unknown, at: string): Index {
+/** Reads every item of a list of which no two are the same. */
+function readDifferent<Value>(
+  declared: unknown,
+  at: string,
+  read: (item: unknown, at: string) => Value,
+): readonly Value[] {
+  if (declared === undefined) return [];
+  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, and is ${shown(declared)}.`);
+  const seen = new Set<string>();
+  return readEach<unknown, Value>(declared, (item, n) => {
+    const place = `${at}[${n}]`;
+    const value = read(item, place);
+    const spelled = JSON.stringify(value);
+    if (seen.has(spelled)) throw new StartError(`${place} is there twice: leave it out.`);
+    seen.add(spelled);
+    return value;
+  });
+}
+
+function readIndex(item: unknown, at: string, check: Check): Index {
   const keys: readonly unknown[] = Array.isArray(item) ? item : [item];
   if (keys.length === 0 || keys.length > maxKeys) {
     throw new StartError(`${at} must name one to ${maxKeys} attributes, and names ${keys.length}.`);
   }
-  const index = keys.map((key) => readSortKey(key, at));
+  const index = readEach(keys, (key) => {
+    const sortKey = readSortKey(key, at);
+    check(sortKey.path, at);
+    return sortKey;
+  });
   if (new Set(index.map(({ path }) => path.join("."))).size < index.length) {
     throw new StartError(`${at} names an attribute twice.`);
   }
@@ -49,17 +73,16 @@ function readSortKey(key: unknown, at: string): SortKey {
   return { path, descending };
 }
 
-/** Reads the option `search`: `["title", "body"]`. Throws StartError naming the place below `at`. */
-export function readSearch(declared: unknown, at: string): readonly Path[] {
-  if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, and is ${shown(declared)}.`);
-  const paths = declared.map((item, n) => {
+/** Reads the option `search`: `["title", "body"]`. Throws StartError with every fault, each with its place below `at`. */
+export function readSearch(declared: unknown, at: string, check: Check): readonly Path[] {
+  return readDifferent(declared, at, (item, place) => {
     const path = typeof item === "string" ? parsePath(item) : undefined;
-    if (path !== undefined && path[0] !== "id") return path;
-    throw new StartError(
-      `${at}[${n}] must name an attribute such as "title" or "author.name", and is ${shown(item)}.`,
-    );
+    if (path === undefined || path[0] === "id") {
+      throw new StartError(
+        `${place} must name an attribute such as "title" or "author.name", and is ${shown(item)}.`,
+      );
+    }
+    check(path, place);
+    return path;
   });
-  if (new Set(paths.map((path) => path.join("."))).size === paths.length) return paths;
-  throw new StartError(`${at} names an attribute twice.`);
 }

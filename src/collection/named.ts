@@ -1,21 +1,11 @@
 /** Whether what makes lists quick names attributes that can be there: a misspelled one would be ignored. */
 import { StartError } from "../errors.ts";
-import { attributeFacts } from "./attributes.ts";
-import type { Collection } from "./collection.ts";
+import { attributeFacts, type Describing } from "./attributes.ts";
 import { didYouMean } from "./nearest.ts";
 import { formatPath, type Path } from "./paths.ts";
 
-/** Throws StartError, naming the place below `at`, where an index or the search is of what the schema has no room for. */
-export function requireNamed(collection: Collection, at: string): void {
-  for (const [n, index] of collection.indexes.entries())
-    for (const { path } of index) requireAttribute(path, `${at}.indexes[${n}]`, collection);
-  for (const [n, path] of collection.search.entries()) {
-    requireAttribute(path, `${at}.search[${n}]`, collection);
-    requireText(path, `${at}.search[${n}]`, collection);
-  }
-}
-
-function requireAttribute(path: Path, at: string, collection: Collection): void {
+/** Throws StartError where the schema has no room for an attribute. The message begins with `at`. */
+export function requireAttribute(path: Path, at: string, collection: Describing): void {
   for (const depth of path.keys()) {
     const [first, ...inner] = path.slice(0, depth + 1);
     const { insteadOf } = attributeFacts(collection, [first as string, ...inner]);
@@ -28,7 +18,9 @@ function requireAttribute(path: Path, at: string, collection: Collection): void 
   }
 }
 
-function requireText(path: Path, at: string, collection: Collection): void {
+/** As `requireAttribute`, and throws StartError where the attribute holds no text. */
+export function requireText(path: Path, at: string, collection: Describing): void {
+  requireAttribute(path, at, collection);
   const { types } = attributeFacts(collection, path);
   if (types === undefined || types.has("string") || types.has("array")) return;
   const what = [...types].join(" or ");

@@ -44,17 +44,17 @@ export function groupOf(schema: Schema, resolve: Resolve): Set<Schema> {
   return group;
 }
 
-/** Whether checking a value against this schema would come back to it without going deeper into the value. */
-export function isCircular(schema: Schema, resolve: Resolve): boolean {
-  const seen = new Set<unknown>();
+/** The schemas that a value is checked against by this schema: all that it leads to without going deeper into the value. */
+export function schemasReachedFrom(schema: Schema, resolve: Resolve): ReadonlySet<Schema> {
+  const reached = new Set<Schema>();
   const open = sameValue(schema, resolve, ["here", "if", "not"]);
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next === schema) return true;
-    if (!isSchemaObject(next) || seen.has(next)) continue;
-    seen.add(next);
+  while (open.length > 0) {
+    const next = open.pop();
+    if (!isSchemaObject(next) || reached.has(next)) continue;
+    reached.add(next);
     open.push(...sameValue(next, resolve, ["here", "if", "not"]));
   }
-  return false;
+  return reached;
 }
 
 function sameValue(schema: Schema, resolve: Resolve, which: readonly string[]): unknown[] {

@@ -1,6 +1,9 @@
 /** What a collection declares to lead elsewhere: attributes that hold ids of resources which must be there. */
+import { readMembers } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
+import { isObject } from "../json/gate.ts";
 import { attributeFacts, type Describing } from "./attributes.ts";
+import { didYouMean } from "./nearest.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
 import type { Attributes } from "./resource.ts";
 import { shown } from "./shown.ts";
@@ -21,17 +24,23 @@ export type ReferenceDeclaration = string | { readonly collection: string; reado
 
 const onDeletes: readonly unknown[] = ["restrict", "cascade", "clear"] satisfies OnDelete[];
 
-/** Reads the option `references`: `{ "authorId": "users" }`. Throws StartError naming the place below `at`. */
-export function readReferences(declared: unknown, at: string, collection: Describing): readonly Reference[] {
+/** Reads the option `references`: `{ "authorId": "users" }`. Throws StartError with every fault, each with its place below `at`. */
+export function readReferences(
+  declared: unknown,
+  at: string,
+  describing: () => Describing,
+): readonly Reference[] {
   if (declared === undefined) return [];
-  if (typeof declared !== "object" || declared === null || Array.isArray(declared))
-    throw new StartError(
-      `${at} must be an object such as { "authorId": "users" }, and is ${shown(declared)}.`,
-    );
-  const references = Object.entries(declared).map(([name, item]) => readOne(name, item, `${at}.${name}`));
-  for (const reference of references)
-    requireFit(reference, `${at}.${formatPath(reference.path)}`, collection);
-  return references;
+  if (!isObject(declared)) {
+    const example = '{ "authorId": "users" }';
+    throw new StartError(`${at} must be an object such as ${example}, and is ${shown(declared)}.`);
+  }
+  const all = readMembers(declared, (item, name) => {
+    const reference = readOne(name, item, `${at}.${name}`);
+    requireFit(reference, `${at}.${name}`, describing());
+    return reference;
+  });
+  return all.map(([, reference]) => reference);
 }
 
 function readOne(name: string, item: unknown, at: string): Reference {
@@ -39,8 +48,7 @@ function readOne(name: string, item: unknown, at: string): Reference {
   if (path === undefined || path[0] === "id") {
     throw new StartError(`${at}: only attributes such as "authorId" or "author.id" can refer to resources.`);
   }
-  const isObject = typeof item === "object" && item !== null && !Array.isArray(item);
-  const fields = (isObject ? item : { collection: item }) as Attributes;
+  const fields = isObject(item) ? item : { collection: item };
   const { collection, onDelete = "restrict", ...others } = fields;
   if (typeof collection === "string" && onDeletes.includes(onDelete) && Object.keys(others).length === 0)
     return { path, collection, onDelete: onDelete as OnDelete };
@@ -65,21 +73,20 @@ function requireFit({ path, onDelete }: Reference, at: string, collection: Descr
     throw new StartError(`${at}: the schema requires items in the list, so a delete cannot clear them.`);
 }
 
-/** A collection, as far as it refers to others. */
-interface Referring {
-  name: string;
-  references: readonly Reference[];
-}
-
-/** Throws StartError where a reference leads to a collection that is not declared. */
-export function requireTargets(collections: ReadonlyMap<string, Referring>): void {
-  for (const { name, references } of collections.values()) {
-    const lost = references.find(({ collection }) => !collections.has(collection));
-    if (lost === undefined) continue;
-    throw new StartError(
-      `collections.${name}.references.${formatPath(lost.path)}: no collection "${lost.collection}" is declared.`,
-    );
-  }
+/** Throws StartError with every reference that leads to a collection which is not declared. The places begin with `at`. */
+export function requireTargets(
+  references: readonly Reference[],
+  at: string,
+  collections: readonly string[],
+): void {
+  const faults = references
+    .filter(({ collection }) => !collections.includes(collection))
+    .map(({ path, collection }) => {
+      const name = formatPath(path);
+      const text = `${at}.${name}: no collection "${collection}" is declared.${didYouMean(collection, collections)}`;
+      return { path: [name], text };
+    });
+  if (faults.length > 0) throw new StartError(faults);
 }
 
 /** An id that a resource holds, and where. */

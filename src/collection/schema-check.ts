@@ -1,9 +1,10 @@
 /** Refuses what a schema may not be, in words that name the place, before Ajv sees it. */
+import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { formatOf, formats } from "./formats.ts";
 import { isSchemaObject, keywords, type Schema, subschemasOf } from "./keywords.ts";
 import { didYouMean } from "./nearest.ts";
-import { createResolve, groupOf, isCircular, type Resolve } from "./references.ts";
+import { createResolve, groupOf, type Resolve, schemasReachedFrom } from "./references.ts";
 
 /** How large a schema may be. */
 const limits = { bytes: 256 * 1024, nesting: 64, properties: 1000 };
@@ -16,8 +17,8 @@ export interface CheckedSchema {
   resolve: Resolve;
 }
 
-/** Where in the declaration something is wrong, and what. */
-type Refuse = (path: readonly string[], why: string) => never;
+/** Keeps a fault: where in the schema something is wrong, and what. */
+export type Refuse = (path: readonly string[], why: string) => void;
 
 /** What is needed to judge one schema. */
 interface Judge {
@@ -25,42 +26,62 @@ interface Judge {
   compilePattern: (source: string) => unknown;
 }
 
-/** Copies and checks a schema. Throws StartError with the place below `at`. */
+/** What looks for faults in a schema. */
+export interface SchemaCheck {
+  /** The place of the schema, with which messages begin. */
+  at: string;
+  compilePattern: (source: string) => unknown;
+  /** Refuses what the meta-schema refuses. */
+  checkMetaSchema: (root: Schema, refuse: Refuse) => void;
+}
+
+/** Copies and checks a schema. Throws StartError with every fault, each with its place below `at`. */
 export function checkSchema(
   schema: unknown,
-  at: string,
-  compilePattern: (source: string) => unknown,
+  { at, compilePattern, checkMetaSchema }: SchemaCheck,
 ): CheckedSchema {
+  const root = copyOf(schema, at);
+  const faults = new StartFaults();
+  const places = new Set<string>();
   const refuse: Refuse = (path, why) => {
-    throw new StartError(`${at}${path.length === 0 ? "" : ` at ${path.join("/")}`}: ${why}`);
+    places.add(path.join("/"));
+    faults.add(path, messageOf(at, path, why));
   };
-  const root = copyOf(schema, refuse);
   const found = walk(root, { refuse, compilePattern });
+  const refuseOnce: Refuse = (path, why) => {
+    if (!places.has(path.join("/"))) refuse(path, why);
+  };
+  checkMetaSchema(root, refuseOnce);
   const resolve = createResolve(root, anchorsOf(found, refuse));
   for (const [each, path] of found) requireReference(each, { path, found, resolve, refuse });
-  for (const [each, path] of found) {
-    if (isCircular(each, resolve)) refuse(path, "the schema refers to itself without end.");
-  }
-  requireResource(groupOf(root, resolve), refuse);
+  requireEnds(found, resolve, refuse);
+  for (const each of groupOf(root, resolve)) requireResource(each, found.get(each) ?? [], refuseOnce);
+  faults.throwIfAny();
   return { root, resolve };
 }
 
-/** The schema as plain JSON of a bearable size. */
-function copyOf(schema: unknown, refuse: Refuse): Schema {
-  if (!isSchemaObject(schema)) return refuse([], "a schema is an object.");
-  const text = textOf(schema, refuse);
+function messageOf(at: string, path: readonly string[], why: string): string {
+  return `${at}${path.length === 0 ? "" : ` at ${path.join("/")}`}: ${why}`;
+}
+
+/** The schema as plain JSON of a bearable size. Throws StartError. */
+function copyOf(schema: unknown, at: string): Schema {
+  if (!isSchemaObject(schema)) throw new StartError(`${at}: a schema is an object.`);
+  const text = textOf(schema, at);
   if (Buffer.byteLength(text) > limits.bytes)
-    refuse([], `the schema is larger than ${limits.bytes / 1024} kB.`);
+    throw new StartError(`${at}: the schema is larger than ${limits.bytes / 1024} kB.`);
   const copy = JSON.parse(text) as Schema;
-  if (!isWithinNesting(copy, limits.nesting)) refuse([], "the schema is nested more than 32 schemas deep.");
+  if (!isWithinNesting(copy, limits.nesting))
+    throw new StartError(`${at}: the schema is nested more than 32 schemas deep.`);
   return copy;
 }
 
-function textOf(schema: Schema, refuse: Refuse): string {
+function textOf(schema: Schema, at: string): string {
   try {
     return JSON.stringify(schema);
-  } catch {
-    return refuse([], "the schema cannot be written as JSON.");
+  } catch (error) {
+    if (error instanceof StartError) throw error; // a member that is reported in its own place
+    throw new StartError(`${at}: the schema cannot be written as JSON.`);
   }
 }
 
@@ -78,8 +99,6 @@ function walk(root: Schema, judge: Judge): Map<Schema, readonly string[]> {
     requireKeywords(schema, path, judge);
     properties +=
       Object.keys(schema.properties ?? {}).length + Object.keys(schema.patternProperties ?? {}).length;
-    if (properties > limits.properties)
-      judge.refuse([], `the schema has more than ${limits.properties} properties.`);
     for (const inner of subschemasOf(schema)) {
       const place = [...path, ...inner.path];
       if (isSchemaObject(inner.schema)) visit(inner.schema, place);
@@ -88,6 +107,8 @@ function walk(root: Schema, judge: Judge): Map<Schema, readonly string[]> {
     }
   };
   visit(root, []);
+  if (properties > limits.properties)
+    judge.refuse([], `the schema has more than ${limits.properties} properties.`);
   return found;
 }
 
@@ -162,14 +183,27 @@ function requireReference({ $ref }: Schema, { path, found, resolve, refuse }: Re
   );
 }
 
-/** A resource is an object, and its id is not the schema's matter. */
-function requireResource(group: ReadonlySet<Schema>, refuse: Refuse): void {
-  for (const { type, properties, required } of group) {
-    if (type !== undefined && ![type].flat().includes("object"))
-      refuse([], 'a resource is an object, so "type" must be "object".');
-    if (isSchemaObject(properties) && Object.hasOwn(properties, "id"))
-      refuse(["properties", "id"], "the service looks after the id; a schema may not declare it.");
-    if (Array.isArray(required) && required.includes("id"))
-      refuse(["required"], 'the service looks after the id; take "id" out.');
+/** Of schemas that refer to each other in a circle, the first is refused. */
+function requireEnds(found: ReadonlyMap<Schema, readonly string[]>, resolve: Resolve, refuse: Refuse): void {
+  const reported = new Set<Schema>();
+  for (const [each, path] of found) {
+    const reached = schemasReachedFrom(each, resolve);
+    if (reported.has(each) || !reached.has(each)) continue;
+    refuse(path, "the schema refers to itself without end.");
+    for (const schema of reached) reported.add(schema);
   }
+}
+
+/** A resource is an object, and its id is not the schema's matter. */
+function requireResource(
+  { type, properties, required }: Schema,
+  path: readonly string[],
+  refuse: Refuse,
+): void {
+  if (type !== undefined && ![type].flat().includes("object"))
+    refuse([...path, "type"], 'a resource is an object, so "type" must be "object".');
+  if (isSchemaObject(properties) && Object.hasOwn(properties, "id"))
+    refuse([...path, "properties", "id"], "the service looks after the id; a schema may not declare it.");
+  if (Array.isArray(required) && required.includes("id"))
+    refuse([...path, "required"], 'the service looks after the id; take "id" out.');
 }

@@ -1,17 +1,25 @@
 /** Declarations become collections here: their schema is checked, closed and compiled. */
+import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { type AttributesDeclaration, readAttributeRules } from "./attribute-rules.ts";
+import {
+  type AttributesDeclaration,
+  readAttributeRules,
+  requireTold,
+  requireUnsearched,
+  rulesOfSchema,
+} from "./attribute-rules.ts";
 import { type Collection, collectionName, openCollection } from "./collection.ts";
-import { type Default, type DefaultsDeclaration, readDefaults } from "./defaults.ts";
+import { type DefaultsDeclaration, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
-import { requireNamed } from "./named.ts";
-import { type ReferenceDeclaration, readReferences } from "./refers.ts";
+import { requireAttribute, requireText } from "./named.ts";
+import type { Path } from "./paths.ts";
+import { type Reference, type ReferenceDeclaration, readReferences } from "./refers.ts";
 import type { Validator } from "./resource.ts";
 import { shown } from "./shown.ts";
-import { sightOf } from "./sight.ts";
-import { requireUnclaimed } from "./unclaimed.ts";
-import { readUnique, type UniqueDeclaration } from "./unique.ts";
+import { type AttributeRule, sightOf } from "./sight.ts";
+import { requireTimesUndeclared, requireTimesUnnamed } from "./unclaimed.ts";
+import { readUnique, type Unique, type UniqueDeclaration } from "./unique.ts";
 
 /** What a configuration says about one collection. */
 export interface CollectionDeclaration {
@@ -37,68 +45,156 @@ export interface CollectionDeclaration {
   readonly attributes?: AttributesDeclaration;
 }
 
-/** A collection as declared. Throws StartError when the declaration is wrong. */
+/** A collection as declared. Throws StartError with everything that is wrong with the declaration. */
 export async function defineCollection(
   name: string,
   declaration: CollectionDeclaration,
 ): Promise<Collection> {
-  if (!collectionName.test(name)) {
-    throw new StartError(
-      `collections: "${name}" cannot be the name of a collection; a name is a letter followed by at most 62 letters, digits, "_" or "-".`,
-    );
-  }
-  const { id = "uuid", schema } = declaration;
-  if (typeof id !== "string" || !Object.hasOwn(idKinds, id)) {
-    throw new StartError(
-      `collections.${name}.id must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`,
-    );
-  }
-  const indexes = readIndexes(declaration.indexes, `collections.${name}.indexes`);
-  const search = readSearch(declaration.search, `collections.${name}.search`);
-  const requirePreconditions = readTruth(
-    declaration.requirePreconditions,
-    `collections.${name}.requirePreconditions`,
-  );
-  const timestamps = readTruth(declaration.timestamps, `collections.${name}.timestamps`);
-  const collection = {
+  const faults = new StartFaults();
+  const { whole } = await readCollection(name, declaration, faults);
+  faults.throwIfAny();
+  return whole();
+}
+
+/** A collection as far as its declaration is sound. What has faults throws a StartError without faults. */
+export interface CollectionReading {
+  references: () => readonly Reference[];
+  /** With what the schema says, and nothing that is declared beside it. */
+  described: () => Collection;
+  /** Everything that is declared. */
+  whole: () => Collection;
+}
+
+/** Reads a declaration part by part. What is wrong goes to the faults, below the names of the parts. */
+export async function readCollection(
+  name: string,
+  declaration: CollectionDeclaration,
+  faults: StartFaults,
+): Promise<CollectionReading> {
+  const at = `collections.${name}`;
+  const part: Part = (option, read) =>
+    faults.read([option], () => read(declaration[option], `${at}.${option}`));
+
+  faults.read([], () => requireName(name));
+  const idKind = part("id", readIdKind);
+  const requirePreconditions = part("requirePreconditions", readTruth);
+  const timestamps = part("timestamps", readTruth);
+  const schema = await faults.wait(["schema"], () => schemaOf(declaration.schema, `${at}.schema`));
+  const described = faults.read([], () => ({
     ...openCollection(name),
-    idKind: id,
-    indexes,
-    search,
-    requirePreconditions,
-    timestamps,
+    ...schema(),
+    timestamps: timestamps(),
+  }));
+  const lists = readLists(part, described);
+  const links = readLinks(part, described);
+  const withoutRequired = await faults.wait([], () => validatorForDefaults(declaration, schema));
+  const defaults = part("defaults", (declared, place) => {
+    requireTimesUnnamed(declared, place, described);
+    return readDefaults(declared, place, withoutRequired);
+  });
+  const attributeRules = readRules(part, described, { ...lists, ...links });
+  return {
+    references: links.references,
+    described: faults.read([], () =>
+      Object.defineProperty({ ...described() }, "idKind", { get: idKind, enumerable: true }),
+    ),
+    whole: () => ({
+      ...described(),
+      idKind: idKind(),
+      indexes: lists.indexes(),
+      search: lists.search(),
+      unique: links.unique(),
+      references: links.references(),
+      requirePreconditions: requirePreconditions(),
+      defaults: defaults(),
+      attributeRules: attributeRules(),
+      sight: sightOf(attributeRules(), []),
+    }),
   };
-  const whole = schema === undefined ? collection : await withSchema(collection, schema);
-  requireNamed(whole, `collections.${name}`);
-  if (timestamps) requireUnclaimed(declaration, `collections.${name}`, whole);
-  const unique = readUnique(declaration.unique, `collections.${name}.unique`, whole);
-  const references = readReferences(declaration.references, `collections.${name}.references`, whole);
-  const defaults = await defaultsOf(declaration.defaults, `collections.${name}`, schema);
-  const ready = { ...whole, unique, references, defaults };
-  const attributeRules = readAttributeRules(declaration.attributes, `collections.${name}`, ready);
-  return { ...ready, attributeRules, sight: sightOf(attributeRules, []) };
 }
 
-async function withSchema(collection: Collection, schema: unknown): Promise<Collection> {
-  const validate = await compileSchema(schema, `collections.${collection.name}.schema`);
-  return { ...collection, schema: JSON.stringify(schema), validate };
+/** Reads an option of a collection; `read` gets what is declared, and the place that messages begin with. */
+type Part = <Value>(
+  option: keyof CollectionDeclaration,
+  read: (declared: unknown, at: string) => Value,
+) => () => Value;
+
+/** What makes lists quick. */
+function readLists(part: Part, described: () => Collection) {
+  return {
+    indexes: part("indexes", (declared, at) =>
+      readIndexes(declared, at, (path, place) => requireAttribute(path, place, described())),
+    ),
+    search: part("search", (declared, at) =>
+      readSearch(declared, at, (path, place) => requireText(path, place, described())),
+    ),
+  };
 }
 
-function readTruth(value: unknown, at: string): boolean {
-  if (value === undefined) return false;
-  if (typeof value === "boolean") return value;
-  throw new StartError(`${at} must be true or false, and is ${shown(value)}.`);
+/** What the resources are to each other. */
+function readLinks(part: Part, described: () => Collection) {
+  return {
+    unique: part("unique", (declared, at) => {
+      requireTimesUnnamed(declared, at, described);
+      return readUnique(declared, at, described);
+    }),
+    references: part("references", (declared, at) => {
+      requireTimesUnnamed(declared, at, described);
+      return readReferences(declared, at, described);
+    }),
+  };
+}
+
+/** What is said of single attributes, in the schema too. */
+function readRules(
+  part: Part,
+  described: () => Collection,
+  { search, unique }: { search: () => readonly Path[]; unique: () => readonly Unique[] },
+): () => readonly AttributeRule[] {
+  part("schema", (_, at) => requireTimesUndeclared(described(), at));
+  const schemaRules = part("schema", (_, at) => rulesOfSchema(described().schema, at));
+  const rules = part("attributes", (declared, at) =>
+    readAttributeRules(declared, at, { describing: described, schemaRules }),
+  );
+  part("search", (_, at) => requireUnsearched(rules(), search(), at));
+  part("unique", (_, at) => requireTold(rules(), unique(), at));
+  return rules;
+}
+
+function requireName(name: string): void {
+  if (collectionName.test(name)) return;
+  throw new StartError(
+    `collections: "${name}" cannot be the name of a collection; a name is a letter followed by at most 62 letters, digits, "_" or "-".`,
+  );
+}
+
+function readIdKind(declared: unknown, at: string): IdKind {
+  const id = declared === undefined ? "uuid" : declared;
+  if (typeof id === "string" && Object.hasOwn(idKinds, id)) return id as IdKind;
+  throw new StartError(`${at} must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`);
+}
+
+function readTruth(declared: unknown, at: string): boolean {
+  if (declared === undefined) return false;
+  if (typeof declared === "boolean") return declared;
+  throw new StartError(`${at} must be true or false, and is ${shown(declared)}.`);
+}
+
+async function schemaOf(declared: unknown, at: string): Promise<Pick<Collection, "schema" | "validate">> {
+  const { schema, validate } = openCollection("");
+  if (declared === undefined) return { schema, validate };
+  return { validate: await compileSchema(declared, at), schema: JSON.stringify(declared) };
 }
 
 /** A resource may lack what a client must send: only what the defaults say is looked at. */
-async function defaultsOf(
-  declared: unknown,
-  at: string,
-  schema: { readonly required?: unknown } = {},
-): Promise<readonly Default[]> {
-  if (declared === undefined) return [];
-  const { required: _, ...others } = schema;
-  return readDefaults(declared, `${at}.defaults`, await compileSchema(others, `${at}.schema`));
+async function validatorForDefaults(
+  { defaults, schema: declared = {} }: CollectionDeclaration,
+  schema: () => Pick<Collection, "validate">,
+): Promise<Validator> {
+  const { validate } = schema(); // throws where the schema has faults
+  if (defaults === undefined) return validate;
+  const { required: _, ...others } = declared as { readonly required?: unknown };
+  return compileSchema(others, "schema");
 }
 
 /** Checks a schema and makes a validator of it. Throws StartError naming the place below `at`. */

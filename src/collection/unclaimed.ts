@@ -1,29 +1,38 @@
 /** Whether what is declared leaves the service's own times to the service. */
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
-import { attributeFacts } from "./attributes.ts";
-import type { Collection } from "./collection.ts";
+import { attributeFacts, type Describing } from "./attributes.ts";
 import { parsePath } from "./paths.ts";
 import { timestampNames } from "./timestamps.ts";
 
-/** What may name attributes beside the schema. None of it has been checked yet. */
-type Claims = Partial<Readonly<Record<(typeof claiming)[number], unknown>>>;
+/**
+ * Throws StartError where the schema of a collection with timestamps declares or requires one of them. The message begins
+ * with `at`.
+ */
+export function requireTimesUndeclared(collection: Describing, at: string): void {
+  if (!collection.timestamps) return;
+  const withoutTimes = { ...collection, timestamps: false };
+  refuse(at, (name) => {
+    const { isDeclared, isRequired } = attributeFacts(withoutTimes, [name]);
+    return isDeclared || isRequired === true;
+  });
+}
 
-const claiming = ["unique", "references", "defaults"] as const;
+/**
+ * Throws StartError where an option such as `unique` names one of the timestamps of a collection that has them. The option
+ * need not have been checked. The message begins with `at`.
+ */
+export function requireTimesUnnamed(option: unknown, at: string, describing: () => Describing): void {
+  const named = namesIn(option);
+  const isNamed = (name: string) => named.includes(name);
+  if (timestampNames.some(isNamed) && describing().timestamps) refuse(at, isNamed);
+}
 
-/** Throws StartError where what is declared beside `timestamps` lays claim to one of them. */
-export function requireUnclaimed(declaration: Claims, at: string, collection: Collection): void {
-  for (const name of timestampNames) {
-    const facts = attributeFacts({ ...collection, timestamps: false }, [name]);
-    const isInSchema = facts.isDeclared || facts.isRequired === true;
-    const claim = isInSchema
-      ? "schema"
-      : claiming.find((option) => namesIn(declaration[option]).includes(name));
-    if (claim === undefined) continue;
-    throw new StartError(
-      `${at}.${claim}: with timestamps the service looks after "${name}" itself: leave it out here.`,
-    );
-  }
+function refuse(at: string, isClaimed: (name: string) => boolean): void {
+  const faults = timestampNames
+    .filter(isClaimed)
+    .map((name) => `${at}: with timestamps the service looks after "${name}" itself: leave it out here.`);
+  if (faults.length > 0) throw new StartError(faults.map((text) => ({ path: [], text })));
 }
 
 /** The attributes that an option is about, as far as it is readable. */

@@ -1,4 +1,5 @@
 /** What a collection declares to be there once: attributes of which no two resources may have the same value. */
+import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { attributeFacts, type Describing } from "./attributes.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";
@@ -19,18 +20,22 @@ export type UniqueDeclaration = string | { readonly attribute: string; readonly 
 const maxLength = 500;
 
 /**
- * Reads the option `unique`: `["email", { "attribute": "name", "ignoreCase": true }]`. Throws StartError naming the place
- * below `at`, also where the schema does not say that the attribute is one short scalar.
+ * Reads the option `unique`: `["email", { "attribute": "name", "ignoreCase": true }]`. Throws StartError with every fault, each
+ * with its place below `at`, also where the schema does not say that the attribute is one short scalar.
  */
-export function readUnique(declared: unknown, at: string, collection: Describing): readonly Unique[] {
+export function readUnique(declared: unknown, at: string, describing: () => Describing): readonly Unique[] {
   if (declared === undefined) return [];
   if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, and is ${shown(declared)}.`);
-  const all = declared.map((item, n) => readOne(item, `${at}[${n}]`));
-  for (const [n, unique] of all.entries()) requireScalar(unique, `${at}[${n}]`, collection);
-  const names = all.map(({ path }) => formatPath(path));
-  const repeated = names.findIndex((name, n) => names.indexOf(name) < n);
-  if (repeated !== -1) throw new StartError(`${at}[${repeated}] is there twice: leave it out.`);
-  return all;
+  const seen = new Set<string>();
+  return readEach<unknown, Unique>(declared, (item, n) => {
+    const place = `${at}[${n}]`;
+    const unique = readOne(item, place);
+    const name = formatPath(unique.path);
+    if (seen.has(name)) throw new StartError(`${place} is there twice: leave it out.`);
+    seen.add(name);
+    requireScalar(unique, place, describing());
+    return unique;
+  });
 }
 
 function readOne(item: unknown, at: string): Unique {

@@ -31,8 +31,12 @@ function flagOf({ flag, about, shownDefault }: Described): Option {
 
 type Described = Required<Pick<TableOption<unknown>, "flag" | "about" | "shownDefault">>;
 
-/** The configuration that flags, environment and file come to. Throws StartError. */
-export async function configOf(flags: Readonly<Record<string, unknown>>, env: Environment): Promise<Config> {
+/** The configuration that flags, environment and file come to. Throws StartError with everything that is wrong with it. */
+export async function configOf(
+  flags: Readonly<Record<string, unknown>>,
+  env: Environment,
+  { reportsFiles = false } = {},
+): Promise<Config> {
   const { loadConfig } = await import("../config.ts"); // --help needs none of what it brings along
-  return loadConfig({ flags, env, cwd: process.cwd() });
+  return loadConfig({ flags, env, cwd: process.cwd(), reportsFiles });
 }

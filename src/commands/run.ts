@@ -1,7 +1,7 @@
 /** The commands, and what becomes of their errors. */
 import { Command, CommanderError } from "commander";
 import { about } from "../about.ts";
-import { Problem, StartError } from "../errors.ts";
+import { describeFaults, Problem, StartError } from "../errors.ts";
 import { checkCommand } from "./check.ts";
 import { copyCommand } from "./copy.ts";
 import { eraseCommand } from "./erase.ts";
@@ -93,8 +93,14 @@ function toOneLine(text: string): string {
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // commander has printed it
   if (error instanceof StartError || error instanceof Problem) {
-    process.stderr.write(`holdfast: ${toOneLine(error.message)}\n`);
+    process.stderr.write(`holdfast: ${messageOf(error)}\n`);
     return 1;
   }
   throw error;
+}
+
+/** Each fault is one line. */
+function messageOf(error: StartError | Problem): string {
+  const texts = error instanceof StartError ? error.faults.map(({ text }) => text) : [error.message];
+  return describeFaults(texts.map(toOneLine));
 }

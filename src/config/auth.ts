@@ -2,23 +2,16 @@
 import { resolve } from "node:path";
 import type { AuthSettings, JwksPlace } from "../access/settings.ts";
 import { StartError } from "../errors.ts";
-import { type createLookup, type FileContent, inFile } from "./values.ts";
+import type { FileContent, Get } from "./values.ts";
 
 /** Where credentials come from, `undefined` without `auth`. Throws StartError where `auth` names no source. */
-export function authOf(
-  content: FileContent,
-  get: ReturnType<typeof createLookup>,
-  { cwd, file }: { cwd: string; file: string | undefined },
-): AuthSettings | undefined {
+export function authOf(content: FileContent, get: Get, cwd: string): AuthSettings | undefined {
   if (content.auth === undefined) return undefined;
   const keys = get("auth.keys");
   const jwt = get("auth.jwt");
   if (!keys && jwt === undefined) {
-    throw inFile(
-      new StartError(
-        "auth names no source of credentials, so nobody could get in: add keys: true, or jwt, or take auth out.",
-      ),
-      file,
+    throw new StartError(
+      "auth names no source of credentials, so nobody could get in: add keys: true, or jwt, or take auth out.",
     );
   }
   return { keys, jwt: jwt === undefined ? undefined : { ...jwt, jwks: fromFolder(jwt.jwks, cwd) } };

@@ -1,6 +1,7 @@
 /** Finds and reads the configuration file. */
 import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
+import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError } from "../errors.ts";
 import { parseJson } from "../json/gate.ts";
 import type { JsonLimits } from "../json/limits.ts";
@@ -18,18 +19,27 @@ export interface FileChoice {
   deadlineMs: number;
 }
 
-/** The file and what it says; nothing at all where there is none. Throws StartError. */
-export async function readConfigFile(
-  cwd: string,
-  { named, deadlineMs }: FileChoice,
-): Promise<{ file: string | undefined; content: FileContent }> {
+/** A file and what it says; nothing at all where there is none. */
+export interface FoundFile {
+  /** As messages name it. */
+  file: string | undefined;
+  content: FileContent;
+  /** Those found so far. What has faults throws a StartError without faults when it is read. */
+  faults: StartFaults;
+}
+
+/** Finds and reads the file. Throws StartError where nothing of it can be read. */
+export async function readConfigFile(cwd: string, { named, deadlineMs }: FileChoice): Promise<FoundFile> {
   const file = named ?? onlyFile(cwd);
-  if (file === undefined) return { file, content: {} };
+  const faults = new StartFaults(file);
+  if (file === undefined) return { file, content: {}, faults };
   const path = resolve(cwd, file);
   if (!existsSync(path)) throw new StartError(`There is no configuration file at ${path}.`);
   const content =
-    extname(path) === ".json" ? readJson(path, file) : await importConfiguration(path, { file, deadlineMs });
-  return { file, content: requirePlainObject(content, `${file}: the configuration`) };
+    extname(path) === ".json"
+      ? readJson(path, file)
+      : await importConfiguration(path, { file, deadlineMs, faults });
+  return { file, content: requirePlainObject(content, `${file}: the configuration`), faults };
 }
 
 /** Two files would leave one of them ignored. */

@@ -3,9 +3,7 @@ import { resolve } from "node:path";
 import type { AuthSettings } from "../access/settings.ts";
 import type { HttpSettings, Limits } from "../http/settings.ts";
 import type { TlsFiles } from "../http/wire/tls.ts";
-import type { createLookup } from "./values.ts";
-
-type Get = ReturnType<typeof createLookup>;
+import type { Get } from "./values.ts";
 
 /** How the service speaks HTTP. Throws StartError for what is wrong with an option. */
 export function httpOf(
@@ -26,8 +24,8 @@ export function httpOf(
   };
 }
 
-/** Paths in it begin at the working directory, as the store's does. */
-function tlsOf(files: TlsFiles | undefined, cwd: string): TlsFiles | undefined {
+/** The files to encrypt with; their paths begin at the working directory, as the store's does. */
+export function tlsOf(files: TlsFiles | undefined, cwd: string): TlsFiles | undefined {
   return files && { cert: resolve(cwd, files.cert), key: resolve(cwd, files.key) };
 }
 

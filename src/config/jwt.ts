@@ -2,8 +2,9 @@
 import { type Algorithm, allAlgorithms } from "../access/jwt/algorithms.ts";
 import { holdsSecrets, readKeySet } from "../access/jwt/key-set.ts";
 import type { JwksPlace, JwtSettings } from "../access/settings.ts";
-import { didYouMean } from "../collection/nearest.ts";
+import { withKnownMembers } from "../collection/members.ts";
 import { shown } from "../collection/shown.ts";
+import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/hosts.ts";
 import { text, texts, truth } from "./readers.ts";
@@ -22,49 +23,56 @@ const known = [
   "scopeClaim",
 ];
 
-/** Whose tokens are taken. Throws StartError with the place of what is wrong. */
+/** Whose tokens are taken. Throws StartError with everything that is wrong, each with its place. */
 export function jwtSettings(value: unknown): JwtSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new StartError(`${at} must be an object with issuer, audience and jwks.`); // it may be a token
   }
-  const given = value as Readonly<Record<string, unknown>>;
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    const instead = didYouMean(name, known).trimStart() || `Known are ${known.join(", ")}.`;
-    throw new StartError(`${at}.${name} is not an option. ${instead}`);
-  }
-  const get = getterOf(given);
-  const algorithms = get("algorithms", algorithmNames) ?? allAlgorithms;
+  const faults = new StartFaults();
+  const refuse = (name: string) => `${at}.${name} is not an option.`;
+  const given = withKnownMembers(value as Record<string, unknown>, { names: known, refuse }, faults);
+  const part = <Value>(name: string, read: (value: unknown) => Value) =>
+    faults.read([name], () => readMember(name, given[name], read));
+  const needed = <Value>(name: string, read: (value: unknown) => Value) => {
+    const member = part(name, read);
+    return faults.read([name], () => required(name, member()));
+  };
+  const algorithms = part("algorithms", algorithmNames);
+  const members = {
+    issuer: needed("issuer", text),
+    audience: needed("audience", audience),
+    jwks: needed("jwks", (place) => jwksPlace(place, () => algorithms() ?? allAlgorithms)),
+    onlyAccessTokens: part("onlyAccessTokens", truth),
+    subject: part("subjectClaim", text),
+    roles: part("rolesClaim", text),
+    tenant: part("tenantClaim", text),
+    scope: part("scopeClaim", text),
+  };
+  faults.throwIfAny();
   return {
-    issuer: required("issuer", get("issuer", text)),
-    audience: required("audience", get("audience", audience)),
-    jwks: required(
-      "jwks",
-      get("jwks", (place) => jwksPlace(place, algorithms)),
-    ),
-    algorithms,
-    onlyAccessTokens: get("onlyAccessTokens", truth) ?? false,
+    issuer: members.issuer(),
+    audience: members.audience(),
+    jwks: members.jwks(),
+    algorithms: algorithms() ?? allAlgorithms,
+    onlyAccessTokens: members.onlyAccessTokens() ?? false,
     claims: {
-      subject: get("subjectClaim", text) ?? "sub",
-      roles: get("rolesClaim", text) ?? "roles",
-      tenant: get("tenantClaim", text),
-      scope: get("scopeClaim", text),
+      subject: members.subject() ?? "sub",
+      roles: members.roles() ?? "roles",
+      tenant: members.tenant(),
+      scope: members.scope(),
     },
   };
 }
 
-function getterOf(given: Readonly<Record<string, unknown>>) {
-  return <Value>(name: string, read: (value: unknown) => Value): Value | undefined => {
-    const value = given[name];
-    if (value === undefined) return undefined;
-    try {
-      return read(value);
-    } catch (error) {
-      if (error instanceof StartError) throw error;
-      const said = name === "jwks" ? "" : `, and is ${shown(value)}`; // keys and addresses may hold secrets
-      throw new StartError(`${at}.${name} ${(error as Error).message}${said}.`);
-    }
-  };
+function readMember<Value>(name: string, value: unknown, read: (value: unknown) => Value): Value | undefined {
+  if (value === undefined) return undefined;
+  try {
+    return read(value);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const said = name === "jwks" ? "" : `, and is ${shown(value)}`; // keys and addresses may hold secrets
+    throw new StartError(`${at}.${name} ${(error as Error).message}${said}.`);
+  }
 }
 
 function required<Value>(name: string, value: Value | undefined): Value {
@@ -93,11 +101,12 @@ const algorithmNames = (value: unknown): readonly Algorithm[] => {
   );
 };
 
-const jwksPlace = (value: unknown, algorithms: readonly Algorithm[]): JwksPlace => {
+const jwksPlace = (value: unknown, algorithms: () => readonly Algorithm[]): JwksPlace => {
   if (typeof value === "object") {
     if (holdsSecrets(value)) throw new StartError(`${at}.jwks holds a secret: leave only the public keys.`);
+    const taken = algorithms();
     try {
-      readKeySet(value, algorithms);
+      readKeySet(value, taken);
     } catch (error) {
       throw new StartError(`${at}.jwks: ${(error as Error).message}.`);
     }

@@ -4,9 +4,9 @@ import { readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { basename, extname } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { toPlain } from "./plain.ts";
-import { inFile } from "./values.ts";
 
 /** How a module is imported. */
 export interface ImportOptions {
@@ -14,14 +14,16 @@ export interface ImportOptions {
   file: string;
   /** Until its top level must be done, in milliseconds. */
   deadlineMs: number;
+  /** Where faults in what it exports go to. */
+  faults: StartFaults;
 }
 
-/** What the module at a path exports, as plain data. Throws StartError. */
+/** What the module at a path exports, as plain data. Throws StartError where there is none. */
 export async function importConfiguration(path: string, options: ImportOptions): Promise<unknown> {
   const { file } = options;
   const real = realpathSync(path); // as Node names the modules that it loads
   try {
-    return await watch(readExport(real, file), options);
+    return await watch(readExport(real, options), options);
   } catch (error) {
     if (error instanceof StartError) throw error;
     if (isCommonJs(error)) {
@@ -33,15 +35,11 @@ export async function importConfiguration(path: string, options: ImportOptions):
   }
 }
 
-async function readExport(path: string, file: string): Promise<unknown> {
+async function readExport(path: string, { file, faults }: ImportOptions): Promise<unknown> {
   const module = await importAs(formatOf(path), path);
   if (module.default === undefined)
     throw new StartError(`${file} has no default export; write: export default defineConfig({ … })`);
-  try {
-    return toPlain(module.default);
-  } catch (error) {
-    throw inFile(error, file);
-  }
+  return toPlain(module.default, faults);
 }
 
 /**

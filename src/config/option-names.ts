@@ -1,7 +1,8 @@
 /** Names of options and of environment variables: whatever is meant for Holdfast and not known keeps it from starting. */
 
 import type { GuardedDeclaration } from "../access/declaration.ts";
-import { didYouMean } from "../collection/nearest.ts";
+import { didYouMean, nearestTo } from "../collection/nearest.ts";
+import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { options } from "./options.ts";
 
@@ -22,20 +23,39 @@ const knownOptions = {
   ],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };
 
-/** Throws StartError for a member of the file that no option has, naming its place and the nearest known option. */
-export function requireOptionNames(
+/** Which object of the file is meant. */
+interface Where {
+  /** The members that lead to it from where faults are gathered. */
+  path: readonly string[];
+  /** How messages name it. @default the path with dots */
+  at?: string;
+  level: keyof typeof knownOptions;
+}
+
+/**
+ * The object, after its members that no option has were added to the faults, each with the nearest known option. What a
+ * misspelled member may be meant for is not missing: reading it throws a StartError without faults.
+ */
+export function withKnownNames(
   given: Readonly<Record<string, unknown>>,
-  at: string,
-  level: keyof typeof knownOptions,
-): void {
-  const group = at === "" || level === "collection" ? "" : `${at}.`;
+  { path, at = path.join("."), level }: Where,
+  faults: StartFaults,
+): Readonly<Record<string, unknown>> {
+  const group = level === "collection" ? "" : path.map((each) => `${each}.`).join("");
   const known: readonly string[] = knownOptions[level];
-  for (const name of Object.keys(given)) {
-    const path = `${group}${name}`;
-    const shown = at === "" ? name : `${at}.${name}`;
-    if (known.includes(path) || known.some((each) => each.startsWith(`${path}.`))) continue;
-    throw new StartError(`${shown} is not an option. ${whatInstead(name, path, level)}`);
+  const isKnown = (name: string) =>
+    known.includes(group + name) || known.some((each) => each.startsWith(`${group}${name}.`));
+  const unknown = Object.keys(given).filter((name) => !isKnown(name));
+  for (const name of unknown) {
+    const place = at === "" ? name : `${at}.${name}`;
+    faults.add([...path, name], `${place} is not an option. ${whatInstead(name, group + name, level)}`);
   }
+  if (unknown.length === 0) return given;
+  const meant = unknown.map((name) => nearestTo(group + name, candidatesOf(level)) ?? "");
+  return withUnreadable(
+    given,
+    meant.filter((name) => name.startsWith(group)).map((name) => firstOf(name.slice(group.length))),
+  );
 }
 
 function whatInstead(name: string, path: string, level: keyof typeof knownOptions): string {
@@ -47,8 +67,17 @@ function whatInstead(name: string, path: string, level: keyof typeof knownOption
   const known: readonly string[] = knownOptions[level];
   const misplaced = known.find((each) => each.endsWith(`.${name}`));
   if (misplaced !== undefined) return `It stands at ${misplaced}.`;
-  const groups = known.map((each) => each.split(".")[0] as string);
-  return nearestOr(path, [...new Set([...known, ...groups])], known);
+  return nearestOr(path, candidatesOf(level), known);
+}
+
+/** The names that a misspelled one may be meant for: the groups of options too. */
+function candidatesOf(level: keyof typeof knownOptions): readonly string[] {
+  const known: readonly string[] = knownOptions[level];
+  return [...new Set([...known, ...known.map(firstOf)])];
+}
+
+function firstOf(name: string): string {
+  return name.split(".", 1).join("");
 }
 
 /** What was meant, or else what there is. */
@@ -75,13 +104,14 @@ const testVariables = [
   "HOLDFAST_STARTED_POSTGRES",
 ];
 
-/** Throws StartError for a variable of the environment that is meant for Holdfast and that it does not know. */
+/** Throws StartError with every variable of the environment that is meant for Holdfast and that it does not know. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {
-  const unknown = Object.keys(env).find(
+  const unknown = Object.keys(env).filter(
     (name) => name.startsWith("HOLDFAST_") && !variables.includes(name) && !testVariables.includes(name),
   );
-  if (unknown === undefined) return;
-  throw new StartError(
-    `${unknown} is not a variable that Holdfast reads from the environment. ${nearestOr(unknown, variables)}`,
-  );
+  const faults = unknown.map((name) => ({
+    path: [],
+    text: `${name} is not a variable that Holdfast reads from the environment. ${nearestOr(name, variables)}`,
+  }));
+  if (faults.length > 0) throw new StartError(faults);
 }

@@ -1,29 +1,60 @@
 /** What a configuration module exports becomes plain data here: a module may hold anything, getters included. */
+import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * A copy of a module's configuration. Throws StartError for what would be ignored, such as a Map, and inside of
- * schemas for everything that JSON does not have; what a getter throws passes through.
+ * A copy of a module's configuration. Faults are what would be ignored, such as a Map, and inside of schemas everything that
+ * JSON does not have; in the copy, such members throw a StartError without faults when they are read. What a getter throws
+ * passes through.
  */
-export function toPlain(configuration: unknown): unknown {
-  return copyOf(configuration, [], new Set());
+export function toPlain(configuration: unknown, faults: StartFaults): unknown {
+  return faults.valueOf(copyOf(configuration, { path: [], around: new Set(), faults }));
 }
 
 type Path = readonly string[];
 
-function copyOf(value: unknown, path: Path, around: ReadonlySet<unknown>): unknown {
+interface Place {
+  path: Path;
+  /** The objects that the value is in. */
+  around: ReadonlySet<unknown>;
+  faults: StartFaults;
+}
+
+/** Gives a function that gives the copy. */
+function copyOf(value: unknown, { path, around, faults }: Place): () => unknown {
   const fault = faultOf(value, isInSchema(path)) ?? (around.has(value) ? "refers to itself" : undefined);
-  if (fault !== undefined) throw new StartError(`${placeOf(path)} ${fault}.`);
-  if (typeof value !== "object" || value === null) return value;
-  const within = new Set(around).add(value);
-  if (Array.isArray(value)) {
-    return Array.from(value, (item, index) => copyOf(item, [...path, String(index)], within));
+  if (fault !== undefined) {
+    return faults.read(path, () => {
+      throw new StartError(`${placeOf(path)} ${fault}.`);
+    });
   }
-  const members = Object.entries(value).map(([name, inner]) => [
-    name,
-    copyOf(inner, [...path, name], within),
-  ]);
-  return Object.fromEntries(members);
+  if (typeof value !== "object" || value === null) return () => value;
+  const within = { around: new Set(around).add(value), faults };
+  const copyMember = (inner: unknown, name: string) => copyOf(inner, { ...within, path: [...path, name] });
+  const copy = Array.isArray(value)
+    ? withMembers(
+        [],
+        Array.from(value, (item, n) => [String(n), copyMember(item, String(n))]),
+      )
+    : withMembers(
+        {},
+        Object.entries(value).map(([name, inner]) => [name, copyMember(inner, name)]),
+      );
+  return () => copy;
+}
+
+/** Members that cannot be read become getters. */
+function withMembers(holder: object, members: readonly (readonly [string, () => unknown])[]): object {
+  for (const [name, get] of members) Object.defineProperty(holder, name, memberOf(get));
+  return holder;
+}
+
+function memberOf(get: () => unknown): PropertyDescriptor {
+  try {
+    return { value: get(), enumerable: true, writable: true, configurable: true };
+  } catch {
+    return { get, enumerable: true };
+  }
 }
 
 const notJson = "which JSON does not have";

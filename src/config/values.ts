@@ -1,43 +1,46 @@
-/** Finds an option's value among flags, environment and file, and checks it. */
+/** Finds the options' values among flags, environment and file, and checks them. */
 import { shown } from "../collection/shown.ts";
+import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { longFlagOf, type Option } from "./option.ts";
-import { requireOptionNames } from "./option-names.ts";
+import { withKnownNames } from "./option-names.ts";
 import { type OptionName, type OptionValue, options } from "./options.ts";
 
 /** A file's content. */
 export type FileContent = Readonly<Record<string, unknown>>;
 
-interface Sources {
+/** Where values come from that are not in the file. */
+export interface OutsideFile {
+  /** The command line's flags by camel-case name; those of commands that mean no option are ignored. */
   flags: Readonly<Record<string, unknown>>;
   env: Readonly<Record<string, string | undefined>>;
-  content: FileContent;
-  file: string | undefined;
 }
+
+/** What flags and the environment say of options. */
+type Given = ReadonlyMap<string, () => unknown>;
+
+/** Gives the checked value of an option. Throws a StartError without faults where the value has some. */
+export type Get = <Name extends OptionName>(name: Name) => OptionValue<Name>;
 
 /** The options of the file that hold others. */
 const groups = new Set(
   Object.keys(options).flatMap((name) => (name.includes(".") ? [name.split(".")[0] as string] : [])),
 );
 
-/** Throws StartError when the file has a member that is no option. */
-export function requireKnownOptions(content: FileContent, file: string | undefined): void {
-  try {
-    requireOptionNames(content, "", "top");
-    for (const group of groups) {
-      if (content[group] !== undefined)
-        requireOptionNames(requirePlainObject(content[group], group), group, "top");
-    }
-  } catch (error) {
-    throw inFile(error, file);
+/** The content, after what is no option of it was added to the faults. What has faults throws a StartError without faults. */
+export function withKnownOptions(content: FileContent, faults: StartFaults): FileContent {
+  const known = withKnownNames(content, { path: [], level: "top" }, faults);
+  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(known));
+  for (const group of groups) {
+    if (!Object.hasOwn(content, group)) continue;
+    const get = faults.read([group], () => {
+      const members = content[group];
+      if (members === undefined) return undefined;
+      return withKnownNames(requirePlainObject(members, group), { path: [group], level: "top" }, faults);
+    });
+    Object.defineProperty(copy, group, { get, enumerable: true });
   }
-}
-
-/** The error with the name of the file that it is about, when it is a StartError. */
-export function inFile(error: unknown, file: string | undefined): unknown {
-  return error instanceof StartError && file !== undefined
-    ? new StartError(`${file}: ${error.message}`)
-    : error;
+  return copy;
 }
 
 /** The value as an object with members. Throws StartError. */
@@ -47,30 +50,46 @@ export function requirePlainObject(value: unknown, at: string): Record<string, u
   throw new StartError(`${at} must be an object.`);
 }
 
-/** A function from an option's name to its checked value. It throws StartError, saying where the wrong value stands. */
-export function createLookup({
-  flags,
-  env,
-  content,
-  file,
-}: Sources): <Name extends OptionName>(name: Name) => OptionValue<Name> {
-  return <Name extends OptionName>(name: Name) => {
-    const option: Option<unknown> = options[name];
+/** Reads what flags and the environment say. Wrong values are added to the faults. */
+export function readGiven({ flags, env }: OutsideFile, faults: StartFaults): Given {
+  const given = new Map<string, () => unknown>();
+  for (const [name, option] of Object.entries<Option<unknown>>(options)) {
     const flag = longFlagOf(option);
     const found = [
       flag === undefined ? undefined : { value: flags[camelCase(flag)], at: flag },
       option.env === undefined ? undefined : { value: env[option.env], at: option.env },
-      { value: fromFile(content, name), at: file === undefined ? name : `${file}: ${name}` },
     ].find((each) => each?.value !== undefined);
-    if (found === undefined) return option.fallback as OptionValue<Name>;
-    try {
-      return option.read(found.value) as OptionValue<Name>;
-    } catch (error) {
-      if (error instanceof StartError) throw inFile(error, file);
-      const given = option.isPrivate === true ? "" : `, and is ${shown(found.value)}`;
-      throw new StartError(`${found.at} ${(error as Error).message}${given}.`);
-    }
-  };
+    if (found === undefined) continue;
+    given.set(
+      name,
+      faults.read([], () => readValue(option, found.value, found.at)),
+    );
+  }
+  return given;
+}
+
+/** Reads every option: what was given outside of the file wins. Wrong values are added to the faults, each with its place. */
+export function readOptions(given: Given, content: FileContent, faults: StartFaults): Get {
+  const values = new Map(given);
+  for (const [name, option] of Object.entries<Option<unknown>>(options)) {
+    if (given.has(name)) continue;
+    const read = () => {
+      const value = fromFile(content, name);
+      return value === undefined ? option.fallback : readValue(option, value, name);
+    };
+    values.set(name, faults.read(name.split("."), read));
+  }
+  return <Name extends OptionName>(name: Name) => values.get(name)?.() as OptionValue<Name>;
+}
+
+function readValue(option: Option<unknown>, value: unknown, at: string): unknown {
+  try {
+    return option.read(value);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const given = option.isPrivate === true ? "" : `, and is ${shown(value)}`;
+    throw new StartError(`${at} ${(error as Error).message}${given}.`);
+  }
 }
 
 /** `--drain-delay-ms` is `drainDelayMs` among the flags. */

@@ -30,9 +30,8 @@ export async function embed(app: App, config: Record<string, unknown>): Promise<
   const below = config.prefix === undefined ? "/api/v1" : "";
   // What is outside the prefix is not served here, so the service's own description of itself is not there.
   const content = { ...config, prefix: `${app.prefix}${below}`, docs: false };
-  const sources = { flags: {}, env: {}, cwd: process.cwd(), file: undefined };
   const { log } = app;
-  const { service, drain, close } = await openService(await compileConfig(content, sources), {
+  const { service, drain, close } = await openService(await compileConfig(content, process.cwd()), {
     log,
     onFailure: (reason) => log.error(reason),
   });

@@ -36,7 +36,7 @@ async function reload(
     log.info("the certificate was read again");
   } catch (error) {
     const kept = "the certificate was not read again; the one before stays";
-    if (error instanceof StartError) log.error(`${kept}: ${error.message}`);
+    if (error instanceof StartError) log.error([kept, ...error.faults.map(({ text }) => text)].join(": "));
     else log.error({ err: error }, kept);
   }
 }

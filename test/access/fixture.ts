@@ -1,8 +1,9 @@
 /** Rules and callers for tests. */
-import { type Access, compileAccess, type Declarations } from "../../src/access/access.ts";
+import { type Access, compileAccess } from "../../src/access/access.ts";
 import type { AccessDeclaration } from "../../src/access/declaration.ts";
 import { includes } from "../../src/access/permit.ts";
 import type { Principal } from "../../src/access/principal.ts";
+import { readRules } from "../../src/access/rules.ts";
 import { defineCollection } from "../../src/collection/schema.ts";
 
 /** Somebody with nothing but a name, and what a test gives them. */
@@ -17,8 +18,10 @@ export async function accessOf(
 ): Promise<Access> {
   const declaration = { ...(schema === undefined ? {} : { schema }) };
   const articles = await defineCollection("articles", declaration);
-  const declarations: Declarations = { articles: access === undefined ? {} : { access } };
-  return compileAccess(new Map([["articles", articles]]), declarations, { openCollections: false });
+  const rules = readRules(access, "collections.articles.access", () => ({ ...articles, sight: undefined }));
+  return compileAccess(new Map([["articles", articles]]), new Map([["articles", rules]]), {
+    openCollections: false,
+  });
 }
 
 /** Whether the caller may update an article with these attributes. */

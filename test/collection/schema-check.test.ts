@@ -35,7 +35,7 @@ describe("a schema is refused in one line that names the place", () => {
       { allOf: [{ $ref: "#/$defs/a" }], $defs: { a: { properties: { id: {} } } } },
       /the service looks after the id/,
     ],
-    ["is not about objects", { type: "array" }, /^here: a resource is an object/],
+    ["is not about objects", { type: "array" }, /^here at type: a resource is an object/],
     [
       "has a misspelled keyword",
       one({ minLenght: 1 }),

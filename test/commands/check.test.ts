@@ -221,7 +221,10 @@ test("a certificate that the service would not start with is what is wrong", asy
   const cwd = await folder(t, { "holdfast.config.json": '{"tls":{"cert":"a.pem","key":"a.key"}}' });
   const { exitCode, stderr } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 1);
-  assert.match(stderr, /^holdfast: tls\.cert: \S+a\.pem cannot be read \(ENOENT\)\.\n$/);
+  assert.match(
+    stderr,
+    /^holdfast: the configuration has 2 faults:\n {2}tls\.cert: \S+a\.pem cannot be read \(ENOENT\)\.\n {2}tls\.key: \S+a\.key cannot be read \(ENOENT\)\.\n$/,
+  );
 });
 
 test("pages of every origin are a warning where nobody is asked who they are", async (t) => {

@@ -397,8 +397,8 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   ],
   [
     "a circle",
-    js("const limits = {}; limits.a = limits; export default { limits };"),
-    /limits\.a refers to itself/,
+    js("const limits = {}; limits.body = limits; export default { limits };"),
+    /limits\.body refers to itself/,
   ],
   [
     "two members of one name",

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/declaration.ts";
+import { type Rules, readRules } from "../../src/access/rules.ts";
 import type { AuthSettings } from "../../src/access/settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/schema.ts";
@@ -215,17 +216,23 @@ const patientLimits: Limits = {
 
 async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<Config> {
   const collections = new Map<string, Collection>();
-  for (const [name, declaration] of Object.entries(options.collections ?? {}))
-    collections.set(name, await defineCollection(name, declaration));
+  const rules = new Map<string, Rules>();
+  for (const [name, declaration] of Object.entries(options.collections ?? {})) {
+    const collection = await defineCollection(name, declaration);
+    collections.set(name, collection);
+    const unseen = { ...collection, sight: undefined };
+    rules.set(
+      name,
+      readRules(declaration.access, `collections.${name}.access`, () => unseen),
+    );
+  }
   const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
     store,
     collections,
-    access:
-      options.auth === undefined
-        ? undefined
-        : compileAccess(collections, options.collections ?? {}, { openCollections }),
+    access: options.auth === undefined ? undefined : compileAccess(collections, rules, { openCollections }),
+    roles: [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
     openCollections,

@@ -1,5 +1,5 @@
-import { requireSources } from "../../access/authenticate.ts";
 import type { Collection } from "../../collection/collection.ts";
+import { readFiles } from "../../config/files.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import {
@@ -9,7 +9,6 @@ import {
   findMisfits,
   type Misfits,
 } from "../../fit/misfits.ts";
-import { readKeyPair } from "../../http/wire/tls.ts";
 import { shownAddress } from "../../store/address.ts";
 import { mayExist, openReader, type StoreReader } from "../../store/open.ts";
 import { configOf, type Environment } from "../options.ts";
@@ -20,9 +19,8 @@ const shownMisfits = 50;
 
 /** Checks configuration and store. Throws StartError when either is not as it should be. */
 export async function runCheck(flags: Record<string, unknown>, env: Environment): Promise<void> {
-  const config = await configOf(flags, env);
-  if (config.auth !== undefined) await requireSources(config.auth);
-  if (config.http.tls !== undefined) await readKeyPair(config.http.tls, Date.now());
+  const config = await configOf(flags, env, { reportsFiles: true });
+  await readFiles({ auth: () => config.auth, tls: () => config.http.tls }, Date.now());
   print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
   printWarnings(warningsOf(config));
   if (!mayExist(config.store)) {

@@ -11,7 +11,7 @@ export async function runServe(
   env: Environment,
   onListening?: (base: string) => void,
 ): Promise<void> {
-  const config = await configOf(flags, env);
+  const config = await configOf(flags, env, { reportsFiles: true });
   const isTerminal = process.stderr.isTTY === true;
   const log = await createLog(isTerminal);
   const end = createEnd(config.stopTimeoutMs);

@@ -2,6 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
+import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
 
 /** The files that it is in, both PEM. */
@@ -18,27 +19,37 @@ export interface KeyPair {
 }
 
 /**
- * Reads certificate and key. Throws StartError for files that cannot be read or are not what they should be, a key that is not
+ * Reads certificate and key. Throws StartError with everything that is wrong: for files that cannot be read or are not what they should be, a key that is not
  * the certificate's, a certificate that does not hold at the time, and a pair that OpenSSL does not take.
  */
 export async function readKeyPair(files: TlsFiles, now: number): Promise<KeyPair> {
-  const cert = await read("cert", files.cert);
-  const key = await read("key", files.key);
-  const certificate = parse("cert", files.cert, () => new X509Certificate(cert));
-  const privateKey: KeyObject = parse("key", files.key, () => createPrivateKey(key));
-  if (!certificate.checkPrivateKey(privateKey)) {
+  const faults = new StartFaults();
+  const cert = await faults.wait(["cert"], () => read("cert", files.cert));
+  const key = await faults.wait(["key"], () => read("key", files.key));
+  const certificate = faults.read(["cert"], () => {
+    const text = cert();
+    return parse("cert", files.cert, () => new X509Certificate(text));
+  });
+  const privateKey = faults.read(["key"], () => {
+    const text = key();
+    return parse("key", files.key, (): KeyObject => createPrivateKey(text));
+  });
+  faults.read(["cert"], () => requireTime(certificate(), files.cert, now));
+  faults.read([], () => {
+    if (certificate().checkPrivateKey(privateKey())) return;
     throw new StartError(`tls: the key in ${files.key} is not that of the certificate in ${files.cert}.`);
-  }
-  if (Date.parse(certificate.validTo) < now) {
-    throw new StartError(`tls.cert: the certificate in ${files.cert} has expired: ${certificate.validTo}.`);
-  }
-  if (Date.parse(certificate.validFrom) > now) {
-    throw new StartError(
-      `tls.cert: the certificate in ${files.cert} is not valid before ${certificate.validFrom}.`,
-    );
-  }
-  requireUsable({ cert, key }, files);
-  return { cert, key };
+  });
+  faults.throwIfAny();
+  const pair = { cert: cert(), key: key() };
+  requireUsable(pair, files);
+  return pair;
+}
+
+function requireTime({ validFrom, validTo }: X509Certificate, path: string, now: number): void {
+  if (Date.parse(validTo) < now)
+    throw new StartError(`tls.cert: the certificate in ${path} has expired: ${validTo}.`);
+  if (Date.parse(validFrom) > now)
+    throw new StartError(`tls.cert: the certificate in ${path} is not valid before ${validFrom}.`);
 }
 
 /** A pair may be sound and yet nothing to encrypt with: too weak, or with a broken certificate behind the first. */

@@ -1,0 +1,32 @@
+/** The roles that a configuration names. */
+import { isObject } from "../json/gate.ts";
+
+/** A role, and a place where the configuration names it. */
+export interface NamedRole {
+  name: string;
+  /** Such as `collections.topics.access.write[0].role`. */
+  at: string;
+}
+
+/** Every role that the declarations of collections name, in rules and for attributes, with each place. They have been checked. */
+export function rolesIn(declarations: Readonly<Record<string, unknown>>): NamedRole[] {
+  return Object.entries(declarations).flatMap(([name, declaration]) => {
+    const { access, attributes } = declaration as { access?: object; attributes?: object };
+    const at = `collections.${name}`;
+    return [
+      ...Object.entries(access ?? {}).flatMap(([action, rule]) => rolesOf(rule, `${at}.access.${action}`)),
+      ...Object.entries(attributes ?? {}).flatMap(([attribute, rule]) =>
+        rolesOfAttribute(rule, `${at}.attributes.${attribute}.roles`),
+      ),
+    ];
+  });
+}
+
+function rolesOf(rule: unknown, at: string): NamedRole[] {
+  if (Array.isArray(rule)) return rule.flatMap((each: unknown, n) => rolesOf(each, `${at}[${n}]`));
+  return isObject(rule) && typeof rule.role === "string" ? [{ name: rule.role, at: `${at}.role` }] : [];
+}
+
+function rolesOfAttribute({ roles = [] }: { roles?: readonly string[] }, at: string): NamedRole[] {
+  return roles.map((name, n) => ({ name, at: `${at}[${n}]` }));
+}

@@ -1,0 +1,101 @@
+/** Reads what a file declares: the collections, and who may do what with them. */
+import { type NamedRole, rolesIn } from "../access/roles.ts";
+import { type Rules, readRules } from "../access/rules.ts";
+import type { Collection } from "../collection/collection.ts";
+import { requireTargets } from "../collection/refers.ts";
+import { readCollection } from "../collection/schema.ts";
+import { StartFaults } from "../errors/start-faults.ts";
+import { StartError } from "../errors.ts";
+import { isObject } from "../json/gate.ts";
+import { withKnownNames } from "./option-names.ts";
+import { requireOwnPath } from "./own-paths.ts";
+import { type FileContent, type Get, requirePlainObject } from "./values.ts";
+
+/** Everything that is declared, by the names of the collections. */
+export interface Declared {
+  collections: ReadonlyMap<string, Collection>;
+  rules: ReadonlyMap<string, Rules>;
+  roles: readonly NamedRole[];
+}
+
+/** Reads all collections. What is wrong goes to the faults; where there is something, what it gives throws StartError. */
+export async function readCollections(
+  content: FileContent,
+  get: Get,
+  faults: StartFaults,
+): Promise<() => Declared> {
+  const declared = faults.read([], () => readDeclarations(content, faults));
+  const readings = await faults.wait([], () =>
+    Promise.all(
+      Object.keys(declared()).map(async (name) => {
+        const own = new StartFaults();
+        const reading = await readOne(name, declared(), { get, faults: own });
+        faults.read(["collections", name], () => own.throwIfAny());
+        return [name, reading] as const;
+      }),
+    ),
+  );
+  faults.read([], () => requireAsked(content, declared()));
+  return () => ({
+    collections: new Map(readings().map(([name, { whole }]) => [name, whole()])),
+    rules: new Map(readings().map(([name, { rules }]) => [name, rules()])),
+    roles: rolesIn(declared()),
+  });
+}
+
+type Declarations = Readonly<Record<string, unknown>>;
+
+function readDeclarations({ collections }: FileContent, faults: StartFaults): Declarations {
+  return faults.read(["collections"], () => requirePlainObject(collections ?? {}, "collections"))();
+}
+
+async function readOne(
+  name: string,
+  declarations: Declarations,
+  { get, faults }: { get: Get; faults: StartFaults },
+) {
+  const at = `collections.${name}`;
+  const declaration = faults.read([], () => {
+    const given = requirePlainObject(declarations[name], at);
+    return withKnownNames(given, { path: [], at, level: "collection" }, faults);
+  });
+  faults.read([], () => requireOwnPath(name, get("prefix")));
+  const reading = await faults.wait([], () => readCollection(name, declaration(), faults));
+  faults.read(["references"], () =>
+    requireTargets(reading().references(), `${at}.references`, Object.keys(declarations)),
+  );
+  return {
+    whole: () => reading().whole(),
+    rules: faults.read(["access"], () =>
+      readRules(declaration().access, `${at}.access`, () => reading().described()),
+    ),
+  };
+}
+
+/** Throws StartError for the first thing that is said of callers where nobody is asked who they are. */
+function requireAsked({ auth }: FileContent, declarations: Declarations): void {
+  if (auth !== undefined) return;
+  for (const name of Object.keys(declarations)) {
+    const option = aboutCallers(declarations[name]);
+    if (option === undefined) continue;
+    const path = ["collections", name, ...option];
+    const text = `${path.join(".")}: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.`;
+    throw new StartError([{ path, text }]);
+  }
+}
+
+/** The way to what a declaration says of callers. It need not have been checked. */
+function aboutCallers(declaration: unknown): readonly string[] | undefined {
+  if (!isObject(declaration)) return undefined;
+  const { access, attributes, defaults } = declaration;
+  if (access !== undefined) return ["access"];
+  const limited = find(attributes, (rule) => isObject(rule) && rule.roles !== undefined);
+  if (limited !== undefined) return ["attributes", limited, "roles"];
+  const naming = find(defaults, (value) => value === "$subject");
+  return naming === undefined ? undefined : ["defaults", naming];
+}
+
+function find(members: unknown, isMeant: (value: unknown) => boolean): string | undefined {
+  if (!isObject(members)) return undefined;
+  return Object.keys(members).find((name) => isMeant(members[name]));
+}

@@ -242,3 +242,26 @@ test("a key that never expires is a warning", async (t) => {
   assert.equal(said.length, 1);
   assert.match(String(said), /^1 API key never expires: "ci" \(\w+\)$/);
 });
+
+test("roles that are nearly the same are a warning with their places", async (t) => {
+  const collections = {
+    topics: {
+      access: { read: "public", write: [{ role: "editer" }, { role: "a" }], delete: { role: "Admin" } },
+    },
+    notes: {
+      access: { read: { role: "editor" }, write: { role: "editor", where: { id: "$subject" } } },
+      attributes: { salary: { roles: ["b", "editor", "hr"] } },
+    },
+    others: { access: { read: [{ role: "admin" }, { role: "pr" }, { role: "level1" }, { role: "level2" }] } },
+  };
+  assert.deepEqual(await warnings(t, { auth, collections }), [
+    'the roles "editer" (collections.topics.access.write[0].role) and "editor" (collections.notes.access.read.role and 2 other places) are nearly the same: is one of them misspelled?',
+    'the roles "Admin" (collections.topics.access.delete.role) and "admin" (collections.others.access.read[0].role) are nearly the same: is one of them misspelled?',
+  ]);
+});
+
+test("short roles, roles with numbers and different roles are no warning", async (t) => {
+  const roles = ["a", "b", "hr", "pr", "dev", "devs", "team-1", "team-2", "team-12", "author", "editor"];
+  const collections = { topics: { access: { read: roles.map((role) => ({ role })) } } };
+  assert.deepEqual(await warnings(t, { auth, collections }), []);
+});

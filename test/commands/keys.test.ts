@@ -248,3 +248,48 @@ test("a file of an issuer's keys that is not there keeps the service from starti
     assert.match(stderr, /^holdfast: auth\.jwt\.jwks: \/[^\n]+jwks\.json cannot be read \(ENOENT\)\.\n$/);
   }
 });
+
+const roled = configuration(
+  {
+    articles: {
+      access: { read: "public", write: [{ role: "editor" }, { role: "publisher" }] },
+      attributes: { salary: { roles: ["payroll"] } },
+    },
+  },
+  { auth: { keys: true } },
+);
+
+test("a role that no rule names is a warning with the nearest role, and the key is made", async (t) => {
+  const { keys, list } = await place(t, roled);
+  const made = await keys("create", "--name", "ada", "--role", "editer", "--role", "payroll");
+  assert.equal(made.exitCode, 0, made.stderr);
+  assert.match(made.stdout.trim(), keyShape);
+  assert.match(made.stderr, /^warning: no rule names the role "editer"\. Did you mean "editor"\?$/m);
+  assert.doesNotMatch(made.stderr, /"payroll"/);
+  assert.deepEqual((await list())[0]?.roles, ["editer", "payroll"]);
+});
+
+test("a role that is like no other is a warning with the roles that there are, once for each role", async (t) => {
+  const { keys } = await place(t, roled);
+  const { stderr } = await keys("create", "--name", "ada", "--role", "x1", "--role", "robot-47");
+  assert.deepEqual(stderr.match(/^warning: .*$/gm), [
+    'warning: no rule names the role "x1". There are: editor, publisher, payroll.',
+    'warning: no rule names the role "robot-47". There are: editor, publisher, payroll.',
+  ]);
+});
+
+test("roles that rules name are no warning, and neither is a role where nobody is asked for one", async (t) => {
+  const named = await place(t, roled);
+  const roles = ["--role", "editor", "--role", "publisher"];
+  assert.doesNotMatch((await named.keys("create", "--name", "ada", ...roles)).stderr, /warning:/);
+  const open = await place(t, {});
+  const { stderr } = await open.keys("create", "--name", "ada", "--role", "editor");
+  assert.match(stderr, /^note: the configuration takes no API keys/);
+  assert.doesNotMatch(stderr, /warning:/);
+});
+
+test("a role is a warning where there are rules and none of them names a role", async (t) => {
+  const { keys } = await place(t);
+  const { stderr } = await keys("create", "--name", "ada", "--role", "editor");
+  assert.match(stderr, /^warning: no rule names the role "editor"\. No rule names any role\.$/m);
+});

@@ -5,11 +5,18 @@ import type { Config } from "../../config.ts";
 import { isLoopback } from "../../http/hosts.ts";
 import { openKeys } from "../../store/open.ts";
 import { counted } from "../words.ts";
+import { similarRolesIn } from "./similar-roles.ts";
 import { slowIn } from "./slow-rules.ts";
 
-/** What may be unsafe about the configuration, or slow, a sentence each. */
+/** What may be unsafe, misspelled or slow about the configuration, a sentence each. */
 export function warningsOf(config: Config): string[] {
-  return [...publicWrites(config), ...openListener(config), ...openToPages(config), ...slowLists(config)];
+  return [
+    ...publicWrites(config),
+    ...similarRolesIn(config.roles),
+    ...openListener(config),
+    ...openToPages(config),
+    ...slowLists(config),
+  ];
 }
 
 /** What may be unsafe about the keys in its store, which is there. */

@@ -22,6 +22,7 @@ export async function runCreate(
     await requireFreeName(keys, wish.name, now);
     const { text, key } = await addKey(keys, wish, now);
     warnIfNotTaken(config);
+    warnOfUnknownRoles(wish.roles, config);
     showKey(text, key);
   };
   await withKeys(config, make, { mayCreate: true });
@@ -57,6 +58,16 @@ function requireScope(text: string, { collections, openCollections }: Config): v
   if (openCollections || collections.has(scope.collection)) return;
   const instead = suggest(scope.collection, [...collections.keys()]);
   throw new StartError(`--scope: there is no collection "${scope.collection}". ${instead}`);
+}
+
+/** The key is made all the same: a rule may name the role later. Without `auth` there are no rules. */
+function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Config): void {
+  if (auth === undefined) return;
+  const known = [...new Set(named.map(({ name }) => name))];
+  for (const role of roles.filter((each) => !known.includes(each))) {
+    const instead = known.length === 0 ? "No rule names any role." : suggest(role, known);
+    process.stderr.write(`warning: no rule names the role "${role}". ${instead}\n`);
+  }
 }
 
 async function requireFreeName(keys: Keys, name: string, now: number): Promise<void> {

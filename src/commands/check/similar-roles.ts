@@ -1,0 +1,37 @@
+/** Roles of which one may be a misspelling of the other. */
+import { distance } from "fastest-levenshtein";
+import type { NamedRole } from "../../access/roles.ts";
+
+/** Of shorter names a letter is too much to be a misspelling: "hr" and "pr" are two roles. */
+const minLength = 4;
+
+/** A sentence for each two roles that differ by one letter, or in upper and lower case alone. */
+export function similarRolesIn(roles: readonly NamedRole[]): string[] {
+  const places = Map.groupBy(roles, ({ name }) => name);
+  const all = [...places].map(([name, named]) => ({ name, where: whereOf(named) }));
+  return all.flatMap((one, n) =>
+    all
+      .slice(n + 1)
+      .filter((other) => isSimilar(one.name, other.name))
+      .map(
+        (other) =>
+          `the roles "${one.name}" (${one.where}) and "${other.name}" (${other.where}) are nearly the same: is one of them misspelled?`,
+      ),
+  );
+}
+
+function isSimilar(a: string, b: string): boolean {
+  if (a.toLowerCase() === b.toLowerCase()) return true;
+  if (Math.min(a.length, b.length) < minLength || isNumbered(a, b)) return false;
+  return distance(a, b) === 1;
+}
+
+/** Whether only digits differ, as in "team-1" and "team-2". */
+function isNumbered(a: string, b: string): boolean {
+  return a.replaceAll(/\d/g, "") === b.replaceAll(/\d/g, "");
+}
+
+function whereOf([first, ...others]: readonly NamedRole[]): string {
+  const more = others.length === 1 ? "1 other place" : `${others.length} other places`;
+  return `${first?.at}${others.length === 0 ? "" : ` and ${more}`}`;
+}

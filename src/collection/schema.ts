@@ -1,4 +1,4 @@
-/** Declarations become collections here: their schema is checked, closed and compiled. */
+/** Declarations become collections here, part by part, so that everything that is wrong is reported at once. */
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import {

@@ -41,9 +41,12 @@ export async function embed(app: App, config: Record<string, unknown>): Promise<
 }
 
 function requireOwnOptions(config: Record<string, unknown>): void {
-  const given = (all: unknown, names: readonly string[]) =>
-    names.find((name) => Object.hasOwn(requirePlainObject(all ?? {}, "limits"), name));
-  const foreign = given(config, options) ?? given(config.limits, limits)?.replace(/^/, "limits.");
-  if (foreign !== undefined)
-    throw new StartError(`${foreign}: this is the application's to say, which the service is a part of.`);
+  const ofLimits = requirePlainObject(config.limits ?? {}, "limits");
+  const foreign = [
+    ...options.filter((name) => Object.hasOwn(config, name)),
+    ...limits.filter((name) => Object.hasOwn(ofLimits, name)).map((name) => `limits.${name}`),
+  ];
+  if (foreign.length === 0) return;
+  const why = "this is the application's to say, which the service is a part of.";
+  throw new StartError(foreign.map((name) => ({ path: name.split("."), text: `${name}: ${why}` })));
 }

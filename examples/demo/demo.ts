@@ -1,4 +1,5 @@
 /** `npm run demo`: imports the cities and countries if they are not there yet, and serves them. */
+import { readFileSync } from "node:fs";
 import { access, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -15,14 +16,13 @@ const inputs = {
   countries: resolve("world-countries/countries.json"),
 };
 
-const thingsToTry = (base: string) => `
-Things to try:
-  curl -i '${base}/cities?limit=3'
-  curl -i '${base}/countries?limit=1'
-  curl -i ${base}/cities -H 'Content-Type: application/json' \\
-    -d '{"name":"Atlantis","lat":"91","lng":"0","country":"??","admin1":"","admin2":"","depth":9}'
-
-`;
+/** The requests of the README, at the address where the service listens. */
+function thingsToTry(base: string): string {
+  const readme = readFileSync(inThisFolder("README.md"), "utf8");
+  const [, requests = ""] = /^```sh\n(.+?)^```$/ms.exec(readme) ?? [];
+  const lines = requests.replaceAll("http://127.0.0.1:3000/api/v1", base).replace(/^(?=.)/gm, "  ");
+  return `\nThings to try:\n${lines}\n`;
+}
 
 async function importAll(): Promise<number> {
   for (const [collection, file] of Object.entries(inputs)) {

@@ -31,6 +31,20 @@ const demonym = { type: "object", required: ["f", "m"], properties: { f: shortTe
 export default defineConfig({
   collections: {
     cities: {
+      // Each attribute by itself, and what is asked for together. An index serves one direction of a sort.
+      indexes: [
+        "name",
+        "-name",
+        "country",
+        "-country",
+        "admin1",
+        "admin2",
+        "lat",
+        "lng",
+        ["country", "name"],
+        ["country", "admin1", "name"],
+      ],
+      search: ["name"],
       schema: {
         type: "object",
         required: ["name", "lat", "lng", "country", "admin1", "admin2"],
@@ -45,6 +59,8 @@ export default defineConfig({
       },
     },
     countries: {
+      // 250 resources are read in a few milliseconds: their lists need no index.
+      search: ["name.common", "name.official", "capital", "altSpellings"],
       schema: {
         type: "object",
         required: ["name", "cca2", "ccn3", "cca3", "region", "latlng", "area", "flag"],

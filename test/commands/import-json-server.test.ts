@@ -65,20 +65,50 @@ test("standard input may hold the database, and declared collections keep intege
   );
 });
 
-test("a single object is refused with what to do, and nothing is imported unless --skip-invalid leaves it out", async (t) => {
+test("a single object is left out with a sentence, and everything else is imported", async (t) => {
+  const text = JSON.stringify({ posts: [{ id: "1" }], profile, settings: { a: {} } }, null, 2);
+  for (const flags of [[], ["--skip-invalid"]]) {
+    const cwd = await folder(t, { "db.json": text });
+    const { exitCode, stdout, stderr } = await run(t, ["import", "db.json", ...flags], { cwd });
+    assert.equal(exitCode, 0, stderr);
+    assert.match(stdout, /^1 resource imported into posts\n1 resource in 1 collection in /);
+    assert.deepEqual(stderr.split("\n"), [
+      `holdfast: left out "profile" in line 7: a single object is not a collection. To keep it, put it into a list: "profile": [{ "id": "1", … }] becomes profile/1`,
+      `holdfast: left out "settings" in line 10: a single object is not a collection. To keep it, put it into a list: "settings": [{ "id": "1", … }] becomes settings/1`,
+      "",
+    ]);
+    assert.equal((await run(t, ["export", "posts"], { cwd })).stdout, '{"id":"1"}\n');
+    assert.match((await run(t, ["export", "profile"], { cwd })).stderr, /no collection "profile"/);
+  }
+});
+
+test("a single object that is put into a list, as the sentence says, is imported", async (t) => {
+  const cwd = await folder(t, { "db.json": JSON.stringify({ profile: [{ id: "1", ...profile }] }) });
+  assert.equal((await run(t, ["import", "db.json"], { cwd })).exitCode, 0);
+  const service = await serve(t, [], { cwd });
+  const answer = await fetch(`${service.base}/profile/1`);
+  assert.deepEqual(await answer.json(), { id: "1", ...profile });
+  await stop(service);
+});
+
+test("a file without any list is not imported, and the line says what is missing", async (t) => {
+  const cwd = await folder(t, { "db.json": JSON.stringify({ profile }) });
+  const outcome = await run(t, ["import", "db.json"], { cwd });
+  assertRefused(outcome, /nothing was imported: db\.json has no list of resources/);
+  assert.match(outcome.stderr, /^ {2}line 1: "profile": is a single object/m);
+});
+
+test("a member that is neither a list nor an object is refused, and nothing is imported unless --skip-invalid leaves it out", async (t) => {
   const text = JSON.stringify({ posts: [{ id: "1" }], profile, version: 1 }, null, 2);
   const cwd = await folder(t, { "db.json": text });
   const outcome = await run(t, ["import", "db.json"], { cwd });
-  assertRefused(outcome, /nothing was imported: 2 members cannot be; --skip-invalid imports the others/);
-  assert.match(
-    outcome.stderr,
-    /^ {2}line 7: "profile": is not a list of resources\. An object becomes one in a list, "profile": \[\{ … \}\];/m,
-  );
-  assert.match(outcome.stderr, /^ {2}line 10: "version": is not a list/m);
+  assertRefused(outcome, /nothing was imported: 1 member cannot be; --skip-invalid imports the others/);
+  assert.match(outcome.stderr, /^ {2}line 10: "version": is not a list of resources/m);
   assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /There are none/);
   const skipping = await run(t, ["import", "db.json", "--skip-invalid"], { cwd });
   assert.equal(skipping.exitCode, 0);
-  assert.match(skipping.stderr, /^holdfast: skipped 2 resources:\n {2}line 7: "profile"/);
+  assert.match(skipping.stderr, /^holdfast: left out "profile" in line 7/m);
+  assert.match(skipping.stderr, /^holdfast: skipped 1 member:\n {2}line 10: "version"/m);
   assert.equal((await run(t, ["export", "posts"], { cwd })).stdout, '{"id":"1"}\n');
 });
 

@@ -1,4 +1,4 @@
-/** Finds the collections in a json-server database: one JSON object, each of whose members is a list of resources. */
+/** Finds the collections in a json-server database: one JSON object, whose members are lists of resources. */
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { StartError } from "../../errors.ts";
 import { requireUtf8 } from "./input.ts";
@@ -8,9 +8,11 @@ export interface Member {
   name: string;
   /** Where the value begins. */
   line: number;
-  /** The JSON text of the list; `undefined` when it is none. What is in it has not been looked at. */
-  list: Buffer | undefined;
+  value: MemberValue;
 }
+
+/** A list has its JSON text, whose items nobody has looked at yet. An object is a singular resource of json-server. */
+export type MemberValue = { kind: "list"; text: Buffer } | { kind: "object" } | { kind: "other" };
 
 /**
  * The members of a database, but for `$schema`, which editors read. Throws StartError when the bytes are not one JSON
@@ -22,7 +24,7 @@ export function readDatabase(bytes: Buffer, file: string): readonly Member[] {
   const names = members.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) throw new StartError(`${file} has ${JSON.stringify(repeated)} twice.`);
-  return members.filter(({ name, list }) => name !== "$schema" || list !== undefined);
+  return members.filter(({ name, value }) => name !== "$schema" || value.kind === "list");
 }
 
 type Expected = "object" | "name or end" | "name" | "colon" | "value" | "comma or end" | "nothing";
@@ -98,18 +100,19 @@ class Members {
     this.#isList = token === TokenType.LEFT_BRACKET;
     this.#valueBegin = offset;
     if (this.#isList || token === TokenType.LEFT_BRACE) this.#depth = 1;
-    else this.#add(undefined);
+    else this.#add({ kind: "other" });
   }
 
   #takeInside(token: TokenType, offset: number): void {
     if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) this.#depth++;
     if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) this.#depth--;
-    if (this.#depth === 0)
-      this.#add(this.#isList ? this.#bytes.subarray(this.#valueBegin, offset + 1) : undefined);
+    if (this.#depth > 0) return;
+    const text = this.#bytes.subarray(this.#valueBegin, offset + 1);
+    this.#add(this.#isList ? { kind: "list", text } : { kind: "object" });
   }
 
-  #add(list: Buffer | undefined): void {
-    this.#found.push({ name: this.#name, line: this.#lineOf(this.#valueBegin), list });
+  #add(value: MemberValue): void {
+    this.#found.push({ name: this.#name, line: this.#lineOf(this.#valueBegin), value });
   }
 
   #lineOf(offset: number): number {

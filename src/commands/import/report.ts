@@ -20,7 +20,7 @@ export function reportImport(result: ImportResult, { collection, seconds, bytes 
     throw new StartError(`nothing was imported: ${verdict(result)}`);
   }
   printIds(result);
-  printSkipped(result.bad.count, linesOf(result.bad));
+  printSkipped(result.bad.count > 0 ? [counted(result.bad.count, "resource")] : [], linesOf(result.bad));
   print(`${counted(result.imported, "resource")} imported into ${collection} ${sumOf(seconds, bytes)}`);
 }
 
@@ -34,21 +34,50 @@ export interface Part {
 export interface DatabaseCircumstances {
   /** Members that are no lists for a collection. */
   bad: readonly { line: number; name: string; reason: string }[];
+  /** Members that are single objects. */
+  objects: readonly { line: number; name: string }[];
   seconds: number;
   /** What the store takes on the disk, where that is known. */
   bytes: number | undefined;
 }
 
 /** Says what the import of a database did, as `reportImport` does. */
-export function reportDatabase(parts: readonly Part[], { bad, seconds, bytes }: DatabaseCircumstances): void {
+export function reportDatabase(
+  parts: readonly Part[],
+  { bad, objects, seconds, bytes }: DatabaseCircumstances,
+): void {
   for (const { collection, result } of parts) printIds(result, `${collection}: `);
-  printSkipped(bad.length + sum(parts, ({ result }) => result.bad.count), badLinesOf(parts, bad));
+  for (const { line, name } of objects)
+    process.stderr.write(
+      `holdfast: left out ${JSON.stringify(name)} in line ${line}: a single object is not a collection. ${asList(name)}\n`,
+    );
+  const resources = sum(parts, ({ result }) => result.bad.count);
+  const skipped = [
+    ...(bad.length > 0 ? [counted(bad.length, "member")] : []),
+    ...(resources > 0 ? [counted(resources, "resource")] : []),
+  ];
+  printSkipped(skipped, badLinesOf(parts, bad));
   for (const { collection, result } of parts)
     print(`${counted(result.imported, "resource")} imported into ${collection}`);
   const imported = sum(parts, ({ result }) => result.imported);
   print(
     `${counted(imported, "resource")} in ${counted(parts.length, "collection")} ${sumOf(seconds, bytes)}`,
   );
+}
+
+/** How a single object is kept. */
+function asList(name: string): string {
+  return `To keep it, put it into a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
+}
+
+/** Says that there are only single objects in the file. Throws StartError. */
+export function refuseObjects(objects: DatabaseCircumstances["objects"], file: string): never {
+  printErrors(
+    objects.map(
+      ({ line, name }) => `line ${line}: ${JSON.stringify(name)}: is a single object. ${asList(name)}`,
+    ),
+  );
+  throw new StartError(`nothing was imported: ${file} has no list of resources`);
 }
 
 /** Says why nothing of a database was imported. Throws StartError. */
@@ -86,9 +115,9 @@ function printIds({ withoutId, unfitId, numberId }: ImportResult, prefix = ""): 
   }
 }
 
-function printSkipped(count: number, lines: readonly string[]): void {
-  if (count === 0) return;
-  process.stderr.write(`holdfast: skipped ${counted(count, "resource")}:\n`);
+function printSkipped(what: readonly string[], lines: readonly string[]): void {
+  if (what.length === 0) return;
+  process.stderr.write(`holdfast: skipped ${what.join(" and ")}:\n`);
   printErrors(lines);
 }
 

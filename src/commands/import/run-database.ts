@@ -7,12 +7,15 @@ import { type Member, readDatabase } from "./database.ts";
 import { type ImportOptions, type ImportPart, importAll } from "./import.ts";
 import { readPieces } from "./input.ts";
 import type { Pieces } from "./pieces.ts";
-import { type Part, refuseDatabase, reportDatabase } from "./report.ts";
+import { type Part, refuseDatabase, refuseObjects, reportDatabase } from "./report.ts";
 import { collectionOf } from "./run-import.ts";
 import { inStore, interruptible } from "./session.ts";
 import { openSource } from "./source.ts";
 
-/** Imports every list of a json-server database into the collection of its name. Throws StartError as `runImport` does. */
+/**
+ * Imports every list of a json-server database into the collection of its name, and leaves out its single objects.
+ * Throws StartError as `runImport` does.
+ */
 export async function runDatabaseImport(
   file: string,
   { skipInvalid, format, delimiter, ...flags }: Record<string, unknown>,
@@ -28,11 +31,17 @@ export async function runDatabaseImport(
   await interruptible(stream, async (signal) => {
     const members = readDatabase(Buffer.concat(await stream.toArray()), file);
     const plan = new Plan(members, config);
+    if (plan.hasObjectsOnly) refuseObjects(plan.objects, file);
     const isAllowed = plan.bad.length === 0 || skipInvalid === true;
     const parts = await plan.run({ signal, skipInvalid: skipInvalid === true, isAllowed });
     if (!isAllowed || parts.some(({ result }) => !result.isWritten)) refuseDatabase(parts, plan.bad);
     const seconds = (performance.now() - begin) / 1_000;
-    reportDatabase(parts, { bad: plan.bad, seconds, bytes: await bytesOnDisk(config.store) });
+    reportDatabase(parts, {
+      bad: plan.bad,
+      objects: plan.objects,
+      seconds,
+      bytes: await bytesOnDisk(config.store),
+    });
   });
 }
 
@@ -60,17 +69,25 @@ interface Order {
 /** What is to be done with each member. */
 class Plan {
   readonly bad: { line: number; name: string; reason: string }[] = [];
+  /** Members that are left out without being a mistake. */
+  readonly objects: { line: number; name: string }[] = [];
   readonly #steps: Step[] = [];
   readonly #config: Config;
 
   constructor(members: readonly Member[], config: Config) {
     this.#config = config;
-    for (const { name, line, list } of members) {
+    for (const { name, line, value } of members) {
       const collection = collectionOf(config, name);
-      if (list === undefined) this.bad.push({ line, name, reason: notAList(name) });
+      if (value.kind === "object") this.objects.push({ line, name });
+      else if (value.kind === "other") this.bad.push({ line, name, reason: notAList });
       else if (typeof collection === "string") this.bad.push({ line, name, reason: collection });
-      else this.#steps.push({ collection, list, line });
+      else this.#steps.push({ collection, list: value.text, line });
     }
+  }
+
+  /** Whether the file is something else than a database, as far as one can see. */
+  get hasObjectsOnly(): boolean {
+    return this.objects.length > 0 && this.bad.length === 0 && this.#steps.length === 0;
   }
 
   /** Where one list would not be imported, nothing is written. */
@@ -97,9 +114,7 @@ class Plan {
   }
 }
 
-function notAList(name: string): string {
-  return `is not a list of resources. An object becomes one in a list, "${name}": [{ … }]; --skip-invalid leaves it out`;
-}
+const notAList = "is not a list of resources; --skip-invalid leaves it out";
 
 const chunkBytes = 262_144;
 

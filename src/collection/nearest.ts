@@ -1,16 +1,20 @@
 /** What somebody may have meant. */
 import { distance } from "fastest-levenshtein";
 
-/** Longer names are not compared: that takes time which grows with both lengths. */
-const maxLength = 64;
+/**
+ * What the search for near names may cost. Longer names are not compared: that takes time which grows with both lengths.
+ * One answer searches for the first few of its names alone, since each may have a thousand candidates.
+ */
+export const nearestLimits = { nameLength: 64, searches: 5 } as const;
 
 /** The candidate that a misspelled name is near to, or `undefined` when none is. */
 export function nearestTo(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > maxLength) return undefined;
+  if (name.length > nearestLimits.nameLength) return undefined;
   let nearest: string | undefined;
   let edits = name.length < 4 ? 2 : 3 + Math.floor(name.length / 8);
   for (const candidate of candidates) {
-    const needed = distance(name.toLowerCase(), candidate.slice(0, 2 * maxLength).toLowerCase());
+    if (Math.abs(candidate.length - name.length) > edits) continue; // it needs that many at least
+    const needed = distance(name.toLowerCase(), candidate.toLowerCase());
     if (needed > edits || needed >= name.length) continue; // nothing of the name would be left
     if (needed === edits && !beginsMoreAlike(name, candidate, nearest)) continue;
     nearest = candidate;
@@ -34,4 +38,13 @@ function commonBeginning(a: string, b: string): number {
 export function didYouMean(name: string, candidates: readonly string[]): string {
   const nearest = nearestTo(name, candidates);
   return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+}
+
+/** Suggests near names, as `didYouMean`. */
+export type Suggest = (name: string, candidates: () => readonly string[]) => string;
+
+/** For the names of one answer: it searches for the first five, and suggests nothing for others. */
+export function createSuggest(): Suggest {
+  let left: number = nearestLimits.searches;
+  return (name, candidates) => (left-- > 0 ? didYouMean(name, candidates()) : "");
 }

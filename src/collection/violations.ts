@@ -6,7 +6,7 @@ import { asFragment, formatPointer } from "../json/pointer.ts";
 import { detailOf } from "./details.ts";
 import { formatOf } from "./formats.ts";
 import type { Schema } from "./keywords.ts";
-import { didYouMean } from "./nearest.ts";
+import { createSuggest, type Suggest } from "./nearest.ts";
 
 /** More than so many would help nobody. */
 const maxViolations = 50;
@@ -21,8 +21,9 @@ export function toViolations(errors: readonly ErrorObject[], known: KnownNames):
   const faults = relevant.filter((error) => !isKnownName(error, known));
   const seen = new Set<string>();
   const violations: Violation[] = [];
+  const suggest = createSuggest();
   for (const error of faults.length > 0 ? faults : relevant) {
-    const violation = toViolation(error, known);
+    const violation = toViolation(error, known, suggest);
     const key = `${violation.pointer} ${violation.code} ${violation.detail}`;
     if (seen.has(key)) continue;
     seen.add(key);
@@ -61,12 +62,12 @@ function isKnownName(error: ErrorObject, known: KnownNames): boolean {
   return name !== undefined && (known.get(error.parentSchema as Schema)?.includes(name) ?? false);
 }
 
-function toViolation(error: ErrorObject, known: KnownNames): Violation {
+function toViolation(error: ErrorObject, known: KnownNames, suggest: Suggest): Violation {
   const { keyword, instancePath, params } = error;
   const unknownName = unknownNameOf(error);
   if (unknownName !== undefined) {
     const pointer = pointerTo(instancePath, unknownName);
-    const detail = unknownDetail(unknownName, known.get(error.parentSchema as Schema) ?? []);
+    const detail = unknownDetail(unknownName, known.get(error.parentSchema as Schema) ?? [], suggest);
     return { in: "body", pointer, code: "unknownAttribute", detail };
   }
   const member = params.missingProperty ?? params.propertyName;
@@ -82,9 +83,9 @@ function unknownNameOf({ params }: ErrorObject): string | undefined {
   return params.additionalProperty ?? params.unevaluatedProperty;
 }
 
-function unknownDetail(name: string, names: readonly string[]): string {
+function unknownDetail(name: string, names: readonly string[], suggest: Suggest): string {
   if (names.includes(name)) return "must not be there together with these other attributes";
-  return `is not an attribute that the schema knows.${didYouMean(name, names)}`.replace(/\.$/, "");
+  return `is not an attribute that the schema knows.${suggest(name, () => names)}`.replace(/\.$/, "");
 }
 
 function formatCode(name: string): string {

@@ -2,14 +2,14 @@
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
-import { didYouMean } from "../collection/nearest.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
 import { shown } from "../collection/shown.ts";
 import { askedFacts } from "./asked-facts.ts";
 import type { Faults, Place } from "./faults.ts";
 import type { Condition, Filter, Scalar } from "./filter.ts";
+import { hintFor } from "./hints.ts";
 import { legacySuffixes, type OperatorName, operators } from "./operators.ts";
-import { listParameters } from "./parameters.ts";
+import { listParameters, othersIn, type Parameters } from "./parameters.ts";
 
 /** Bounds of one filter: what it costs a store grows with each. */
 export const filterLimits = { conditions: 100, depth: 10, values: 1_000, pathNames: 64 } as const;
@@ -20,6 +20,8 @@ export interface Reading {
   faults: Faults;
   /** Conditions and values so far. */
   used: { conditions: number; values: number };
+  /** The query string, where there is one: hints are made from it. */
+  parameters?: Parameters;
 }
 
 /** An attribute that is asked about. */
@@ -47,7 +49,7 @@ export function readAttribute(name: string, place: Place, reading: Reading): Att
   if (insteadOf === undefined) {
     return { path, types, idKind: isIdPath(path) ? collection.idKind : undefined };
   }
-  faults.add(place, "unknownAttribute", unknownAttribute(name, place, { collection, path, insteadOf }));
+  faults.add(place, "unknownAttribute", () => unknownAttribute(name, place, { ...reading, path, insteadOf }));
   return undefined;
 }
 
@@ -156,9 +158,15 @@ function idsOf(values: readonly Scalar[], operator: OperatorName, kind: IdKind):
 function unknownAttribute(
   name: string,
   place: Place,
-  { collection, path, insteadOf }: { collection: Collection; path: Path; insteadOf: readonly string[] },
+  { collection, faults, parameters, path, insteadOf }: Reading & { path: Path; insteadOf: readonly string[] },
 ): string {
   const what = `${naming(name, place)}is not an attribute of "${collection.name}".`;
+  const texts = parameters?.filters.get(place.name);
+  const hint =
+    parameters === undefined || texts === undefined
+      ? ""
+      : hintFor(place.name, texts.join(","), othersIn(parameters));
+  if (hint !== "") return what + hint;
   const depth = knownDepth(collection, path);
   const start = path
     .slice(0, depth)
@@ -166,9 +174,9 @@ function unknownAttribute(
     .join("");
   if (insteadOf.length === 0) return `${what} There is nothing in ${shown(start.slice(0, -1))}`;
   const known = insteadOf.map((each) => start + each);
-  const candidates = place.in === "query" && place.path.length === 0 ? [...known, ...listParameters] : known;
+  const isParameter = place.in === "query" && place.path.length === 0;
   const wrong = formatPath(path.slice(0, depth + 1) as unknown as Path);
-  const nearest = didYouMean(wrong, candidates);
+  const nearest = faults.suggest(wrong, () => (isParameter ? [...known, ...listParameters] : known));
   if (nearest !== "") return what + nearest;
   return known.length > maxListed ? what : `${what} Known are ${known.join(", ")}`;
 }

@@ -1,6 +1,5 @@
 /** The content of a QUERY (RFC 10008): the same request as a query string makes, as JSON. */
 import type { Collection } from "../collection/collection.ts";
-import { didYouMean } from "../collection/nearest.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
@@ -11,6 +10,7 @@ import { allOf, readFilter } from "./filter-json.ts";
 import { splitSearch } from "./filter-search.ts";
 import type { ListRequest } from "./list.ts";
 import type { PageDraft } from "./paging.ts";
+import { guessedParameter } from "./parameter-guesses.ts";
 import { toRequest } from "./request.ts";
 import { readSortList } from "./sort-keys.ts";
 
@@ -66,10 +66,26 @@ function requireKnown(content: Content, faults: Faults): void {
   const known: readonly string[] = contentMembers;
   const unknown = Object.keys(content).filter((name) => !known.includes(name));
   for (const name of unknown.slice(0, maxUnknown)) {
-    const advice = didYouMean(name, known) || ` Known are ${known.join(", ")}`;
+    const advice = memberHint(name) || faults.suggest(name, () => known) || ` Known are ${known.join(", ")}`;
     faults.add(inBody(name), "unknownParameter", `is not understood.${advice}`);
   }
 }
+
+/** What to write for a member of another server. */
+function memberHint(name: string): string {
+  const meant = guessedParameter(name, "", () => undefined);
+  if (meant === undefined) return "";
+  if ("say" in meant) return ` ${meant.say}`;
+  const [parameter = ""] = meant.write.split("=");
+  return ` Write ${memberOf[parameter] ?? shown(parameter)}`;
+}
+
+/** The members that do what parameters do that are no members. */
+const memberOf: Readonly<Record<string, string>> = {
+  _page: '"offset" and "limit"',
+  _per_page: '"limit"',
+  "id:in": '"filter":{"id":{"in":["1","2"]}}',
+};
 
 function readFields(value: unknown, reading: Reading): readonly string[] {
   if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"))

@@ -1,4 +1,5 @@
 /** What is wrong with what a list is asked for: gathered, so that a client learns of everything at once. */
+import { createSuggest } from "../collection/nearest.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem, toSentence, type Violation } from "../errors.ts";
 import { formatPointer, toFragment } from "../json/pointer.ts";
@@ -33,9 +34,13 @@ export function inside(place: Place, step: string | number): Place {
 export class Faults {
   readonly #violations: Violation[] = [];
 
-  /** Adds one. `what` completes a sentence that begins with the place: “must be true or false”. */
-  add(place: Place, code: string, what: string): void {
-    if (this.#violations.length < maxViolations) this.#violations.push(violationAt(place, code, what));
+  /** Suggests a near name for the first few that are wrong. */
+  readonly suggest = createSuggest();
+
+  /** Adds one. `what` completes a sentence that begins with the place: “must be true or false”; as a function where it takes work. */
+  add(place: Place, code: string, what: string | (() => string)): void {
+    if (this.#violations.length >= maxViolations) return;
+    this.#violations.push(violationAt(place, code, typeof what === "string" ? what : what()));
   }
 
   /** What was added, in that order. */

@@ -12,8 +12,8 @@ import {
 } from "./conditions.ts";
 import { inside, type Place } from "./faults.ts";
 import type { Filter, Scalar } from "./filter.ts";
-import { unknownOperator } from "./filter-parameters.ts";
 import { whyImpossible } from "./impossible.ts";
+import { unknownOperator } from "./operator-guesses.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
 
 /** The filter that a JSON value is; what is wrong goes to the faults. */
@@ -83,8 +83,19 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
       if (!countCondition(0, place, reading)) return nothing;
       return { kind: "not", filter: readGroup(value, place, deeper) };
     default:
+      if (isForeignGroup(name, value)) {
+        const own = name.replace("$", "").toLowerCase();
+        reading.faults.add(place, "unknownOperator", `is not an operator. Write ${shown({ [own]: value })}`);
+        return nothing;
+      }
       return readAttributeMember(name, value, place, reading);
   }
+}
+
+/** `$or` and `OR` with filters in it: what an attribute is compared with has no filters. */
+function isForeignGroup(name: string, value: unknown): boolean {
+  if (!/^(?:\$(?:and|or|not)|AND|OR|NOT)$/.test(name)) return false;
+  return Array.isArray(value) ? isObject(value[0]) : isObject(value) && !Object.keys(value).some(isOperator);
 }
 
 function readAttributeMember(name: string, value: unknown, place: Place, reading: Reading): Filter {
@@ -115,7 +126,7 @@ interface About {
 function readOperation(operator: string, operand: unknown, about: About): Filter {
   const place = inside(about.place, operator);
   if (isOperator(operator)) return readCondition(operator, operand, { ...about, place });
-  const detail = `is not right: ${unknownOperator(operator)}. A nested attribute is named with a dot: ${shown(`${about.name}.${operator}`)}`;
+  const detail = `is not right: ${unknownOperator(operator, { in: "body", name: about.name, value: operand })}. A nested attribute is named with a dot: ${shown(`${about.name}.${operator}`)}`;
   about.reading.faults.add(place, "unknownOperator", detail.replace("?.", "?"));
   return nothing;
 }

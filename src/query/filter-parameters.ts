@@ -1,5 +1,4 @@
 /** Filters that stand in a query string by themselves: `status=open`, `views:gte=10`, `views_gte=10`. */
-import { didYouMean } from "../collection/nearest.ts";
 import { shown } from "../collection/shown.ts";
 import {
   candidatesOf,
@@ -12,7 +11,8 @@ import {
 import { inQuery, type Place } from "./faults.ts";
 import type { Filter, Scalar } from "./filter.ts";
 import { whyImpossible } from "./impossible.ts";
-import { isOperator, type OperatorName, operatorNames, operators } from "./operators.ts";
+import { unknownOperator } from "./operator-guesses.ts";
+import { isOperator, type OperatorName, operators } from "./operators.ts";
 
 /** One parameter with all of its values as a filter; what is wrong goes to the faults. */
 export function readFilterParameter(
@@ -21,7 +21,7 @@ export function readFilterParameter(
   reading: Reading,
 ): Filter | undefined {
   const place = inQuery(parameter);
-  const asked = readName(parameter, place, reading);
+  const asked = readName(parameter, texts, reading);
   if (asked === undefined) return undefined;
   const values = splitLists(asked.operator, texts);
   // Before anything that takes longer.
@@ -40,22 +40,19 @@ export function readFilterParameter(
   return toCondition(operator, attribute.path, candidates);
 }
 
-/** What is wrong with a name that is no operator, and what would be right. */
-export function unknownOperator(name: string): string {
-  return `${shown(name)} is not an operator.${didYouMean(name, operatorNames) || ` Known are ${operatorNames.join(", ")}`}`;
-}
-
 /** An attribute that has a colon in its name is asked for with an operator: the last colon counts. */
 function readName(
   parameter: string,
-  place: Place,
+  texts: readonly string[],
   { collection, faults }: Reading,
 ): { name: string; operator: OperatorName } | undefined {
   const colon = parameter.lastIndexOf(":");
   if (colon === -1) return splitSuffix(parameter, collection);
   const operator = parameter.slice(colon + 1);
-  if (isOperator(operator)) return { name: parameter.slice(0, colon), operator };
-  faults.add(place, "unknownOperator", `has an unknown operator: ${unknownOperator(operator)}`);
+  const name = parameter.slice(0, colon);
+  if (isOperator(operator)) return { name, operator };
+  const why = unknownOperator(operator, { in: "query", name, value: texts.join(",") });
+  faults.add(inQuery(parameter), "unknownOperator", `has an unknown operator: ${why}`);
   return undefined;
 }
 

@@ -1,8 +1,9 @@
 /** The parameters of a list by name, and what is wrong with those that are not. */
-import { didYouMean } from "../collection/nearest.ts";
 import type { Violation } from "../errors.ts";
 import { isBadString } from "../json/explain.ts";
 import { type Faults, inQuery, refuse } from "./faults.ts";
+import { hintFor, isForeignShape } from "./hints.ts";
+import { type Others, plainName } from "./parameter-guesses.ts";
 
 /** Parameters that ask for a page, in the spellings of several clients. */
 export const pagingParameters = [
@@ -48,13 +49,23 @@ export function readParameters(query: string, faults: Faults): Parameters {
     else known.set(name, value);
   }
   for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "may be given once");
-  for (const name of filters.keys()) {
-    const problem = reservedDetail(name);
+  const parameters = { known, filters };
+  const others = othersIn(parameters);
+  for (const [name, texts] of [...filters]) {
+    const problem = refusalOf(name, texts.join(","), { others, faults });
     if (problem === undefined) continue;
     faults.add(inQuery(name), "unknownParameter", problem);
     filters.delete(name);
   }
-  return { known, filters };
+  return parameters;
+}
+
+/** Finds values of other parameters, which examples are made of. */
+export function othersIn({ known, filters }: Parameters): Others {
+  const all = new Map<string, string>();
+  for (const [name, texts] of filters) all.set(plainName(name), texts.join(","));
+  for (const [name, text] of known) all.set(plainName(name), text);
+  return (...names) => names.map((name) => all.get(name)).find((text) => text !== undefined);
 }
 
 /** Refuses every query parameter: for methods and paths that take none. Throws INVALID_PARAMETER. */
@@ -75,10 +86,22 @@ function isListParameter(name: string): name is ListParameter {
   return (listParameters as readonly string[]).includes(name);
 }
 
-function reservedDetail(name: string): string | undefined {
-  if (reserved.includes(name)) return `is a reserved word, and means nothing yet.${asAttribute(name)}`;
-  if (!name.startsWith("_") || name.includes(":")) return undefined;
-  return `is not understood.${didYouMean(name, listParameters)}${asAttribute(name)}`;
+/** Why a name is refused in every collection; `undefined` where it can be an attribute. */
+function refusalOf(
+  name: string,
+  value: string,
+  { others, faults }: { others: Others; faults: Faults },
+): string | undefined {
+  const hint = () => hintFor(name, value, others);
+  if (reserved.includes(name)) {
+    const advice = hint();
+    return `is a reserved word, and means nothing yet.${advice === "" ? "" : `${advice}.`}${asAttribute(name)}`;
+  }
+  if (name.includes(":")) return undefined;
+  if (!name.startsWith("_") && !isForeignShape(name, value)) return undefined;
+  const advice = hint();
+  const suggestion = advice === "" ? faults.suggest(name, () => listParameters) : `${advice}.`;
+  return `is not understood.${suggestion}${asAttribute(name)}`;
 }
 
 function asAttribute(name: string): string {

@@ -39,8 +39,9 @@ export function parseList(query: string, collection: Collection, maxPageSize: nu
 
 function read(query: string, collection: Collection, maxPageSize: number): ListRequest {
   const faults = new Faults();
-  const { known, filters } = readParameters(query, faults);
-  const reading = { collection, faults, used: { conditions: 0, values: 0 } };
+  const parameters = readParameters(query, faults);
+  const { known, filters } = parameters;
+  const reading = { collection, faults, used: { conditions: 0, values: 0 }, parameters };
   const byAttribute = [...filters].flatMap(
     ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
   );

@@ -1,15 +1,19 @@
 /** The spellings of a sort: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
 import type { SortKey } from "../collection/indexes.ts";
-import { formatPath, isIdPath } from "../collection/paths.ts";
+import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
 import { shown } from "../collection/shown.ts";
+import { isObject } from "../json/gate.ts";
+import { askedFacts } from "./asked-facts.ts";
 import { type Reading, readAttribute } from "./conditions.ts";
+import { parameter } from "./example.ts";
 import { inQuery, inside, type Place } from "./faults.ts";
 import type { ListParameter } from "./parameters.ts";
+import { foreignKey, isDirection, sortMeantBy, sortMeantByObject } from "./sort-guesses.ts";
 
 const maxKeys = 5;
 
 /** A key as it was written. */
-interface Spelled {
+export interface Spelled {
   name: string;
   descending: boolean;
 }
@@ -41,7 +45,7 @@ export function readSortList(value: unknown, place: Place, reading: Reading): re
     return [];
   }
   const wrong = value.findIndex((each) => typeof each !== "string");
-  if (wrong === -1) return toSort(value.map(readKey), place, reading);
+  if (wrong === -1) return readKeys(value, place, reading);
   const detail = `must name an attribute, and is ${shown(value[wrong])}`;
   reading.faults.add(inside(place, wrong), "sort", detail);
   return [];
@@ -49,19 +53,20 @@ export function readSortList(value: unknown, place: Place, reading: Reading): re
 
 function readSortText(text: string, reading: Reading): readonly SortKey[] {
   const place = inQuery("sort");
-  if (!text.startsWith("[")) return toSort(text.split(",").map(readKey), place, reading);
+  if (!/^[[{]/.test(text)) return readKeys(text.split(","), place, reading);
   const pair = parseJson(text);
   const [name, order, ...rest] = Array.isArray(pair) ? pair : [];
   const descending = typeof order === "string" ? isDescending(order) : undefined;
   if (typeof name === "string" && descending !== undefined && rest.length === 0)
     return toSort([{ name, descending }], place, reading);
-  reading.faults.add(place, "sort", `must be like -a,b or ["a","ASC"], and is ${shown(text)}`);
+  const meant = isObject(pair) ? `. Write ${shown(parameter("sort", sortMeantByObject(pair)))}` : "";
+  reading.faults.add(place, "sort", `must be like -a,b or ["a","ASC"], and is ${shown(text)}${meant}`);
   return [];
 }
 
 function readLegacy(names: string, orders: string | undefined, reading: Reading): readonly SortKey[] {
   const place = inQuery("_sort");
-  if (orders === undefined) return toSort(names.split(",").map(readKey), place, reading);
+  if (orders === undefined) return readKeys(names.split(","), place, reading);
   const directions = orders.split(",").map(isDescending);
   const keys = names.split(",").map((name, n) => ({ name: name.trim(), descending: directions[n] ?? false }));
   if (directions.includes(undefined)) {
@@ -74,6 +79,42 @@ function readLegacy(names: string, orders: string | undefined, reading: Reading)
     reading.faults.add(inQuery("_order"), "sort", 'must not have more directions than "_sort" has keys');
   } else return toSort(keys, place, reading);
   return [];
+}
+
+/** Keys without directions of their own: a sign says which. */
+function readKeys(texts: readonly string[], place: Place, reading: Reading): readonly SortKey[] {
+  const foreign = texts.length > maxKeys ? undefined : texts.find((text) => isForeign(text, place, reading));
+  if (foreign === undefined) return toSort(texts.map(readKey), place, reading);
+  const meant = sortMeantBy(texts.join(","));
+  const names = meant.split(",").map((key) => readKey(key).name);
+  if (names.some((name) => readAttribute(name, place, reading) === undefined)) return [];
+  const example =
+    place.in === "query" ? shown(parameter(place.name, meant)) : JSON.stringify(meant.split(","));
+  reading.faults.add(
+    place,
+    "sort",
+    `names ${shown(foreign)}. Write ${example}${escapeFor(foreign, reading)}`,
+  );
+  return [];
+}
+
+/** Whether a key is in the spelling of another server, and no attribute that is known has its name. */
+function isForeign(text: string, place: Place, { collection }: Reading): boolean {
+  const key = foreignKey(text.trim());
+  if (key === undefined && !isDirection(text)) return false;
+  const path = parsePath(text.trim());
+  if (path === undefined) return true;
+  const { insteadOf, isDeclared } = askedFacts(collection, path);
+  // The content of a QUERY has no other spelling for an attribute of such a name.
+  const isCertain = key?.isCertain === true && place.in === "query";
+  return insteadOf !== undefined || (isCertain && !isDeclared);
+}
+
+/** How to sort by an attribute whose name looks like a direction, where there may be one. */
+function escapeFor(name: string, { collection }: Reading): string {
+  const path = parsePath(name.trim());
+  if (path === undefined || askedFacts(collection, path).insteadOf !== undefined) return "";
+  return `. An attribute of this name is sorted by as ${shown(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
 }
 
 /** `+` for ascending has become a blank where nobody encoded it. */

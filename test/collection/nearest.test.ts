@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearestTo } from "../../src/collection/nearest.ts";
+import { createSuggest, nearestLimits, nearestTo } from "../../src/collection/nearest.ts";
 
 const tried: [name: string, candidates: string[], nearest: string | undefined][] = [
   ["titel", ["id", "title"], "title"],
@@ -18,3 +18,30 @@ for (const [name, candidates, nearest] of tried)
   test(`nearest to ${name} among ${candidates} is ${nearest ?? "none"}`, () => {
     assert.equal(nearestTo(name, candidates), nearest);
   });
+
+test("a name that is too long is compared with nothing", () => {
+  const candidates = counted(["title"]);
+  assert.equal(nearestTo("t".repeat(nearestLimits.nameLength + 1), candidates.names), undefined);
+  assert.equal(candidates.read(), 0);
+});
+
+test("one answer looks for near names of its first few names alone", () => {
+  const suggest = createSuggest();
+  const names = Array.from({ length: 900 }, (_, n) => `attribute${n}`);
+  const candidates = counted(names);
+  const suggestions = names.map((name) => suggest(`${name}x`, () => candidates.names));
+  assert.equal(suggestions.filter((each) => each !== "").length, nearestLimits.searches);
+  assert.equal(candidates.read(), nearestLimits.searches * names.length);
+});
+
+/** Candidates that count how many of them were looked at. */
+function counted(names: readonly string[]): { names: readonly string[]; read: () => number } {
+  let read = 0;
+  const proxy = new Proxy(names, {
+    get: (target, key) => {
+      if (typeof key === "string" && /^\d+$/.test(key)) read++;
+      return Reflect.get(target, key);
+    },
+  });
+  return { names: proxy, read: () => read };
+}

@@ -14,6 +14,7 @@ const operators = "eq, ne, gt, gte, lt, lte, in, nin, contains, startsWith, ends
 const encoding = 'must be percent-encoded UTF-8 without null characters; a "%" itself is written "%25"';
 const deep = (depth: number): unknown => (depth === 0 ? { a: 1 } : { not: deep(depth - 1) });
 const list = (length: number) => Array.from({ length }, (_, n) => n);
+const notEmbedded = 'Resources are not embedded: ask their own collection for them, such as with "id:in=1,2"';
 const tooLarge = "is too much: a filter has at most 100 conditions, with 1,000 values in all";
 
 /** Each with the parameter and the whole of its detail after the name. */
@@ -158,7 +159,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "_embed=comments",
     "_embed",
     "unknownParameter",
-    'is not understood. An attribute of this name is asked for as "_embed:eq"',
+    `is not understood. ${notEmbedded}. An attribute of this name is asked for as "_embed:eq"`,
   ],
   [
     "_gte=5",
@@ -166,23 +167,19 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "unknownParameter",
     'is not understood. An attribute of this name is asked for as "_gte:eq"',
   ],
-  ...[
-    "version",
-    "at",
-    "since",
-    "wait",
-    "embed",
-    "expand",
-    "include",
-    "aggregate",
-    "group",
-    "distinct",
-    "dryRun",
-  ].map((name): [string, string, string, string] => [
+  ...["version", "at", "since", "wait", "aggregate", "group", "distinct", "dryRun"].map(
+    (name): [string, string, string, string] => [
+      `${name}=1`,
+      name,
+      "unknownParameter",
+      `is a reserved word, and means nothing yet. An attribute of this name is asked for as "${name}:eq"`,
+    ],
+  ),
+  ...["embed", "expand", "include"].map((name): [string, string, string, string] => [
     `${name}=1`,
     name,
     "unknownParameter",
-    `is a reserved word, and means nothing yet. An attribute of this name is asked for as "${name}:eq"`,
+    `is a reserved word, and means nothing yet. ${notEmbedded}. An attribute of this name is asked for as "${name}:eq"`,
   ]),
   [
     "title:contain=x",
@@ -191,10 +188,10 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     'has an unknown operator: "contain" is not an operator. Did you mean "contains"?',
   ],
   [
-    "title:regexp=x",
-    "title:regexp",
+    "title:soundex=x",
+    "title:soundex",
     "unknownOperator",
-    `has an unknown operator: "regexp" is not an operator. Known are ${operators}`,
+    `has an unknown operator: "soundex" is not an operator. Known are ${operators}`,
   ],
   [
     "title:=x",

@@ -1,0 +1,213 @@
+/** What people try who know another server: each is answered with what to write here. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Collection } from "../../src/collection/collection.ts";
+import { nearestLimits } from "../../src/collection/nearest.ts";
+import { defineCollection } from "../../src/collection/schema.ts";
+import type { Problem } from "../../src/errors.ts";
+import { parseList } from "../../src/query/parse.ts";
+import { posts, topics } from "./collections.ts";
+import { isRefused } from "./refused.ts";
+
+const encode = (value: unknown) => encodeURIComponent(JSON.stringify(value));
+
+/** Refused in a closed collection, where there is no attribute of such a name. */
+const closed: readonly [query: string, write: string][] = [
+  ["page=2", "_page=2"],
+  ["pageNumber=2", "_page=2"],
+  ["per_page=10", "_per_page=10"],
+  ["perPage=10", "_per_page=10"],
+  ["pageSize=10", "_per_page=10"],
+  ["page_size=10", "_per_page=10"],
+  ["size=10", "_per_page=10"],
+  ["top=5", "limit=5"],
+  ["take=5", "limit=5"],
+  ["skip=20", "offset=20"],
+  ["start=20", "offset=20"],
+  ["order=title", "sort=title"],
+  ["orderBy=title+desc", "sort=-title"],
+  ["order_by=-title", "sort=-title"],
+  ["sortBy=title", "sort=title"],
+  ["sortBy=title&order=desc", "sort=-title"],
+  ["sort=title&order=desc", "sort=-title"],
+  ["sort=title&direction=desc", "sort=-title"],
+  ["sort_by=title&sort_order=asc", "sort=title"],
+  ["sort=title.desc", "sort=-title"],
+  ["sort=views,desc", "sort=-views"],
+  ["_sort=views.desc", "_sort=-views"],
+  ["search=solaris", "q=solaris"],
+  ["query=solaris", "q=solaris"],
+  ["select=title,views", "fields=title,views"],
+  ["columns=title", "fields=title"],
+  [`where=${encode({ title: "x" })}`, 'filter={"title":"x"}'],
+  ["where=title", 'filter={"name":"value"}'],
+  ["totalCount=true", "count=exact"],
+  ["ids=1,2", "id:in=1,2"],
+  ["title__contains=x", "title:contains=x"],
+  ["views__gte=5", "views:gte=5"],
+];
+
+/** Refused everywhere, since hardly any attribute has such a name, or since what comes after the colon is an operator. */
+const everywhere: readonly [query: string, write: string][] = [
+  ["filter[title]=x", "title=x"],
+  ["filter[title][eq]=x", "title=x"],
+  ["filter[views][$gte]=5", "views:gte=5"],
+  ["filters[title][$contains]=x", "title:contains=x"],
+  ["title[like]=x", "title:contains=x"],
+  ["views[gte]=5", "views:gte=5"],
+  ["author[name]=Ada", "author.name=Ada"],
+  ["title[]=x", "title=x"],
+  ["title[0]=x", "title=x"],
+  ["page[number]=2", "_page=2"],
+  ["page[size]=10", "_per_page=10"],
+  ["page[offset]=10", "offset=10"],
+  ["fields[posts]=title,views", "fields=title,views"],
+  ["sort[title]=desc", "sort=-title"],
+  ["sort[0]=title:desc", "sort=-title"],
+  ["$filter=views+ge+5", "views:gte=5"],
+  ["$filter=title+eq+'Solaris+%26+more'", "title=Solaris+%26+more"],
+  ["$top=5", "limit=5"],
+  ["$skip=5", "offset=5"],
+  ["$orderby=title+desc,views", "sort=-title,views"],
+  ["$select=title", "fields=title"],
+  ["$search=x", "q=x"],
+  ["$count=true", "count=exact"],
+  ["title!=x", "title:ne=x"],
+  ["views>=5", "views:gte=5"],
+  ["views>5", "views:gt=5"],
+  ["views<5", "views:lt=5"],
+  ["sort=title:desc", "sort=-title"],
+  ["sort=title:asc", "sort=title"],
+  ["sort=title+DESC,views", "sort=-title,views"],
+  ["sort=-title,views:desc", "sort=-title,-views"],
+  ["sort=desc(title)", "sort=-title"],
+  ["_sort=title:desc", "_sort=-title"],
+  [`sort=${encode({ title: -1 })}`, "sort=-title"],
+  ["title:like=x", "title:contains=x"],
+  ["title:like=%25x%25", "title:contains=x"],
+  ["title:ilike=*x*", "title:contains=x"],
+  ["title:regex=^x.*", "title:contains=x"],
+  ["title:matches=x", "title:contains=x"],
+  ["title:startswith=x", "title:startsWith=x"],
+  ["title:starts_with=x", "title:startsWith=x"],
+  ["title:prefix=x", "title:startsWith=x"],
+  ["title:endswith=x", "title:endsWith=x"],
+  ["title:neq=x", "title:ne=x"],
+  ["title:not=x", "title:ne=x"],
+  ["title:equals=x", "title=x"],
+  ["title:is=x", "title=x"],
+  ["views:ge=5", "views:gte=5"],
+  ["views:min=5", "views:gte=5"],
+  ["views:GTE=5", "views:gte=5"],
+  ["views:$lt=5", "views:lt=5"],
+  ["views:between=1,5", "views:gte=1&views:lte=5"],
+  ["title:not_in=a,b", "title:nin=a,b"],
+  ["title:isNull=true", "title=null"],
+  ["title:isnull=false", "title:ne=null"],
+  ["title:notlike=x", 'filter={"not":{"title":{"contains":"x"}}}'],
+];
+
+/** Words instead of an example. */
+const sayings: readonly [query: string, says: RegExp][] = [
+  ["expand=author", /are not embedded: ask their own collection/],
+  ["include=author", /are not embedded: ask their own collection/],
+  ["_embed=author", /are not embedded: ask their own collection/],
+  ["$expand=author", /are not embedded: ask their own collection/],
+  ["page[after]=x", /The link "next" of the answer/],
+];
+
+const sayingsOfClosed: readonly [query: string, says: RegExp][] = [
+  ["populate=author", /are not embedded: ask their own collection/],
+  ["order=desc", /A "-" before the attribute descends, such as "sort=-name"/],
+  ["pageToken=x", /The link "next" of the answer/],
+  ["format=csv", /"Accept: text\/csv"/],
+];
+
+function assertSays({ violations }: Problem, write: string): void {
+  const details = violations.map(({ detail }) => detail);
+  assert.ok(
+    details.some((detail) => detail.includes(`Write ${JSON.stringify(write)}`)),
+    details.join("\n"),
+  );
+}
+
+for (const [query, write] of [...closed, ...everywhere])
+  test(`"${query}" is answered in a closed collection with what to write`, () => {
+    assertSays(isRefused(query, posts), write);
+  });
+
+for (const [query, write] of everywhere)
+  test(`"${query}" is answered in an open collection with what to write`, () => {
+    assertSays(isRefused(query, topics), write);
+  });
+
+for (const [query, says] of [...sayings, ...sayingsOfClosed])
+  test(`"${query}" is answered in a closed collection with what there is instead`, () => {
+    assert.match(isRefused(query, posts).message, says);
+  });
+
+for (const [query, says] of sayings)
+  test(`"${query}" is answered in an open collection with what there is instead`, () => {
+    assert.match(isRefused(query, topics).message, says);
+  });
+
+test("what is to be written is understood", () => {
+  for (const [query, write] of [...closed, ...everywhere]) {
+    if (write !== 'filter={"name":"value"}') parseList(write, posts, 1000);
+    assert.notEqual(write, query);
+  }
+});
+
+test("in an open collection a plain word is a filter, since any attribute may be there", () => {
+  for (const [query] of closed) parseList(query, topics, 1000);
+});
+
+test("in an open collection what is refused for its shape can still be asked for", () => {
+  for (const query of [
+    "filter[title]:eq=x",
+    "$top:eq=5",
+    "title!:eq=x",
+    "views>5:eq=x",
+    'sort=["title:desc","ASC"]',
+    "_sort=title:desc&_order=asc",
+  ])
+    parseList(query, topics, 1000);
+});
+
+test("an attribute that is declared is never taken for a guess", async () => {
+  const names = ["page", "size", "order", "search", "select", "expand:x", "name:desc", "a[b]"];
+  const declared = await defineCollection("declared", {
+    schema: { properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) },
+  });
+  for (const name of ["page", "size", "order", "search", "select"]) parseList(`${name}=x`, declared, 1000);
+  parseList("sort=name:desc", declared, 1000);
+});
+
+test("operators of other servers in a JSON filter are answered with what to write", () => {
+  for (const [filter, write] of [
+    [{ title: { like: "%x%" } }, { title: { contains: "x" } }],
+    [{ views: { $gte: 5 } }, { views: { gte: 5 } }],
+    [{ views: { between: [1, 5] } }, { views: { gte: 1, lte: 5 } }],
+    [{ title: { $not: "x" } }, { title: { ne: "x" } }],
+    [{ title: { notlike: "x" } }, { not: { title: { contains: "x" } } }],
+    [{ $or: [{ title: "x" }] }, { or: [{ title: "x" }] }],
+    [{ AND: [{ title: "x" }] }, { and: [{ title: "x" }] }],
+    [{ $not: { title: "x" } }, { not: { title: "x" } }],
+  ])
+    for (const collection of [posts, topics]) {
+      const { message } = isRefused(`filter=${encode(filter)}`, collection);
+      assert.ok(message.includes(`Write ${JSON.stringify(write)}`), message);
+    }
+});
+
+test("only the first few unknown names of a request are compared with what there is", async () => {
+  const names = Array.from({ length: 900 }, (_, n) => `attribute${n}`);
+  const wide: Collection = await defineCollection("wide", {
+    schema: { properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) },
+  });
+  const fields = names.map((name) => `${name}x`).join(",");
+  const { violations } = isRefused(`fields=${fields}`, wide);
+  assert.equal(violations.length, 50);
+  const hints = violations.filter(({ detail }) => detail.includes("Did you mean"));
+  assert.equal(hints.length, nearestLimits.searches);
+});

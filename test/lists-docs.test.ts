@@ -5,6 +5,7 @@ import { STATUS_CODES } from "node:http";
 import { after, before, describe, test } from "node:test";
 import type { CollectionDeclaration } from "../src/collection/schema.ts";
 import { defineCollection } from "../src/collection/schema.ts";
+import type { Problem } from "../src/errors.ts";
 import { filterLimits } from "../src/query/conditions.ts";
 import { legacySuffixes, operators } from "../src/query/operators.ts";
 import { listParameters } from "../src/query/parameters.ts";
@@ -50,6 +51,21 @@ describe("the reference of lists", () => {
   test("has every parameter, and no other", () => {
     const listed = tableOf("parameter | what it is").map(([name]) => name);
     assert.deepEqual([...listed].sort(), [...listParameters].sort());
+  });
+
+  test("says of other servers' parameters what the refusal says", async () => {
+    const [name, declaration] = Object.entries(collections)[0] ?? [];
+    const books = await defineCollection(String(name), declaration ?? {});
+    for (const [elsewhere, cell = ""] of tableOf("elsewhere | here")) {
+      const here = cell.replaceAll("`", "");
+      assert.throws(
+        () => parseList(elsewhere, books, 1000),
+        (error: Problem) =>
+          error.violations.some(({ detail }) => detail.includes(`Write ${JSON.stringify(here)}`)),
+        elsewhere,
+      );
+      parseList(here, books, 1000);
+    }
   });
 
   test("has every operator as the code knows it, and no other", () => {

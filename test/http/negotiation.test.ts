@@ -215,6 +215,26 @@ describe("Content-Type", () => {
       });
     });
 
+  for (const [type, says] of [
+    ["application/x-www-form-urlencoded", /"curl -d" send this type.* JSON object: with curl, use --json/],
+    ["Application/X-WWW-Form-Urlencoded; charset=utf-8", /-H 'Content-Type: application\/json'/],
+    ["multipart/form-data; boundary=x", /"curl -F" send this type.* JSON object: with curl, use --json/],
+    ["text/plain;charset=UTF-8", /fetch\(\) sends this type .*"Content-Type": "application\/json"/],
+  ] as const)
+    test(`${type} is answered with what to send instead`, async () => {
+      for (const [method, path] of [
+        ["POST", topics],
+        ["PUT", made.path],
+        ["PATCH", made.path],
+        ["QUERY", topics],
+      ] as const) {
+        const headers = { "Content-Type": type };
+        const answer = await service.send({ method, path, headers, body: "title=x" });
+        assert.equal(answer.status, 415, method);
+        assert.match((answer.json as { detail: string }).detail, says);
+      }
+    });
+
   for (const types of [
     ["application/json", "text/plain"],
     ["text/plain", "application/json"],

@@ -22,6 +22,15 @@ const contentTypes = {
   QUERY: { headers: ["accept-query", "accept"], types: { "application/json": "json" } },
 } as const;
 
+const withCurl = "with curl, use --json instead of -d or -F, or add -H 'Content-Type: application/json'";
+
+/** What to do about the types that clients send when nobody has named one. */
+const adviceByType: Readonly<Record<string, string>> = {
+  "application/x-www-form-urlencoded": `HTML forms and "curl -d" send this type. Send the attributes as a JSON object: ${withCurl}.`,
+  "multipart/form-data": `HTML forms with files and "curl -F" send this type. Send the attributes as a JSON object: ${withCurl}.`,
+  "text/plain": `fetch() sends this type with a string. Name the type of the content: { headers: { "Content-Type": "application/json" } }; ${withCurl}.`,
+};
+
 /** A method whose requests have content. */
 export type MethodWithContent = keyof typeof contentTypes;
 
@@ -60,10 +69,8 @@ export function patchFormat({ headers }: HttpRequest): PatchFormat {
 function unsupportedCoding(coding: string): Problem {
   return new Problem(
     "UNSUPPORTED_CONTENT_CODING",
-    `Content-Encoding "${coding}" is not supported; send it as it is.`,
-    {
-      headers: { "accept-encoding": "identity" },
-    },
+    `Content-Encoding "${coding}" is not supported; send the content uncompressed and without Content-Encoding.`,
+    { headers: { "accept-encoding": "identity" } },
   );
 }
 
@@ -71,7 +78,9 @@ function unsupportedType(method: MethodWithContent, given: string | undefined): 
   const types = typesOf(method);
   const isWhat =
     given === undefined ? "The content has no Content-Type" : `Content-Type "${given}" is not supported`;
-  return new Problem("UNSUPPORTED_MEDIA_TYPE", `${isWhat}; ${method} takes ${types} in UTF-8.`, {
+  const advice = adviceByType[given?.split(";")[0]?.trim().toLowerCase() ?? ""];
+  const detail = `${isWhat}; ${method} takes ${types} in UTF-8.${advice === undefined ? "" : ` ${advice}`}`;
+  return new Problem("UNSUPPORTED_MEDIA_TYPE", detail, {
     headers: Object.fromEntries(contentTypes[method].headers.map((name) => [name, types])),
   });
 }

@@ -33,9 +33,10 @@ export interface Attribute {
   idKind: IdKind | undefined;
 }
 
-/** The attribute of this name; when there cannot be one, that goes to the faults. */
+/** The attribute of this name; when there cannot be one, that goes to the faults. None once there are enough faults. */
 export function readAttribute(name: string, place: Place, reading: Reading): Attribute | undefined {
   const { collection, faults } = reading;
+  if (faults.isFull) return undefined;
   const path = readPath(name);
   if (path === undefined) {
     faults.add(

@@ -39,8 +39,13 @@ export class Faults {
 
   /** Adds one. `what` completes a sentence that begins with the place: “must be true or false”; as a function where it takes work. */
   add(place: Place, code: string, what: string | (() => string)): void {
-    if (this.#violations.length >= maxViolations) return;
+    if (this.isFull) return;
     this.#violations.push(violationAt(place, code, typeof what === "string" ? what : what()));
+  }
+
+  /** Whether nothing more is added: the request is refused, and what else is wrong with it need not be found out. */
+  get isFull(): boolean {
+    return this.#violations.length >= maxViolations;
   }
 
   /** What was added, in that order. */

@@ -126,8 +126,11 @@ interface About {
 function readOperation(operator: string, operand: unknown, about: About): Filter {
   const place = inside(about.place, operator);
   if (isOperator(operator)) return readCondition(operator, operand, { ...about, place });
-  const detail = `is not right: ${unknownOperator(operator, { in: "body", name: about.name, value: operand })}. A nested attribute is named with a dot: ${shown(`${about.name}.${operator}`)}`;
-  about.reading.faults.add(place, "unknownOperator", detail.replace("?.", "?"));
+  about.reading.faults.add(place, "unknownOperator", () => {
+    const why = unknownOperator(operator, { in: "body", name: about.name, value: operand });
+    const nested = `A nested attribute is named with a dot: ${shown(`${about.name}.${operator}`)}`;
+    return `is not right: ${why}. ${nested}`.replace("?.", "?");
+  });
   return nothing;
 }
 

@@ -51,8 +51,10 @@ function readName(
   const operator = parameter.slice(colon + 1);
   const name = parameter.slice(0, colon);
   if (isOperator(operator)) return { name, operator };
-  const why = unknownOperator(operator, { in: "query", name, value: texts.join(",") });
-  faults.add(inQuery(parameter), "unknownOperator", `has an unknown operator: ${why}`);
+  faults.add(inQuery(parameter), "unknownOperator", () => {
+    const written = { in: "query", name, value: texts.join(",") } as const;
+    return `has an unknown operator: ${unknownOperator(operator, written)}`;
+  });
   return undefined;
 }
 

@@ -98,9 +98,13 @@ function boundsOf(value: unknown): Meant["conditions"] {
   return { gte: from, lte: to };
 }
 
+/** No example shows more. The expression takes time that grows with the square of the length. */
+const maxPattern = 100;
+
 /** Patterns are not understood here: `%oslo%`, `*oslo*` and `^oslo.*` look for `oslo`. */
 function withoutWildcards(value: unknown): unknown {
-  return typeof value === "string" ? value.replaceAll(/^(?:\^|%|\*|\.\*)+|(?:\$|%|\.?\*)+$/g, "") : value;
+  if (typeof value !== "string" || value.length > maxPattern) return value;
+  return value.replaceAll(/^(?:\^|%|\*|\.\*)+|(?:\$|%|\.?\*)+$/g, "");
 }
 
 /** Of `isnull=false` and its like. */

@@ -49,15 +49,15 @@ export function readParameters(query: string, faults: Faults): Parameters {
     else known.set(name, value);
   }
   for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "may be given once");
-  const parameters = { known, filters };
-  const others = othersIn(parameters);
-  for (const [name, texts] of [...filters]) {
-    const problem = refusalOf(name, texts.join(","), { others, faults });
-    if (problem === undefined) continue;
-    faults.add(inQuery(name), "unknownParameter", problem);
+  const all = new Map(filters);
+  for (const [name, texts] of all) {
+    const value = texts.join(",");
+    if (!isReserved(name, value)) continue;
+    const hint = () => hintFor(name, value, othersIn({ known, filters: all }));
+    faults.add(inQuery(name), "unknownParameter", () => reservedDetail(name, hint(), faults));
     filters.delete(name);
   }
-  return parameters;
+  return { known, filters };
 }
 
 /** Finds values of other parameters, which examples are made of. */
@@ -86,21 +86,17 @@ function isListParameter(name: string): name is ListParameter {
   return (listParameters as readonly string[]).includes(name);
 }
 
-/** Why a name is refused in every collection; `undefined` where it can be an attribute. */
-function refusalOf(
-  name: string,
-  value: string,
-  { others, faults }: { others: Others; faults: Faults },
-): string | undefined {
-  const hint = () => hintFor(name, value, others);
-  if (reserved.includes(name)) {
-    const advice = hint();
-    return `is a reserved word, and means nothing yet.${advice === "" ? "" : `${advice}.`}${asAttribute(name)}`;
-  }
-  if (name.includes(":")) return undefined;
-  if (!name.startsWith("_") && !isForeignShape(name, value)) return undefined;
-  const advice = hint();
-  const suggestion = advice === "" ? faults.suggest(name, () => listParameters) : `${advice}.`;
+/** Whether a name is refused in every collection: it is hardly ever that of an attribute, or will mean something one day. */
+function isReserved(name: string, value: string): boolean {
+  if (reserved.includes(name)) return true;
+  return !name.includes(":") && (name.startsWith("_") || isForeignShape(name, value));
+}
+
+function reservedDetail(name: string, hint: string, faults: Faults): string {
+  const advice = hint === "" ? "" : `${hint}.`;
+  if (reserved.includes(name))
+    return `is a reserved word, and means nothing yet.${advice}${asAttribute(name)}`;
+  const suggestion = advice || faults.suggest(name, () => listParameters);
   return `is not understood.${suggestion}${asAttribute(name)}`;
 }
 

@@ -7,7 +7,7 @@ export interface ForeignKey extends Spelled {
   isCertain: boolean;
 }
 
-const suffix = /^[+-]?(.+?)(:|\||\s+|\.)(asc|desc|ascending|descending|-1|1)$/i;
+const suffix = /^[+-]?(.+?)(:|\||\s|\.)(asc|desc|ascending|descending|-1|1)$/i;
 const call = /^(asc|desc)\((.+)\)$/i;
 
 /** What a key of another server means; `undefined` where it does not look like one. */
@@ -17,7 +17,7 @@ export function foreignKey(text: string): ForeignKey | undefined {
     return { name: inner, descending: isDescendingWord(direction), isCertain: true };
   const [, name, separator, word] = suffix.exec(text) ?? [];
   if (name === undefined || separator === undefined || word === undefined) return undefined;
-  return { name, descending: isDescendingWord(word), isCertain: separator !== "." };
+  return { name: name.trim(), descending: isDescendingWord(word), isCertain: separator !== "." };
 }
 
 /** Whether a text is a direction and not an attribute's name. */

@@ -200,14 +200,31 @@ test("operators of other servers in a JSON filter are answered with what to writ
     }
 });
 
-test("only the first few unknown names of a request are compared with what there is", async () => {
+// Were the work to grow with the square of the length, these would not end.
+test("long texts are answered as short ones are", () => {
+  const long = 1_000_000;
+  isRefused(`sort=a${"+".repeat(long)}b:desc`, topics);
+  isRefused(`sort=${"a ".repeat(long)}`, posts);
+  isRefused(`title:like=x${"%25".repeat(long)}x`, posts);
+  isRefused(`filter=${encode({ title: { like: `x${"%".repeat(long)}x` } })}`, posts);
+  isRefused(`${"a[".repeat(long)}=x`, posts);
+  isRefused(`a${"[]".repeat(long)}!=x`, posts);
+  isRefused(`${"a__".repeat(long)}=x`, posts);
+  isRefused(`$filter=${"a+".repeat(long)}`, posts);
+  isRefused(`orderBy=${"a+".repeat(long)}`, posts);
+});
+
+test("of a request with many unknown names the first 50 are looked up, and the first few compared with what there is", async () => {
   const names = Array.from({ length: 900 }, (_, n) => `attribute${n}`);
   const wide: Collection = await defineCollection("wide", {
     schema: { properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) },
   });
   const fields = names.map((name) => `${name}x`).join(",");
-  const { violations } = isRefused(`fields=${fields}`, wide);
+  let lookups = 0;
+  const counting = Object.defineProperty({ ...wide }, "sight", { get: () => void lookups++ });
+  const { violations } = isRefused(`fields=${fields}`, counting);
   assert.equal(violations.length, 50);
+  assert.ok(lookups > 0 && lookups <= 50, `the schema is asked ${lookups} times`);
   const hints = violations.filter(({ detail }) => detail.includes("Did you mean"));
   assert.equal(hints.length, nearestLimits.searches);
 });

@@ -13,7 +13,16 @@ export type Client<C extends ConfigurationTypes> = {
     plan: (collections: BatchCollections<C>) => O,
     options?: CallOptions,
   ): Promise<Results<O>>;
+  /** The collections that the caller may list, sorted by name: also those that the configuration's type does not know. */
+  $collections(options?: CallOptions): Promise<readonly CollectionLink[]>;
 };
+
+/** A collection as the service lists it. */
+export interface CollectionLink {
+  readonly name: string;
+  /** Its path at the service. */
+  readonly href: string;
+}
 
 /** The collections as a batch sees them. */
 export type BatchCollections<C extends ConfigurationTypes> = {
@@ -32,7 +41,12 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     const batch = new BatchPlan();
     return batch.send(send, plan(byName((name) => batch.collection(name)) as BatchCollections<C>), call);
   };
-  return byName((name) => new CollectionClient(send, name), { $batch }) as unknown as Client<C>;
+  const $collections = async (call: CallOptions = {}) => {
+    const { body } = await send({ ...call, method: "GET", path: "", isRepeatable: true });
+    return (body as { collections: CollectionLink[] }).collections;
+  };
+  const own = { $batch, $collections };
+  return byName((name) => new CollectionClient(send, name), own) as unknown as Client<C>;
 }
 
 /** An object that makes a member when it is first asked for it. `then` is none: a promise may give a client. */

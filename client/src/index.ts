@@ -1,6 +1,6 @@
 /** The public interface of the client. */
 export type { BatchCollection, Operation, PlannedCreate } from "./batch.ts";
-export { type Client, createClient } from "./client.ts";
+export { type Client, type CollectionLink, createClient } from "./client.ts";
 export type { CollectionClient, CreateOptions, UpdateOptions, WriteOptions } from "./collection.ts";
 export {
   ConflictError,

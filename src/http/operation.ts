@@ -7,7 +7,12 @@ import { contentTooLarge } from "./content.ts";
 import { type ChangesAsked, type Moment, parseChanges, splitMoment } from "./history/request.ts";
 import type { Listing } from "./lists/listing.ts";
 import type { HttpRequest } from "./message.ts";
-import { listTypeFor, requireJsonAcceptable, requireListAcceptable } from "./negotiation/accept.ts";
+import {
+  listTypeFor,
+  prefersHtml,
+  requireJsonAcceptable,
+  requireListAcceptable,
+} from "./negotiation/accept.ts";
 import {
   isMethodWithContent,
   type PatchFormat,
@@ -16,6 +21,7 @@ import {
   typesOf,
 } from "./negotiation/content-types.ts";
 import { methodsOf, type Route } from "./route.ts";
+import { mayHavePage } from "./routes/pages.ts";
 import type { Service } from "./service.ts";
 
 /** A resource that an operation is about. `path` is its collection's. */
@@ -27,7 +33,11 @@ interface Target {
 
 /** A parsed request. */
 export type Operation =
-  | { kind: "nothing" }
+  /** `path` is one outside the prefix. */
+  | { kind: "nothing"; path?: string | undefined }
+  /** The page that a browser gets at the root. */
+  | { kind: "front page" }
+  | { kind: "collections" }
   | { kind: "options"; allow: string | undefined; accept: Record<string, string> }
   | { kind: "document"; name: string }
   | { kind: "batch" }
@@ -53,15 +63,40 @@ export type OperationOf<Kind extends Operation["kind"]> = Extract<Operation, { k
  * the content (415), its length (413), Accept (406), query parameters (400).
  */
 export function parseOperation(service: Service, route: Route, request: HttpRequest): Operation {
-  if (route.kind === "nothing") return { kind: "nothing" };
+  if (route.kind === "nothing") return nothingOf(service, route, request);
   if (route.kind === "service") return { kind: "options", allow: undefined, accept: {} };
   if (request.method === "OPTIONS") return optionsOf(route.kind);
   requireKnownExpectation(request);
   if (isMethodWithContent(request.method)) requireContentType(request, request.method);
   requireContentLength(request, service.settings.limits.bodyBytes);
   if (route.kind === "collection" && request.method !== "POST") return listOf(service, route, request);
+  if (route.kind === "collections") return collectionsOf(service, route, request);
   if (request.method !== "DELETE" && route.kind !== "document") requireJsonAcceptable(request);
   return operationOn(service, route, request);
+}
+
+/** A browser at the root gets a page. */
+function nothingOf(
+  service: Service,
+  { outside }: Route & { kind: "nothing" },
+  request: HttpRequest,
+): Operation {
+  if (outside?.path !== "/" || !mayHavePage(service, request))
+    return { kind: "nothing", path: outside?.path };
+  requireNoParameters(outside.query);
+  return { kind: "front page" };
+}
+
+/** Where the prefix is the root, it has both the list and the page. */
+function collectionsOf(
+  service: Service,
+  { query }: Route & { kind: "collections" },
+  request: HttpRequest,
+): Operation {
+  const isPage = service.settings.prefix === "" && mayHavePage(service, request) && prefersHtml(request);
+  if (!isPage) requireJsonAcceptable(request);
+  requireNoParameters(query);
+  return isPage ? { kind: "front page" } : { kind: "collections" };
 }
 
 function listOf(
@@ -81,7 +116,7 @@ function listOf(
 
 function operationOn(
   service: Service,
-  route: Exclude<Route, { kind: "nothing" | "service" }>,
+  route: Exclude<Route, { kind: "nothing" | "service" | "collections" }>,
   request: HttpRequest,
 ): Operation {
   if (route.kind === "changes") return changesOf(service, route);
@@ -123,7 +158,7 @@ const nothingAsked: WhatIsRead = { moment: undefined, fields: undefined };
 
 /** A resource can be cut down, and read as it was; nothing else here takes parameters. */
 function whatIsRead(
-  route: Exclude<Route, { kind: "nothing" | "service" }>,
+  route: Exclude<Route, { kind: "nothing" | "service" | "collections" }>,
   { method }: HttpRequest,
 ): WhatIsRead {
   if (route.kind === "resource" && (method === "GET" || method === "HEAD")) {
@@ -136,6 +171,7 @@ function whatIsRead(
 
 function optionsOf(kind: keyof typeof methodsOf): Operation {
   const accept = {
+    collections: {},
     collection: { "accept-post": typesOf("POST"), "accept-query": typesOf("QUERY") },
     resource: { "accept-patch": typesOf("PATCH") },
     changes: {},

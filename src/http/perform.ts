@@ -12,7 +12,9 @@ import { performList } from "./lists/lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation, OperationOf } from "./operation.ts";
 import type { Result } from "./result.ts";
+import { collectionsDocument } from "./routes/collections.ts";
 import { documentOf } from "./routes/documents.ts";
+import { mayHavePage } from "./routes/pages.ts";
 import type { Service } from "./service.ts";
 import { create, write } from "./write.ts";
 
@@ -31,11 +33,15 @@ export function perform(
   if (!service.hasBegun() && operation.kind !== "document") throw notBegun();
   switch (operation.kind) {
     case "nothing":
-      return absent;
+      return absence(service, operation.path, request);
+    case "front page":
+      return frontPage(service, request);
+    case "collections":
+      return listCollections(service, request);
     case "options":
       return { kind: "options", operation };
     case "document":
-      return readDocument(service, operation.name);
+      return readDocument(service, operation.name, request);
     case "list":
       return performList(service, operation, request);
     case "query":
@@ -57,9 +63,31 @@ export function perform(
   }
 }
 
-async function readDocument(service: Service, name: string): Promise<Result> {
+async function readDocument(service: Service, name: string, request: HttpRequest): Promise<Result> {
   const document = await documentOf(service, name);
-  return document === undefined ? absent : { kind: "document", document };
+  return document === undefined ? absence(service, `/${name}`, request) : { kind: "document", document };
+}
+
+/** The answer to a path where nothing is: a page for a browser outside the prefix, no content for others. */
+function absence(service: Service, path: string | undefined, request: HttpRequest): Result | Promise<Result> {
+  const isOutside = path !== undefined && service.settings.prefix !== "";
+  return isOutside && mayHavePage(service, request) ? absentPage(service, path) : absent;
+}
+
+// The pages are loaded when a browser asks for one, as the descriptions are.
+
+async function frontPage(service: Service, request: HttpRequest): Promise<Result> {
+  const { frontPageOf } = await import("./routes/front-page.ts");
+  return { kind: "document", document: await frontPageOf(service, request) };
+}
+
+async function absentPage(service: Service, path: string): Promise<Result> {
+  const { absentPageOf } = await import("./routes/front-page.ts");
+  return { kind: "document", document: absentPageOf(service, path) };
+}
+
+async function listCollections(service: Service, request: HttpRequest): Promise<Result> {
+  return { kind: "document", document: await collectionsDocument(service, request) };
 }
 
 /** On the path of most requests, so without a turn where the resource is at hand. */

@@ -18,7 +18,7 @@ import { preferredReturn } from "./negotiation/prefer.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Result } from "./result.ts";
 import { resourcePath } from "./route.ts";
-import type { Document } from "./routes/documents.ts";
+import { type Document, serviceDescription } from "./routes/documents.ts";
 import type { Service } from "./service.ts";
 
 const noStore = "no-store";
@@ -96,9 +96,6 @@ function optionsResponse(
   if (isPreflight(request, service.settings)) Object.assign(headers, preflightHeaders);
   return { status: 204, headers, body: undefined };
 }
-
-/** Where the interface is described (RFC 8631). */
-const serviceDescription = '</openapi.json>; rel="service-desc"';
 
 function unmodified(
   service: Service,

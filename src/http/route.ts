@@ -7,9 +7,12 @@ import { findCollection, type Service } from "./service.ts";
 
 /** What a request target addresses. `query` is the raw query string without `?`. */
 export type Route =
-  | { kind: "nothing" }
+  /** `outside` is the target of a path outside the prefix, which a browser may get a page for. */
+  | { kind: "nothing"; outside?: { path: string; query: string } }
   /** `OPTIONS *`: the service as a whole. */
   | { kind: "service" }
+  /** The prefix itself, where the collections are listed. */
+  | { kind: "collections"; query: string }
   | { kind: "collection"; collection: Collection; path: string; query: string }
   /** `path` is the collection's; `resourcePath` makes the resource's of it. */
   | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
@@ -21,6 +24,7 @@ export type Route =
 
 /** The methods of each kind of route, as `Allow` lists them. */
 export const methodsOf = {
+  collections: "GET, HEAD, OPTIONS",
   collection: "GET, HEAD, POST, QUERY, OPTIONS",
   resource: "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
   changes: "GET, HEAD, OPTIONS",
@@ -32,6 +36,7 @@ export const methodsOf = {
 const nothing: Route = { kind: "nothing" };
 
 const methodSets = {
+  collections: new Set(methodsOf.collections.split(", ")),
   collection: new Set(methodsOf.collection.split(", ")),
   resource: new Set(methodsOf.resource.split(", ")),
   changes: new Set(methodsOf.changes.split(", ")),
@@ -47,7 +52,7 @@ export function resourcePath(collectionPath: string, id: string): string {
 
 /** Paths outside the prefix that the service answers itself. */
 const documentPath =
-  /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|\.well-known\/api-catalog|docs(?:\/[^/]+)?)$/;
+  /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|\.well-known\/api-catalog|docs(?:\/[^/]*)?)$/;
 
 const healthPath = /^\/(?:livez|readyz|healthz)$/;
 
@@ -137,12 +142,16 @@ function matchTarget(service: Service, request: HttpRequest): Route {
   if (request.target === "*") return request.method === "OPTIONS" ? { kind: "service" } : nothing;
   const { path, query } = splitTarget(request.target);
   const { prefix } = service.settings;
+  if (path === prefix || path === `${prefix}/`) return { kind: "collections", query };
   const isUnderPrefix = path.startsWith(prefix) && path[prefix.length] === "/";
   const segments = decodeSegments(isUnderPrefix ? path.slice(prefix.length + 1) : path);
   if ((!isUnderPrefix || prefix === "") && documentPath.test(path)) {
     return { kind: "document", name: path.slice(1), query };
   }
-  return isUnderPrefix ? matchSegments(service, segments, query) : nothing;
+  if (isUnderPrefix) return matchSegments(service, segments, query);
+  return path === "" || path.startsWith("/")
+    ? { kind: "nothing", outside: { path: path || "/", query } }
+    : nothing;
 }
 
 /** Each segment decoded once, after the split, so that `%2F` and `%252e` stay data. */

@@ -21,6 +21,10 @@ export interface Service {
   /** Whether collections that nobody declared spring into being. */
   openCollections: boolean;
   settings: HttpSettings;
+  /** Whether it is a part of another application, which then has all paths outside the prefix. */
+  isEmbedded: boolean;
+  /** Whether it refuses all writes. */
+  readOnly: boolean;
   /** Absent where nobody is asked who they are. */
   authenticate?: Authenticate | undefined;
   /** What everybody may still ask for; absent where nobody is limited. */

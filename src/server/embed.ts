@@ -34,6 +34,7 @@ export async function embed(app: App, config: Record<string, unknown>): Promise<
   const { service, drain, close } = await openService(await compileConfig(content, process.cwd()), {
     log,
     onFailure: (reason) => log.error(reason),
+    isEmbedded: true,
   });
   app.addHook("preClose", async () => drain());
   app.addHook("onClose", close);

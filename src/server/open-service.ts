@@ -23,6 +23,8 @@ export interface ServiceOptions {
   log?: Log;
   /** Called once when the store has failed for good; the program should stop then. */
   onFailure?: (reason: string) => void;
+  /** Whether the service is a part of another application. @default false */
+  isEmbedded?: boolean;
   /** Settings of the store that no configuration offers: for tests and measurements. */
   storeOptions?: StoreOptions;
   /** Unix time in milliseconds: for tests. @default Date.now */
@@ -82,6 +84,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
         tags: createTags(() => secret),
         isDraining: () => isDraining,
         hasBegun: beginning.hasBegun,
+        isEmbedded: options.isEmbedded ?? false,
       }),
       drain: () => {
         isDraining = true;
@@ -97,7 +100,8 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   }
 }
 
-interface Parts extends Pick<Service, "pace" | "now" | "log" | "tags" | "isDraining" | "hasBegun"> {
+interface Parts
+  extends Pick<Service, "pace" | "now" | "log" | "tags" | "isDraining" | "hasBegun" | "isEmbedded"> {
   store: Store;
   authenticate: Authenticate | undefined;
 }
@@ -108,6 +112,7 @@ function toService(config: Config, parts: Parts): Service {
     collections: config.collections,
     openCollections: config.openCollections,
     settings: config.http,
+    readOnly: config.readOnly,
     access: config.access,
     writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
     keysUnderWay: new Set(),

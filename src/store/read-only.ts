@@ -15,6 +15,7 @@ export function withoutWrites(store: Store): Store {
     versionAt: (...asked) => store.versionAt(...asked),
     receipt: (...asked) => store.receipt(...asked),
     collections: () => store.collections(),
+    collectionNames: () => store.collectionNames(),
     scan: (collection) => store.scan(collection),
     secret: () => store.secret(),
     health: () => store.health(),

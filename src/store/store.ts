@@ -88,6 +88,12 @@ export interface Store {
   collections(): ReadonlyMap<string, CollectionRecord>;
 
   /**
+   * The names of all collections in the store, in no order. Unlike `collections`, it also knows those that another instance
+   * on the same store has just made.
+   */
+  collectionNames(): Promise<readonly string[]>;
+
+  /**
    * Makes each collection exist as given; an existing one takes the schema. Nothing is ever dropped. Throws
    * StartError when the id kind of a collection that has resources would change.
    */

@@ -70,6 +70,13 @@ describe("the client", () => {
     await assert.rejects(async () => open.toString.list().page(), NotFoundError);
   });
 
+  test("reads the list of collections", async () => {
+    const names = Object.keys(config.collections).sort();
+    const expected = names.map((name) => ({ name, href: `/api/v1/${name}` }));
+    assert.deepEqual(await client.$collections(), expected);
+    await assert.rejects(client.$collections({ signal: AbortSignal.abort(new Error("enough")) }), /enough/);
+  });
+
   test("tells a problem by its code, and what is wrong with each attribute", async () => {
     const wrong = client.articles.create({ title: "" });
     await assert.rejects(wrong, (error) => {

@@ -88,6 +88,47 @@ for (const [prefix, outer, expected] of [
     assert.equal(((await queried.json()) as unknown[]).length, 1);
   });
 
+const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+/** The list of collections, and its methods. */
+async function checkList(origin: string, path: string, names: readonly string[]): Promise<void> {
+  const list = await fetch(`${origin}${path}`, { headers: browser });
+  assert.equal(list.status, 200, path);
+  assert.equal(list.headers.get("content-type"), "application/json; charset=utf-8");
+  assert.equal(list.headers.get("link"), null);
+  const below = path.replace(/\/$/, "");
+  assert.deepEqual(await list.json(), {
+    collections: names.map((name) => ({ name, href: `${below}/${name}` })),
+  });
+  const options = await fetch(`${origin}${path}`, { method: "OPTIONS" });
+  assert.deepEqual([options.status, options.headers.get("allow")], [204, "GET, HEAD, OPTIONS"]);
+}
+
+for (const [prefix, paths] of [
+  [undefined, ["/api/v1", "/api/v1/"]],
+  ["/data", ["/data", "/data/"]],
+  ["/", ["/"]],
+] as const)
+  test(`an application that says prefix ${prefix} has the list of collections there, and its own pages`, async (t) => {
+    const collections = { topics: {}, authors: {} };
+    const { origin } = await start(t, { collections, ...(prefix && { prefix }) }, (app) => {
+      if (prefix !== "/")
+        app.get("/", (_request, reply) => reply.type("text/html").send("the application's"));
+      app.setNotFoundHandler((_request, reply) => reply.code(404).send("the application's"));
+    });
+    for (const path of paths) await checkList(origin, path, ["authors", "topics"]);
+    const nothing = await fetch(`${origin}${paths[0].replace(/\/$/, "")}/none`, { headers: browser });
+    assert.deepEqual([nothing.status, await nothing.text()], [404, ""]);
+    if (prefix === "/") return;
+    for (const path of ["/", "/nowhere", "/docs/", `${prefix ?? "/api/v1"}x`])
+      assert.equal(await (await fetch(`${origin}${path}`, { headers: browser })).text(), "the application's");
+  });
+
+test("the application's own route at the prefix stays its own", async (t) => {
+  const { origin } = await start(t, {}, (app) => app.get("/api/v1", () => "the application's"));
+  assert.equal(await (await fetch(`${origin}/api/v1`)).text(), "the application's");
+});
+
 test("what a hook of the application refuses is never served, however it is asked for", async (t) => {
   const refuse = async () => {
     throw Object.assign(new Error("no"), { statusCode: 403 });

@@ -77,6 +77,8 @@ async function startWatched(
         showPrincipal: false,
         limits: defaultLimits,
       },
+      isEmbedded: false,
+      readOnly: false,
       writes: createKeyedQueue({ maxWaitMs: 1_000 }),
       keysUnderWay: new Set(),
       pace,

@@ -21,18 +21,7 @@ async function target(path: string, method = "GET") {
 
 describe("a path that is neither a collection nor a resource", () => {
   for (const path of [
-    ...[
-      "/",
-      "//",
-      "/topics",
-      "/api",
-      "/api/",
-      "/api/v1",
-      "/api/v1/",
-      "/api/v1//",
-      "/api/v2/topics",
-      "/api/v10/topics",
-    ],
+    ...["/", "//", "/topics", "/api", "/api/", "/api/v1//", "/api/v2/topics", "/api/v10/topics"],
     ...["/API/v1/topics", "/api/V1/topics", "/api/v1/topics//", "/api/v1//topics", "//api/v1/topics"],
     ...[
       "/api//v1/topics",

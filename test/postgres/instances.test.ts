@@ -64,6 +64,8 @@ test("instances that start at once on an empty database make one store", async (
   });
   assert.equal((await third.read({ collection: "plain", id: "a" }))?.version, 1);
   await second.migrate([{ ...plain, name: "later" }]);
+  assert.equal(first.collections().has("later"), false);
+  assert.deepEqual([...(await first.collectionNames())].sort(), ["counters", "later", "plain"]);
   const key = { collection: "later", id: "b" };
   await third.commit({ changes: [{ key, expect: "absent", next: "{}" }], at: 1 });
   assert.equal((await first.read(key))?.version, 1);

@@ -70,6 +70,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
       return { ...page, sequence: page.sequence + countChanged(query.collection) };
     },
     collections: () => collections,
+    collectionNames: async () => [...collections.keys()],
     async migrate(plan) {
       for (const record of plan) collections.set(record.name, record);
     },

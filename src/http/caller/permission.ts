@@ -16,7 +16,10 @@ import type { Tags } from "./tags.ts";
 
 /** What each method asks for, of which one suffices. A method that is not here is for nobody. */
 export const askedBy: Readonly<
-  Record<Exclude<keyof typeof methodsOf, "document" | "batch">, Readonly<Record<string, readonly Action[]>>>
+  Record<
+    Exclude<keyof typeof methodsOf, "collections" | "document" | "batch">,
+    Readonly<Record<string, readonly Action[]>>
+  >
 > = {
   collection: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
   resource: { GET: ["read"], HEAD: ["read"], PUT: ["update"], PATCH: ["update"], DELETE: ["delete"] },

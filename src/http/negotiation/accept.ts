@@ -3,7 +3,7 @@ import { Problem } from "../../errors.ts";
 import type { ListRequest } from "../../query/list.ts";
 import { formats, type ListFormat } from "../lists/formats.ts";
 import { type HttpRequest, jsonType } from "../message.ts";
-import { acceptsJson, preferredType } from "./media-types.ts";
+import { acceptsJson, namesType, preferredType } from "./media-types.ts";
 
 /** A format that a list can have. */
 export type ListType = "application/json" | ListFormat;
@@ -31,6 +31,17 @@ export function listTypeFor({ headers }: HttpRequest, { envelope }: ListRequest)
 /** The Content-Type of a list. */
 export function contentTypeOf(type: ListType): string {
   return type === "application/json" ? jsonType : formats[type].contentType;
+}
+
+/** Whether Accept names HTML, as browsers do. A range that merely includes HTML does not count. */
+export function namesHtml({ headers }: HttpRequest): boolean {
+  return namesType(headers.accept, "text/html");
+}
+
+/** Whether Accept names HTML and prefers it to JSON. */
+export function prefersHtml(request: HttpRequest): boolean {
+  const types = ["application/json", "text/html"] as const;
+  return namesHtml(request) && preferredType(request.headers.accept, types) === "text/html";
 }
 
 function requireType(accept: string | undefined, types: readonly ListType[]): ListType {

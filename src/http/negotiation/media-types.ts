@@ -59,12 +59,15 @@ function qualityOf(type: string, ranges: readonly AcceptRange[]): number {
   return found.find((each) => each !== undefined)?.quality ?? 0;
 }
 
+/** Whether an Accept value names this media type itself (in lower case), and not only a range that includes it. */
+export function namesType(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || !accept.toLowerCase().includes(type)) return false;
+  return acceptRanges(accept).some(({ range, quality }) => quality > 0 && range === type);
+}
+
 /** Whether an Accept value names `application/problem+json`, which problems are then sent as. */
 export function acceptsProblemJson(accept: string | undefined): boolean {
-  if (accept === undefined || !/problem\+json/i.test(accept)) return false;
-  return acceptRanges(accept).some(
-    ({ range, quality }) => quality > 0 && range === "application/problem+json",
-  );
+  return namesType(accept, "application/problem+json");
 }
 
 function coversJson(range: string): boolean {

@@ -26,6 +26,7 @@ function closed(properties: Record<string, Part>, required: readonly string[], m
 export function commonSchemas(limits: Limits): Record<string, Part> {
   return {
     Problem: problem,
+    CollectionList: collectionList,
     Violation: violation,
     Change: change,
     ListQuery: listQuery,
@@ -43,6 +44,23 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     ]),
   };
 }
+
+const collectionList: Part = closed(
+  {
+    collections: {
+      type: "array",
+      items: closed(
+        {
+          name: text,
+          href: { description: "The path of the collection.", type: "string", format: "uri-reference" },
+        },
+        ["name", "href"],
+      ),
+    },
+  },
+  ["collections"],
+  { description: "The collections, sorted by name." },
+);
 
 const problem: Part = {
   description: "What went wrong (RFC 9457). `code` is the word to switch on.",

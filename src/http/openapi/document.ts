@@ -18,6 +18,7 @@ import { problemParts } from "./problem-responses.ts";
 import { changesOperations, resourceOperations, restoreOperations } from "./resource-operations.ts";
 import { resourceSchemas } from "./resource-schemas.ts";
 import { commonFields, headerParts } from "./response-headers.ts";
+import { rootPaths } from "./root-operations.ts";
 import {
   batchOperations,
   descriptionPaths,
@@ -128,14 +129,18 @@ function collectionPaths(about: About): Record<string, Part> {
   };
 }
 
-/** The batch, and what is outside the prefix. */
+/** The list of collections, the batch, and what is outside the prefix. */
 function servicePaths(described: Described): Record<string, Part> {
   const told = Object.entries(documentOperations).filter(
     ([path]) => described.settings.docs || !descriptionPaths.includes(path),
   );
   const documents = told.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
   const batch = { post: operationPart(batchOperations.POST(described), described) };
-  return { [`${described.settings.prefix}/_batch`]: batch, ...Object.fromEntries(documents) };
+  return {
+    [`${described.settings.prefix}/_batch`]: batch,
+    ...rootPaths(described),
+    ...Object.fromEntries(documents),
+  };
 }
 
 function componentsOf(described: Described, paths: Part, schemas: Record<string, Part>): Part {

@@ -24,6 +24,8 @@ export interface OperationPlan {
   requestBody?: Part;
   /** Whether requests take nothing from the quota of whoever calls. */
   isFree?: boolean;
+  /** Whether a credential that holds is always enough. */
+  isNeverForbidden?: boolean;
   /** The answers when all goes well. */
   answers: Readonly<Record<number, Part>>;
   /** The statuses of what can go wrong, beside what can go wrong anywhere. */
@@ -50,11 +52,12 @@ export function operationPart(plan: OperationPlan, described: Described): Part {
 }
 
 /** Every operation that has a guard can find that it is not for the caller, and most that it is not now. */
-function problemsOf({ callers, isFree, problems }: OperationPlan, { access, settings }: Described): number[] {
+function problemsOf(plan: OperationPlan, { access, settings }: Described): number[] {
+  const { callers, isFree, isNeverForbidden, problems } = plan;
   const all = new Set(problems);
   if (callers !== "anybody") {
-    if (access !== undefined) all.add(401).add(403);
-    if (settings.requireTls) all.add(403);
+    if (access !== undefined) all.add(401);
+    if ((access !== undefined && isNeverForbidden !== true) || settings.requireTls) all.add(403);
   }
   if (settings.rate !== undefined && isFree !== true) all.add(429);
   return [...all].sort((a, b) => a - b);

@@ -70,6 +70,8 @@ export const descriptionPaths: readonly string[] = [
 
 /** The names of these operations that a collection's could have too. */
 export const serviceIds = [
+  "getCollections",
+  "getFrontPage",
   "runBatch",
   "getLiveness",
   "getReadiness",

@@ -25,12 +25,21 @@ export async function docsFile(name: string): Promise<Document | undefined> {
     const isThere = (await read("swagger-ui-bundle.js")) !== undefined;
     return isThere ? page(html, "text/html; charset=utf-8") : undefined;
   }
+  if (name === "docs/") return toPage;
   if (name === "docs/start.js") return page(start, "text/javascript; charset=utf-8");
   const type = Object.hasOwn(files, name) ? files[name] : undefined;
   if (type === undefined) return undefined;
   const body = await read(name.slice("docs/".length));
   return body === undefined ? undefined : { ...page(body, type), headers: { "cache-control": kept } };
 }
+
+/** The page's links are relative, so it has one address. This one is relative as well: a proxy may have put a path before it. */
+const toPage: Document = {
+  status: 308,
+  type: "text/plain; charset=utf-8",
+  body: "The page is at /docs.\n",
+  headers: { location: "../docs" },
+};
 
 /** In seconds: large, and the same until the program is another. */
 const kept = "private, max-age=3600";

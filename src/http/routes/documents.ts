@@ -14,6 +14,9 @@ export interface Document {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** The value of `Link` that says where the interface is described (RFC 8631). */
+export const serviceDescription = '</openapi.json>; rel="service-desc"';
+
 /** The document of this name (a path without its first slash); `undefined` if there is none. */
 export async function documentOf(service: Service, name: string): Promise<Document | undefined> {
   if (name === "livez") return healthDocument("pass");

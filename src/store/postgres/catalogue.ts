@@ -33,6 +33,10 @@ export const catalogueSql = `${everything} order by number`;
 export const servedCatalogueSql = `${everything}
   where to_regclass('${copyingTable}') is null order by number`;
 
+/** The names of what `servedCatalogueSql` gives. */
+export const servedNamesSql = `
+  select name from holdfast_collections where to_regclass('${copyingTable}') is null`;
+
 /** Reads one row of the catalogue. */
 export function toCollection(row: Row): NumberedCollection {
   const [number, name, idKind, schema, indexes, search, uniques, refers, timestamps, declared] = row;

@@ -2,7 +2,13 @@
 import { setTimeout as pass } from "node:timers/promises";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
-import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
+import {
+  Catalogue,
+  type NumberedCollection,
+  servedCatalogueSql,
+  servedNamesSql,
+  toCollection,
+} from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
 import { migrateServed } from "./migrate.ts";
@@ -45,6 +51,12 @@ export class Declarations {
     const { rows } = await this.#connections.run(selectCollection(name));
     if (rows.length > 0) await this.reload();
     return this.#catalogue.byName.get(name);
+  }
+
+  /** The names of all collections, as the database has them now. */
+  async names(): Promise<readonly string[]> {
+    const { rows } = await this.#connections.run({ sql: servedNamesSql });
+    return rows.map(([name]) => String(name));
   }
 
   /** Makes collections be as they are declared. Throws StartError. */

@@ -198,6 +198,10 @@ export class PostgresStore implements Store {
     return this.#declarations.catalogue.byName;
   }
 
+  async collectionNames(): Promise<readonly string[]> {
+    return this.#watch(() => onceMore(() => this.#declarations.names()));
+  }
+
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     this.#requireWritable();
     await this.#watch(() => this.#declarations.migrate(plan));

@@ -192,6 +192,10 @@ export class SqliteStore implements Store {
     return this.#catalogue;
   }
 
+  async collectionNames(): Promise<readonly string[]> {
+    return [...this.#catalogue.keys()];
+  }
+
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     this.#requireWritable();
     if (plan.every((record) => isDeclared(this.#catalogue.get(record.name), record))) return;

@@ -13,7 +13,7 @@ type Action = "list" | "read" | "create" | "update" | "delete";
 type Kind = keyof typeof methodsOf;
 
 /** The action that each method of each route is, or who is asked nothing. */
-const rows: Readonly<Record<string, Action | "anybody" | "each operation">> = {
+const rows: Readonly<Record<string, Action | "anybody" | "each operation" | "each collection">> = {
   "collection GET": "list",
   "collection HEAD": "list",
   "collection QUERY": "list",
@@ -30,6 +30,9 @@ const rows: Readonly<Record<string, Action | "anybody" | "each operation">> = {
   "changes OPTIONS": "anybody",
   "restore POST": "update",
   "restore OPTIONS": "anybody",
+  "collections GET": "each collection",
+  "collections HEAD": "each collection",
+  "collections OPTIONS": "anybody",
   "document GET": "anybody",
   "document HEAD": "anybody",
   "document OPTIONS": "anybody",
@@ -112,13 +115,16 @@ const inScope = (name: string, action: Action, caller: Known | undefined) =>
 /** `go`: as if there were no rules. */
 type Expected = "go" | 401 | 403 | 404;
 
+/** Whether the credential itself is refused, whatever it is sent for. */
+const isRefused = (caller: Caller | undefined) => caller === "bad" || caller === "expired";
+
 function expected(
   name: string,
   actions: readonly Action[],
   caller: Caller | undefined,
   authorId?: string,
 ): Expected {
-  if (caller === "bad" || caller === "expired") return 401;
+  if (isRefused(caller)) return 401;
   const known = knownAs(caller);
   const refused = known === undefined ? 401 : 403;
   const some = actions.some((action) => may(name, action, known, undefined) && inScope(name, action, known));
@@ -192,6 +198,7 @@ const sentTo: Readonly<Record<Kind, (method: string, name: string, authorId: str
       go: 412,
     },
   ],
+  collections: (method) => ["", "/"].map((end) => ({ method, path: `${prefix}${end}`, go: 200 })),
   document: (method) => [{ method, path: "/livez", go: 200 }],
   batch: (method) => [{ method, path: `${prefix}/_batch`, content: { operations: [] }, go: 200 }],
 };
@@ -225,6 +232,8 @@ describe("what each caller may", () => {
             if (action === "anybody") {
               const go = method === "OPTIONS" ? 204 : 200;
               await compare({ ...sent, go }, () => "go");
+            } else if (action === "each collection") {
+              await compare(sent, (caller) => (isRefused(caller) ? 401 : "go"));
             } else if (action !== "each operation") {
               const actions: Action[] = kind === "restore" ? [action, "create"] : [action];
               await compare(sent, (caller) => expected(name, actions, caller, authorId));
@@ -252,6 +261,15 @@ describe("what each caller may", () => {
           });
         }
       }
+    }
+  });
+
+  test("the list of collections", async () => {
+    for (const caller of who.filter((each) => !isRefused(each))) {
+      const { json } = await sendAs(service, caller, { path: prefix });
+      const listed = (json as { collections: { name: string }[] }).collections.map(({ name }) => name);
+      const names = Object.keys(collections).filter((name) => expected(name, ["list"], caller) === "go");
+      assert.deepEqual(listed, names.sort(), caller ?? "anybody");
     }
   });
 

@@ -54,11 +54,26 @@ function verdict(change: Partial<SeenAnswer>) {
 
 const gone = { status: 404, headers: { "x-request-id": "1", "content-length": "0" }, body: "" };
 
+const page = {
+  ...gone,
+  headers: { ...gone.headers, "content-type": "text/html; charset=utf-8" },
+  body: "<html>",
+};
+
 describe("the judge of answers", () => {
   test("knows what the document tells of, by the names that every service has", () => {
     assert.deepEqual(verdict({}), { name: "GET /{collection}/{id} 200", fault: undefined });
     assert.deepEqual(verdict(gone), { name: "GET /{collection}/{id} 404", fault: undefined });
-    for (const name of ["GET /{collection}/{id} 200", "POST /_batch 422", "any request 431"])
+    for (const target of ["/nowhere", "/problems/none"])
+      assert.deepEqual(verdict({ ...page, target }), { name: "any request 404", fault: undefined });
+    assert.deepEqual(verdict({ ...page, target: "/", status: 200 }), { name: "GET / 200", fault: undefined });
+    assert.equal(verdict({ ...gone, target: "/", method: "POST" }).fault, undefined);
+    for (const name of [
+      "GET /{collection}/{id} 200",
+      "POST /_batch 422",
+      "GET the prefix 200",
+      "any request 431",
+    ])
       assert.ok(judge.documented.includes(name), name);
     assert.ok(!judge.documented.includes("GET /{collection}/{id} 201"));
   });
@@ -76,6 +91,10 @@ describe("the judge of answers", () => {
     [{ body: `{"id":"${id}","other":1}` }, /additionalProperties/],
     [{ ...gone, body: "gone" }, /is not foreseen$/],
     [{ ...gone, target: "/nowhere", body: "gone" }, /^a 404 has no content$/],
+    [{ ...page, target: "/api/v1/nowhere" }, /^content \(text\/html; charset=utf-8\) is not foreseen|^a 404/],
+    [{ ...page, target: "/nowhere", method: "POST" }, /^a 404 has no content$/],
+    [{ ...page, target: "/nowhere", status: 200 }, /^the status 200 is not foreseen$/],
+    [{ ...page, target: "/", status: 204 }, /^the status 204 is not foreseen$/],
     [{ target: "/nowhere" }, /^the status 200 is not foreseen$/],
     [{ method: "PURGE" }, /^the status 200 is not foreseen$/],
     [{ method: "PURGE", status: 405, headers: { ...headers, allow: "GET" } }, /^Allow is GET, and /],

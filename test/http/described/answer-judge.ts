@@ -40,8 +40,9 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
   const { find, anyProblem, documented } = describedPaths(document, prefix);
   const fits = schemaJudge(document);
   const judge = (seen: SeenAnswer): Verdict => {
-    const path = /^(?:https?:\/\/[^/?#]*)?([^?]*)/i.exec(seen.target)?.[1] ?? "";
+    const path = pathOf(seen);
     if (path === "*" || notDescribed.test(path)) return { name: undefined, fault: undefined };
+    if (isPageOfAbsence(seen, prefix)) return { name: answerName(404), fault: undefined };
     const found = find(path);
     if (found !== undefined && seen.method === "OPTIONS" && seen.status === 204)
       return { name: undefined, fault: faultOfAllow(seen, found) };
@@ -54,7 +55,7 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
         fault: faultIn(seen, told, fits),
       };
     const fault = faultUntold(seen, found, answers !== undefined) ?? faultIn(seen, anyProblem, fits);
-    const isAbsent = found === undefined && seen.status === 404;
+    const isAbsent = seen.status === 404 && (found === undefined || isPageAlone(path, prefix));
     return { name: answerName(seen.status), fault: isAbsent ? faultOfAbsence(seen) : fault };
   };
   return { judge, documented };
@@ -97,8 +98,28 @@ function faultUntold(
   return isForeseen ? undefined : `the status ${status} is not foreseen`;
 }
 
+/** The root has a page, and is nothing to whoever does not ask for it. */
+function isPageAlone(path: string, prefix: string): boolean {
+  return path === "/" && prefix !== "";
+}
+
+/** Outside the prefix a browser gets a page where nothing is. */
+function isPageOfAbsence(seen: SeenAnswer, prefix: string): boolean {
+  const path = pathOf(seen);
+  const isOutside = prefix !== "" && path !== prefix && !path.startsWith(`${prefix}/`);
+  const isRead = seen.method === "GET" || seen.method === "HEAD";
+  return (
+    isOutside && isRead && seen.status === 404 && seen.headers["content-type"] === "text/html; charset=utf-8"
+  );
+}
+
 function faultOfAbsence({ body }: SeenAnswer): string | undefined {
   return body === "" ? undefined : "a 404 has no content";
+}
+
+function pathOf({ target }: SeenAnswer): string {
+  const [, authority, path = ""] = /^(https?:\/\/[^/?#]*)?([^?]*)/i.exec(target) ?? [];
+  return path === "" && authority !== undefined ? "/" : path;
 }
 
 /** HEAD and OPTIONS go without saying. */

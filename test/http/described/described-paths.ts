@@ -69,8 +69,9 @@ function namesOf(path: DescribedPath): string[] {
 
 const outside = /^\/(?:livez|readyz|healthz|problems\/\{slug\}|openapi.*\.json|\.well-known\/.*)$/;
 
-/** Every collection is one of many. */
+/** Every prefix is one of many, and so is every collection. */
 function nameOf(path: string, prefix: string): string {
+  if (path === (prefix || "/")) return "the prefix";
   if (!path.startsWith(`${prefix}/`) || outside.test(path)) return path;
   return path.slice(prefix.length).replace(/^\/(?!_)[^/]+/, "/{collection}");
 }
@@ -85,7 +86,7 @@ function shapeOf(path: string, collection: string): RegExp {
 
 /** One slash at the end is ignored below the prefix. */
 function canonical(path: string, prefix: string): string {
-  const isBelow = path.startsWith(`${prefix}/`) && path.length > prefix.length + 1;
+  const isBelow = path.startsWith(`${prefix}/`) && path !== "/" && path !== `${prefix}//`;
   const cut = isBelow ? path.replace(/\/$/, "") : path;
   try {
     return cut

@@ -34,6 +34,7 @@ export function catalogueContract(open: OpenFixture): void {
         assert.equal(known.get("topics")?.timestamps, true);
         assert.equal(known.get("users")?.timestamps ?? false, false);
       }
+      assert.deepEqual([...(await store.collectionNames())].sort(), [...expected.keys()].sort());
     }),
   );
 

@@ -1,0 +1,46 @@
+/** The operations of the prefix itself, which lists the collections, and of the root, where a browser gets a page. */
+import { type Described, type Part, ref } from "./described.ts";
+import { answer, json, type OperationPlan, operationPart } from "./operations.ts";
+import { serviceTag } from "./service-operations.ts";
+
+/** The path items of both. Where the prefix is the root, there is one path with both. */
+export function rootPaths(described: Described): Record<string, Part> {
+  const { prefix } = described.settings;
+  const list = { get: operationPart(listCollections(described), described) };
+  if (prefix === "") return { "/": list };
+  return { [prefix]: list, "/": { get: operationPart(frontPage(described), described) } };
+}
+
+const page: Part = { "text/html": { schema: { type: "string" } } };
+
+function listCollections(described: Described): OperationPlan {
+  const { access, settings } = described;
+  const whose = access === undefined ? "" : " Lists the collections that the caller may list.";
+  return {
+    id: "getCollections",
+    tag: serviceTag,
+    summary: "List the collections",
+    description: `Gives the name and the path of each collection, sorted by name.${whose}`,
+    callers: "anybody too",
+    isNeverForbidden: true,
+    answers: {
+      200: answer(described, "The collections.", {
+        ...(settings.docs ? { may: ["Link"] } : {}),
+        content: { ...json(ref("schemas", "CollectionList")), ...(settings.prefix === "" ? page : {}) },
+      }),
+    },
+    problems: [400, 406],
+  };
+}
+
+function frontPage(described: Described): OperationPlan {
+  return {
+    id: "getFrontPage",
+    tag: serviceTag,
+    summary: "The page for people",
+    description: "Gives a page where `Accept` names `text/html`, as that of browsers does.",
+    callers: "anybody",
+    answers: { 200: answer(described, "The page.", { content: page }) },
+    problems: [400, 404],
+  };
+}

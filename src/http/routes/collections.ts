@@ -1,0 +1,33 @@
+/** The list of collections, which is at the prefix itself. */
+import { collectionName } from "../../collection/collection.ts";
+import { type HttpRequest, jsonType } from "../message.ts";
+import type { Service } from "../service.ts";
+import { type Document, serviceDescription } from "./documents.ts";
+
+/** The names of the collections that the caller may list, sorted: the declared ones, and in open mode all that exist. */
+export async function listedNames(
+  service: Service,
+  { principal }: Pick<HttpRequest, "principal">,
+): Promise<string[]> {
+  const { access, collections, openCollections, store } = service;
+  const stored = openCollections ? await store.collectionNames() : [];
+  const names = new Set([...collections.keys(), ...stored.filter((name) => collectionName.test(name))]);
+  const mayList = (name: string) => access?.permit(name, principal).may("list") !== "nothing";
+  return [...names].filter(mayList).sort();
+}
+
+/** The list of collections as JSON: the name and the path of each. */
+export async function collectionsDocument(
+  service: Service,
+  request: Pick<HttpRequest, "principal">,
+): Promise<Document> {
+  const { docs, prefix } = service.settings;
+  const names = await listedNames(service, request);
+  const collections = names.map((name) => ({ name, href: `${prefix}/${name}` }));
+  return {
+    status: 200,
+    type: jsonType,
+    body: JSON.stringify({ collections }),
+    ...(docs ? { headers: { link: serviceDescription } } : {}),
+  };
+}

@@ -107,12 +107,17 @@ function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void 
 }
 
 function requireOwnHost(service: Service, request: HttpRequest): void {
-  const host = authorityOf(request.target) ?? request.headers.host ?? "";
+  const host = hostOf(request);
   if (service.isOwnHost(host)) return;
   throw new Problem(
     "MISDIRECTED",
     `This service does not answer to the host "${host}". Use localhost or a loopback address, or add the name to "hosts" in the configuration.`,
   );
+}
+
+/** The host, and the port where there is one, that the request is for. `findRoute` has checked its form. */
+export function hostOf({ target, headers }: HttpRequest): string {
+  return authorityOf(target) ?? headers.host ?? "";
 }
 
 function targetTooLong(service: Service, { method, target }: HttpRequest): Problem {
@@ -142,8 +147,9 @@ function matchTarget(service: Service, request: HttpRequest): Route {
   if (request.target === "*") return request.method === "OPTIONS" ? { kind: "service" } : nothing;
   const { path, query } = splitTarget(request.target);
   const { prefix } = service.settings;
-  if (path === prefix || path === `${prefix}/`) return { kind: "collections", query };
   const isUnderPrefix = path.startsWith(prefix) && path[prefix.length] === "/";
+  const isPrefix = path === prefix || (isUnderPrefix && path.length === prefix.length + 1);
+  if (isPrefix) return { kind: "collections", query };
   const segments = decodeSegments(isUnderPrefix ? path.slice(prefix.length + 1) : path);
   if ((!isUnderPrefix || prefix === "") && documentPath.test(path)) {
     return { kind: "document", name: path.slice(1), query };

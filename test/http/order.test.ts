@@ -36,7 +36,8 @@ const scenarios: Scenario[] = [
   { name: "an unknown path before a wrong method", method: "TRACE", path: "/nowhere", status: 404 },
   { name: "an unknown path before an unknown parameter", path: "/nowhere?_x=1", status: 404 },
   { name: "an unknown path before Expect", path: "/nowhere", headers: { Expect: "banana" }, status: 404 },
-  { name: "an unknown path before Accept", path: "/nowhere", headers: html, status: 404 },
+  { name: "an unknown path before Accept", path: "/nowhere", headers: { Accept: "text/csv" }, status: 404 },
+  { name: "an unknown path below the prefix before Accept", path: "/api/v1/_x", headers: html, status: 404 },
   {
     name: "a wrong method before Content-Type",
     method: "PUT",

@@ -1,6 +1,7 @@
 /** What a browser gets at the root, and where nothing is: what this is and where to go, until there is more to see. */
 import { isEncrypted } from "../caller/admit.ts";
 import type { HttpRequest } from "../message.ts";
+import { hostOf } from "../route.ts";
 import type { Service } from "../service.ts";
 import { listedNames } from "./collections.ts";
 import type { Document } from "./documents.ts";
@@ -90,13 +91,9 @@ function example(service: Service, request: HttpRequest, name: string | undefine
   return `curl -i ${base}/topics -H 'Content-Type: application/json' -d '{"title":"Hello"}'`;
 }
 
-/** What may stand in a line for a shell without quotes. */
-const plainHost = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?$/;
-
-/** Where the browser found the service, as far as it said so. */
+/** Where the browser found the service. A host that was checked has no character that means something to a shell. */
 function originOf({ settings }: Service, request: HttpRequest): string {
-  const host = request.headers.host ?? "";
-  return `${isEncrypted(settings, request) ? "https" : "http"}://${plainHost.test(host) ? host : "HOST"}`;
+  return `${isEncrypted(settings, request) ? "https" : "http"}://${hostOf(request)}`;
 }
 
 /** The most characters of a path that the page shows. */

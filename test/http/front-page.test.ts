@@ -70,7 +70,10 @@ describe("the root", () => {
     const fresh = await start(t);
     const page = checkPage(await fresh.send({ path: "/", headers: html }), 200);
     assert.deepEqual(await checkLinks(fresh, page, "/"), ["/docs", "/api/v1", "/openapi.json"]);
-    assert.match(page, /There is none yet\. The first resource that you create makes its collection\./);
+    assert.match(
+      page,
+      /There are no collections yet\. The first resource that you create also creates its collection\./,
+    );
     assert.equal(
       exampleIn(page),
       `curl -i http://127.0.0.1:${fresh.port}/api/v1/topics -H 'Content-Type: application/json' -d '{"title":"Hello"}'`,
@@ -316,7 +319,7 @@ describe("what the page tells of a service", () => {
     const { salaries } = collections;
     const service = await start(t, { auth, collections: { salaries } });
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
-    assert.match(front, /There is none that everybody may list\./);
+    assert.match(front, /No collection is public\./);
     assert.equal(
       exampleIn(front),
       `curl -i http://127.0.0.1:${service.port}/api/v1 -H 'Authorization: Bearer YOUR_KEY'`,
@@ -379,7 +382,7 @@ describe("what the page tells of a service", () => {
     const { origin, stop } = await open({ readOnly: true });
     t.after(stop);
     const front = await (await fetch(origin, { headers: html })).text();
-    assert.match(front, /There is none yet\.<\/p>/);
+    assert.match(front, /There are no collections yet\.<\/p>/);
     assert.equal(exampleIn(front), `curl -i ${origin}/api/v1`);
   });
 });

@@ -65,9 +65,9 @@ function namesPart(service: Service, names: readonly string[]): string {
   const { access, openCollections, readOnly, settings } = service;
   if (names.length === 0) {
     if (access !== undefined)
-      return "<p>There is none that everybody may list. Send a credential to see yours.</p>";
+      return "<p>No collection is public. Send a credential to see the collections that you may list.</p>";
     const canGrow = openCollections && !readOnly;
-    return `<p>There is none yet.${canGrow ? " The first resource that you create makes its collection." : ""}</p>`;
+    return `<p>There are no collections yet.${canGrow ? " The first resource that you create also creates its collection." : ""}</p>`;
   }
   const links = names
     .slice(0, maxNames)

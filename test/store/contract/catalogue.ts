@@ -27,6 +27,7 @@ export function catalogueContract(open: OpenFixture): void {
         ["numbers", "integer"],
         ["blog-posts_2", "integer"],
       ]);
+      assert.deepEqual([...(await store.collectionNames())].sort(), [...expected.keys()].sort());
       for (const known of [store.collections(), (await reopen()).collections()]) {
         assert.deepEqual(new Map([...known].map(([name, { idKind }]) => [name, idKind])), expected);
         assert.equal(known.get("topics")?.schema, schema);
@@ -34,7 +35,6 @@ export function catalogueContract(open: OpenFixture): void {
         assert.equal(known.get("topics")?.timestamps, true);
         assert.equal(known.get("users")?.timestamps ?? false, false);
       }
-      assert.deepEqual([...(await store.collectionNames())].sort(), [...expected.keys()].sort());
     }),
   );
 

@@ -1,16 +1,28 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read, so that an old one gets a sentence and not a stack trace.
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const oldestNode = 24;
+const source = new URL("../src/cli.ts", import.meta.url);
+const isClone = existsSync(source);
 
-if (Number.parseInt(process.versions.node, 10) < oldestNode) {
-  process.stderr.write(
-    `holdfast: needs Node ${oldestNode} or newer, and this is Node ${process.versions.node}.\n`,
-  );
+/** @param {string} message */
+function refuse(message) {
+  process.stderr.write(`holdfast: ${message}\n`);
   process.exit(1);
 }
 
+if (isClone && !existsSync(new URL("../node_modules", import.meta.url)))
+  refuse(`run "npm ci" in ${fileURLToPath(new URL("..", import.meta.url))} first.`);
+
+if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+  const tools = fileURLToPath(new URL("../node_modules/.bin", import.meta.url));
+  const command =
+    process.platform === "win32" ? `$env:PATH = "${tools};$env:PATH"` : `export PATH="${tools}:$PATH"`;
+  const advice = isClone ? ` This puts the Node of the clone first on the path: ${command}` : "";
+  refuse(`needs Node ${oldestNode} or newer, and this is Node ${process.versions.node}.${advice}`);
+}
+
 // The clone runs its sources as they are; the published package holds only what was compiled.
-const source = new URL("../src/cli.ts", import.meta.url);
-await import(existsSync(source) ? source.href : new URL("../dist/cli.js", import.meta.url).href);
+await import(isClone ? source.href : new URL("../dist/cli.js", import.meta.url).href);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every kind of request, against a service without a configuration: npm start, then examples/curl.sh
+# Every kind of request, to a service without a configuration. Run: npm start, then examples/curl.sh
 set -euo pipefail
 topics="${1:-http://127.0.0.1:3000/api/v1}/topics"
 json='Content-Type: application/json'

@@ -1,4 +1,4 @@
-/** What react-admin does with a service, without showing anything: node examples/react-admin.ts */
+/** The requests that react-admin sends, without its pages. Run: npm start, then npx node examples/react-admin.ts */
 import { holdfastDataProvider } from "holdfast/react-admin";
 import { type DataProvider, fetchUtils } from "ra-core";
 import simpleRestProvider from "ra-data-simple-rest";

@@ -1,4 +1,4 @@
-/** `npm run demo`: imports the cities and countries if they are not there yet, and serves them. */
+/** Imports the cities and countries if they are not there yet, and serves them. Run: npm run demo */
 import { readFileSync } from "node:fs";
 import { access, rm } from "node:fs/promises";
 import { createRequire } from "node:module";

@@ -1,4 +1,7 @@
-/** The typed client with that configuration's types: node examples/typebox/client.ts */
+/**
+ * The typed client, with the types of the configuration beside it.
+ * Run: npx holdfast serve --config examples/typebox/holdfast.config.ts, then npx node examples/typebox/client.ts
+ */
 import { ConflictError, createClient } from "holdfast-client";
 import type config from "./holdfast.config.ts";
 

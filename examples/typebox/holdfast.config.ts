@@ -1,4 +1,7 @@
-/** Schemas by TypeBox (npm install typebox), which are JSON Schema as they are: holdfast serve in this folder */
+/**
+ * Schemas written with TypeBox (npm install typebox), which makes JSON Schema.
+ * Run: npx holdfast serve --config examples/typebox/holdfast.config.ts
+ */
 import { defineConfig } from "holdfast";
 import { Type } from "typebox";
 
@@ -16,6 +19,7 @@ const article = Type.Object({
 });
 
 export default defineConfig({
+  store: "sqlite:library.db",
   collections: {
     authors: { schema: author },
     articles: {

@@ -35,9 +35,8 @@ function commandsOf(text: string): { command: string; output: string }[] {
 /** Runs a command with the variables of those before it; gives what it writes to standard output. */
 async function runIn(cwd: string, command: string): Promise<string> {
   const script = `touch env.sh; . ./env.sh; ${command}\nset | grep -E '^[A-Z]+=' | grep -vE '^(IFS|PATH|PPID|PWD|OPTIND|PS[124])=' > env.sh`;
-  const path = `${join(cwd, "bin")}:${process.env.PATH}`;
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const child = spawn("sh", ["-c", script], { cwd, env: { ...env, PATH: path } });
+  const child = spawn("sh", ["-c", script], { cwd, env });
   let output = "";
   child.stdout.on("data", (chunk) => {
     output += chunk;
@@ -46,12 +45,11 @@ async function runIn(cwd: string, command: string): Promise<string> {
   return output;
 }
 
-/** `holdfast` as a command, and as the package that a configuration imports. */
+/** `holdfast` as the command that npx runs, and as the package that a configuration imports. */
 async function install(cwd: string): Promise<void> {
-  await mkdir(join(cwd, "bin"));
-  await mkdir(join(cwd, "node_modules"));
+  await mkdir(join(cwd, "node_modules", ".bin"), { recursive: true });
   await symlink(resolve("."), join(cwd, "node_modules", "holdfast"), "junction");
-  const program = join(cwd, "bin", "holdfast");
+  const program = join(cwd, "node_modules", ".bin", "holdfast");
   const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js")];
   await writeFile(program, `#!/bin/sh\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`);
   await chmod(program, 0o755);

@@ -5,11 +5,17 @@ import { promisify } from "node:util";
 
 /** The environment of a stranger who has this Node first on the path, and nothing of this clone. */
 export function strangersEnvironment(): NodeJS.ProcessEnv {
+  const env = environmentOfTheMachine();
+  return { ...env, PATH: [dirname(process.execPath), env.PATH].join(delimiter) };
+}
+
+/** The environment of a shell on this machine: what npm, the test runner and this clone put into ours is not there. */
+export function environmentOfTheMachine(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(npm_.*|NODE_OPTIONS|NODE_PATH|NODE_TEST_CONTEXT|INIT_CWD)$/i.test(name),
   );
   const path = (process.env.PATH ?? "").split(delimiter).filter((entry) => !entry.includes("node_modules"));
-  return { ...Object.fromEntries(own), PATH: [dirname(process.execPath), ...path].join(delimiter) };
+  return { ...Object.fromEntries(own), PATH: path.join(delimiter) };
 }
 
 /** What npm writes when a stranger runs it. */

@@ -1,0 +1,22 @@
+/** Serves the page beside it, and the built client. Run: npm start, then npx node examples/browser/serve.ts */
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname } from "node:path";
+
+const clone = new URL("../../", import.meta.url);
+const page = "/examples/browser/";
+const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript" };
+
+const server = createServer(async ({ url = "/" }, response) => {
+  const { pathname } = new URL(url, "http://localhost"); // without "..": it cannot lead out of the clone
+  const path = pathname === page ? `${page}index.html` : pathname;
+  const isServed = path.startsWith(page) || path.startsWith("/client/dist/");
+  const content = isServed ? await readFile(new URL(`.${path}`, clone)).catch(() => undefined) : undefined;
+  const type = types[extname(path)] ?? "application/octet-stream";
+  response.writeHead(content === undefined ? 404 : 200, { "content-type": type }).end(content);
+});
+
+server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => {
+  const { port } = server.address() as { port: number };
+  console.log(`http://127.0.0.1:${port}${page}`);
+});

@@ -1,0 +1,85 @@
+/**
+ * The first hour of somebody who has a clone, npm and nothing else: the commands of the README, the examples and the tutorial, as
+ * they are written, in a clean clone of the last commit. Takes about two minutes, half of them for `npm ci`.
+ */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { jsonLines } from "./commands/cli.ts";
+import { setUpClone } from "./first-hour/clone.ts";
+import { runExamples } from "./first-hour/examples.ts";
+import { Terminal } from "./first-hour/terminal.ts";
+import { follow } from "./first-hour/tutorial.ts";
+
+const readme = readFileSync("README.md", "utf8");
+
+/** The line of the README's blocks that begins like this. */
+function lineOf(start: string): string {
+  const lines = readme.split("\n").map((line) => line.trim());
+  const found = lines.filter((line) => line.startsWith(start));
+  assert.equal(found.length, 1, start);
+  return found[0] ?? "";
+}
+
+test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
+  const clone = await setUpClone(t);
+  if ("why" in clone) return t.skip(clone.why);
+  const { path, service } = clone;
+  const terminal = new Terminal(t, path);
+
+  await t.test("the first request of the README is answered", async (t) => {
+    const command = lineOf("$ curl").replace("$ ", "").replace("http://127.0.0.1:3000", service.origin);
+    const answer = await terminal.type(command);
+    assert.match(answer, /^HTTP\/1\.1 201 Created\r?$/m);
+    assert.match(answer, /^\{"id":"[^"]+","title":"Hello"\}$/m);
+    t.diagnostic(`from the clone to the service: ${clone.seconds.toFixed(0)} s`);
+  });
+
+  await t.test("an export has the resources and nothing else", async () => {
+    await terminal.type(lineOf("npx holdfast export topics"));
+    const [topic, ...others] = jsonLines(await readFile(join(path, "topics.ndjson"), "utf8"));
+    assert.equal((topic as { title: string }).title, "Hello");
+    assert.deepEqual(others, []);
+  });
+
+  await runExamples(t, clone);
+  await service.stop();
+
+  await t.test("what was exported comes in again, by each way that the README shows", async () => {
+    await mkdir(join(path, "before"));
+    await rename(join(path, "holdfast.db"), join(path, "before/holdfast.db"));
+    await terminal.type(lineOf("npx holdfast import topics"));
+    await writeFile(join(path, "db.json"), '{"posts":[{"id":1,"title":"One"}]}');
+    await terminal.type(lineOf("npx holdfast import db.json"));
+    await terminal.type("cat topics.ndjson | npx holdfast import others -");
+    assert.match(await terminal.type(lineOf("npx holdfast check")), /everything fits/);
+    await terminal.type(lineOf("npx holdfast copy"));
+    const copied = await terminal.type("npx holdfast export topics --store sqlite:copy.db");
+    assert.equal(`${copied}\n`, await readFile(join(path, "topics.ndjson"), "utf8"));
+  });
+
+  await t.test("the README's command makes a key", async () => {
+    const [, command = ""] = /`(npx holdfast keys create [^`]+)`/.exec(readme) ?? [];
+    assert.match(await terminal.type(command), /^hf_\S+$/m);
+  });
+
+  await t.test("the tutorial leads where it says", async (t) => {
+    const tutorial = await readFile(join(path, "docs/tutorial/first-service.md"), "utf8");
+    await follow(t, tutorial, path, join(dirname(path), "blog"));
+  });
+
+  await t.test("the command of the README installs the clone in a project", async (t) => {
+    const project = new Terminal(t, dirname(path));
+    await project.type("mkdir shop && cd shop && npm init -y");
+    await project.type(lineOf("npm install ../holdfast"));
+    await project.type(`npm pkg get dependencies`);
+    assert.match(
+      await project.type(
+        "export PATH=$PWD/node_modules/holdfast/node_modules/.bin:$PATH; npx holdfast --version",
+      ),
+      /^\d+\.\d+\.\d+$/,
+    );
+  });
+});

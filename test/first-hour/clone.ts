@@ -1,0 +1,51 @@
+/** A clean clone of this project in an empty folder. */
+import { execFile } from "node:child_process";
+import { cp, readFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import type { TestContext } from "node:test";
+import { promisify } from "node:util";
+import { folder } from "../commands/cli.ts";
+import { type Served, serve } from "./terminal.ts";
+
+/** A clone that was set up by the first command of the README, whose service is running. */
+export interface Clone {
+  path: string;
+  service: Served;
+  /** From the beginning of the clone until the service listened. */
+  seconds: number;
+}
+
+/** What a checkout has beside the files of the project. */
+const notOfTheProject =
+  /^(?:node_modules|dist|coverage|test-results|\.git)$|\.(?:db|db-wal|db-shm|db\.lock|lock-journal|tgz)$/;
+const isOffline = /npm error code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOTCACHED)/;
+
+/** Clones the last commit, or the files where there is no repository, and starts the service; or says why it cannot. */
+export async function setUpClone(t: TestContext): Promise<Clone | { why: string }> {
+  const path = join(await folder(t), "holdfast");
+  const started = performance.now();
+  const how = await cloneTo(path);
+  if (how !== undefined) t.diagnostic(how);
+  const [, command = ""] = /^ {4}(npm ci && npm start)\b/m.exec(await readFile("README.md", "utf8")) ?? [];
+  try {
+    const service = await serve(t, path, ["export npm_config_prefer_offline=true", command]);
+    return { path, service, seconds: (performance.now() - started) / 1_000 };
+  } catch (error) {
+    if (!isOffline.test(String(error))) throw error;
+    return { why: "the registry of npm cannot be reached, so the first hour is NOT RUN" };
+  }
+}
+
+/** Gives what a reader of the result should know. */
+async function cloneTo(path: string): Promise<string | undefined> {
+  const git = async (...args: string[]) => (await promisify(execFile)("git", args)).stdout;
+  try {
+    const changed = await git("status", "--porcelain");
+    await git("clone", "--quiet", resolve("."), path);
+    return changed === "" ? undefined : "the clone is of the last commit: changes since then are not in it";
+  } catch {
+    const filter = (file: string) => !notOfTheProject.test(basename(file)) || file === resolve(".");
+    await cp(resolve("."), path, { recursive: true, filter });
+    return "there is no repository here: the files were copied";
+  }
+}

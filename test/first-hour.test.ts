@@ -74,12 +74,10 @@ test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
     const project = new Terminal(t, dirname(path));
     await project.type("mkdir shop && cd shop && npm init -y");
     await project.type(lineOf("npm install ../holdfast"));
-    await project.type(`npm pkg get dependencies`);
-    assert.match(
-      await project.type(
-        "export PATH=$PWD/node_modules/holdfast/node_modules/.bin:$PATH; npx holdfast --version",
-      ),
-      /^\d+\.\d+\.\d+$/,
-    );
+    await project.type("export PATH=$PWD/node_modules/holdfast/node_modules/.bin:$PATH");
+    assert.match(await project.type("npx holdfast --version"), /^\d+\.\d+\.\d+$/);
+    const names = ["holdfast", "holdfast/react-admin", "holdfast-client"];
+    const program = names.map((name) => `import "${name}"`).join("; ");
+    assert.equal(await project.type(`node --input-type=module --eval '${program}'`), "");
   });
 });

@@ -14,7 +14,7 @@ const ofTheMachine = new Set(
   "bash cd curl export git grep head mkdir pg_dump pg_restore sleep zcat".split(" "),
 );
 /** What the registry has and a reader may install. Holdfast is not published. */
-const published = new Set(["react-admin", "ra-data-simple-rest", "typebox"]);
+const published = new Set(["react-admin", "ra-data-simple-rest", "fastify"]);
 /** How pages name the folder of the clone. */
 const clone = /^(?:\$clone|\.\.\/holdfast)(?=\/|$)/;
 /** Where a project has the package. */
@@ -73,6 +73,7 @@ test("a command that is not there is found in each place where a page can name i
     "    npx holdfast export topics | holdfast import topics -\n",
     "Use `npx holdfast export topics --outptu topics.csv` for this.",
     "Use `npm run holdfast` for this.",
+    "`holdfast backup` makes a backup.",
     "```sh\nnpm install holdfast\n```",
     "```sh\nnpx node examples/nothing.ts\n```",
   ];
@@ -103,7 +104,7 @@ function faultOfHoldfast([name = "", ...args]: readonly string[]): string | unde
   const command = commands.find((each) => each.name() === name);
   if (command === undefined) return `holdfast has no command "${name}"`;
   const part = command.commands.find((each) => each.name() === args[0]);
-  if (command.commands.length > 0 && part === undefined)
+  if (command.commands.length > 0 && part === undefined && args.length > 0)
     return `holdfast ${name} has no command "${args[0]}"`;
   const known = [command, ...(part === undefined ? [] : [part])].flatMap((each) => each.options);
   const unknown = args

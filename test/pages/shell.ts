@@ -11,7 +11,10 @@ export interface ShellCommand {
 /** The programs that make a line of an indented block a command; other indented blocks are code or grammar. */
 const programs = /^(?:npx|npm|node|holdfast|git|curl|zcat|\.\/\S+|examples\/\S+) /;
 
-/** Every command of a Markdown page: in blocks, and in a sentence where it has arguments. */
+/** The name of a command in a sentence, as in `holdfast check`. With arguments it is written as it is typed. */
+const isName = /^holdfast (?:[a-z]+|<command>)(?: (?:create|list|rotate|revoke))?(?: <[^>]+>)*(?: --help)?$/;
+
+/** Every command of a Markdown page: in blocks, and in sentences. */
 export function commandsOf(page: string, markdown: string): ShellCommand[] {
   const blocks = [...markdown.matchAll(/^ *```(\w+)[^\n]*\n(.*?)^ *```$/gms)];
   const prose = blocks.reduce((text, [block]) => text.replace(block, ""), markdown);
@@ -20,7 +23,10 @@ export function commandsOf(page: string, markdown: string): ShellCommand[] {
     ...[...prose.matchAll(/^ {4}(\S.*)$/gm)]
       .map(([, line = ""]) => line)
       .filter((line) => programs.test(line)),
-    ...[...prose.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code.replaceAll("\n", " ")).filter(isCommand),
+    ...[...prose.matchAll(/`([^`]+)`/g)]
+      .map(([, code = ""]) => code.replaceAll("\n", " "))
+      .map((code) => (isName.test(code) ? `npx ${code}` : code))
+      .filter((code) => programs.test(code)),
   ];
   return lines.flatMap((line) => simpleCommands(line).map((words) => ({ page, line, words })));
 }
@@ -41,9 +47,12 @@ export function simpleCommands(line: string): string[][] {
   for (const [token] of tokens)
     if (/^(?:\$\(|[|&;()]+)$/.test(token)) commands.push([]);
     else commands.at(-1)?.push(token.replaceAll(/['"]/g, ""));
-  return commands
-    .map((words) => words.slice(words.findIndex((word) => !/^\w+=/.test(word)) >>> 0))
-    .filter((words) => words.length > 0);
+  return commands.map(withoutAssignments).filter((words) => words.length > 0);
+}
+
+function withoutAssignments(words: string[]): string[] {
+  const first = words.findIndex((word) => !/^\w+=/.test(word));
+  return first === -1 ? [] : words.slice(first);
 }
 
 function linesOf(language: string, text: string): string[] {
@@ -54,12 +63,4 @@ function linesOf(language: string, text: string): string[] {
       .slice(1)
       .map((step) => step.split("\n")[0] ?? "");
   return [];
-}
-
-/** Code in a sentence: `holdfast check` alone is the name of a command there, and `npm` that of a program. */
-function isCommand(code: string): boolean {
-  return (
-    programs.test(code) &&
-    !/^holdfast (?:[a-z]+|<command>)(?: (?:create|list|rotate|revoke))?(?: <[^>]+>)*(?: --help)?$/.test(code)
-  );
 }

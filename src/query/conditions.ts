@@ -164,9 +164,7 @@ function unknownAttribute(
   const what = `${naming(name, place)}is not an attribute of "${collection.name}".`;
   const texts = parameters?.filters.get(place.name);
   const hint =
-    parameters === undefined || texts === undefined
-      ? ""
-      : hintFor(place.name, texts.join(","), othersIn(parameters));
+    parameters === undefined || texts === undefined ? "" : hintFor(place.name, texts, othersIn(parameters));
   if (hint !== "") return what + hint;
   const depth = knownDepth(collection, path);
   const start = path

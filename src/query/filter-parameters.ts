@@ -52,7 +52,7 @@ function readName(
   const name = parameter.slice(0, colon);
   if (isOperator(operator)) return { name, operator };
   faults.add(inQuery(parameter), "unknownOperator", () => {
-    const written = { in: "query", name, value: texts.join(",") } as const;
+    const written = { in: "query", name, texts } as const;
     return `has an unknown operator: ${unknownOperator(operator, written)}`;
   });
   return undefined;

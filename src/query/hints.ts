@@ -16,8 +16,8 @@ const noOthers: Others = () => undefined;
  * A sentence that says what to write instead, with a blank before it; nothing where the name is not known. It is made of
  * the request alone: what the collection has, and who may see it, does not matter.
  */
-export function hintFor(name: string, value: string, others: Others = noOthers): string {
-  const meant = meantByShape(name, value) ?? guessedParameter(name, value, others);
+export function hintFor(name: string, texts: readonly string[], others: Others = noOthers): string {
+  const meant = meantByShape(name, texts) ?? guessedParameter(name, texts.join(","), others);
   if (meant === undefined) return "";
   return "write" in meant ? ` Write ${shown(meant.write)}` : ` ${meant.say}`;
 }
@@ -26,35 +26,36 @@ export function hintFor(name: string, value: string, others: Others = noOthers):
  * Whether a name is written as other servers write parameters, and as hardly any attribute is called: `filter[x]`, `$top`,
  * `status!`, `views>5`.
  */
-export function isForeignShape(name: string, value: string): boolean {
-  if (brackets.test(name) || comparedWith(name, value) !== undefined) return true;
-  return name.startsWith("$") && guessedParameter(name, value, noOthers) !== undefined;
+export function isForeignShape(name: string, texts: readonly string[]): boolean {
+  if (brackets.test(name) || comparedWith(name, texts) !== undefined) return true;
+  return name.startsWith("$") && guessedParameter(name, "", noOthers) !== undefined;
 }
 
-function meantByShape(name: string, value: string): Meant | undefined {
+function meantByShape(name: string, texts: readonly string[]): Meant | undefined {
   const [, base, parts] = brackets.exec(name) ?? [];
   if (base !== undefined && parts !== undefined)
-    return meantByBrackets(base, parts.slice(1, -1).split("]["), value);
+    return meantByBrackets(base, parts.slice(1, -1).split("]["), texts);
   const [, attribute, operator] = /^(.+?)__([a-z]+)$/i.exec(name) ?? [];
   const write =
     attribute === undefined || operator === undefined
-      ? comparedWith(name, value)
-      : asParameters(attribute, operator, value);
+      ? comparedWith(name, texts)
+      : asParameters(attribute, operator, texts);
   return write === undefined ? undefined : { write };
 }
 
-function comparedWith(name: string, value: string): string | undefined {
+function comparedWith(name: string, texts: readonly string[]): string | undefined {
   const [, attribute, sign, rest] = comparison.exec(name) ?? [];
   if (attribute === undefined || sign === undefined || rest === undefined) return undefined;
-  if (rest === "")
-    return asParameters(attribute, value === "" ? sign : (signsWithEquals[sign] ?? sign), value);
-  return value === "" && sign !== "!" ? asParameters(attribute, sign, rest) : undefined;
+  const hasValue = texts.some((text) => text !== "");
+  if (rest === "") return asParameters(attribute, hasValue ? (signsWithEquals[sign] ?? sign) : sign, texts);
+  return hasValue || sign === "!" ? undefined : asParameters(attribute, sign, [rest]);
 }
 
 const signsWithEquals: Readonly<Record<string, string>> = { "<": "<=", ">": ">=" };
 
-function meantByBrackets(base: string, parts: readonly string[], value: string): Meant {
+function meantByBrackets(base: string, parts: readonly string[], texts: readonly string[]): Meant {
   const [first = "", second] = parts;
+  const value = texts.join(",");
   const plain = plainName(base);
   if (plain === "page")
     return pageParts[first] === undefined ? useCursor : { write: parameter(pageParts[first], value) };
@@ -63,8 +64,9 @@ function meantByBrackets(base: string, parts: readonly string[], value: string):
     return {
       write: parameter("sort", isDirection(value) ? sortMeantBy(`${first}:${value}`) : sortMeantBy(value)),
     };
-  if (["filter", "filters", "where"].includes(plain)) return { write: conditionOf(first, second, value) };
-  return { write: conditionOf(base, first, value) };
+  if (["filter", "filters", "where"].includes(plain) && first !== "")
+    return { write: conditionOf(first, second, texts) };
+  return { write: conditionOf(base, first, texts) };
 }
 
 /** The parts of a page in brackets, as JSON:API recommends them. */
@@ -76,7 +78,7 @@ const pageParts: Readonly<Record<string, string>> = {
 };
 
 /** A part that is no operator is an attribute inside of the other one, but for those that only number the values. */
-function conditionOf(name: string, part: string | undefined, value: string): string {
-  if (part === undefined || /^\d*$/.test(part)) return parameter(name, value);
-  return asParameters(name, part, value) ?? parameter(`${name}.${part}`, value);
+function conditionOf(name: string, part: string | undefined, texts: readonly string[]): string {
+  const operator = part === undefined || /^\d*$/.test(part) ? "eq" : part;
+  return asParameters(name, operator, texts) ?? parameter(`${name}.${part}`, texts.join(","));
 }

@@ -55,20 +55,25 @@ export function meantBy(operator: string, value: unknown): Meant | undefined {
   return own === undefined ? guessByName.get(plain)?.(value) : { conditions: { [own]: value } };
 }
 
-/** How a query string asks what an operator of any server means; `undefined` where that is not known. */
-export function asParameters(name: string, operator: string, value: string): string | undefined {
+/** How a query string asks what an operator of any server means with these values; `undefined` where that is not known. */
+export function asParameters(name: string, operator: string, texts: readonly string[]): string | undefined {
+  const value = texts.join(",");
   const meant = isOperator(operator) ? { conditions: { [operator]: value } } : meantBy(operator, value);
   if (meant === undefined) return undefined;
   if (meant.negated === true)
     return parameter("filter", JSON.stringify({ not: { [name]: meant.conditions } }));
   return Object.entries(meant.conditions)
-    .map(([each, operand]) => parameter(each === "eq" ? name : `${name}:${each}`, String(operand)))
+    .flatMap(([each, operand]) => {
+      const isRepeated = operand === value && (each === "eq" || each === "ne");
+      const operands = isRepeated ? texts : [String(operand)];
+      return operands.map((text) => parameter(each === "eq" ? name : `${name}:${each}`, text));
+    })
     .join("&");
 }
 
 /** Where an operator was written, with what it was given. */
 export type Written =
-  | { in: "query"; name: string; value: string }
+  | { in: "query"; name: string; texts: readonly string[] }
   | { in: "body"; name: string; value: unknown };
 
 /** What is wrong with a name that is no operator, and what would be right. */
@@ -83,7 +88,7 @@ export function unknownOperator(operator: string, written: Written): string {
 
 function exampleOf(operator: string, written: Written): string | undefined {
   if (written.in === "query") {
-    const parameters = asParameters(written.name, operator, written.value);
+    const parameters = asParameters(written.name, operator, written.texts);
     return parameters === undefined ? undefined : shown(parameters);
   }
   const meant = meantBy(operator, written.value);

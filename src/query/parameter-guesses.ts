@@ -81,7 +81,7 @@ function filterGuess(value: string): Meant {
   const comparison =
     name === undefined || operator === undefined
       ? undefined
-      : asParameters(name.replaceAll("/", "."), operator, quoted ?? bare ?? "");
+      : asParameters(name.replaceAll("/", "."), operator, [quoted ?? bare ?? ""]);
   if (comparison !== undefined) return { write: comparison };
   return { write: value.startsWith("{") ? parameter("filter", value) : 'filter={"name":"value"}' };
 }

@@ -51,9 +51,8 @@ export function readParameters(query: string, faults: Faults): Parameters {
   for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "may be given once");
   const all = new Map(filters);
   for (const [name, texts] of all) {
-    const value = texts.join(",");
-    if (!isReserved(name, value)) continue;
-    const hint = () => hintFor(name, value, othersIn({ known, filters: all }));
+    if (!isReserved(name, texts)) continue;
+    const hint = () => hintFor(name, texts, othersIn({ known, filters: all }));
     faults.add(inQuery(name), "unknownParameter", () => reservedDetail(name, hint(), faults));
     filters.delete(name);
   }
@@ -87,9 +86,9 @@ function isListParameter(name: string): name is ListParameter {
 }
 
 /** Whether a name is refused in every collection: it is hardly ever that of an attribute, or will mean something one day. */
-function isReserved(name: string, value: string): boolean {
+function isReserved(name: string, texts: readonly string[]): boolean {
   if (reserved.includes(name)) return true;
-  return !name.includes(":") && (name.startsWith("_") || isForeignShape(name, value));
+  return !name.includes(":") && (name.startsWith("_") || isForeignShape(name, texts));
 }
 
 function reservedDetail(name: string, hint: string, faults: Faults): string {

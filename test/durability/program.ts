@@ -23,8 +23,8 @@ export function startProgram(
 }
 
 /** Starts `holdfast serve` on the store at an address. */
-export function startStore(address: string): Promise<Program> {
-  return start([...node, "bin/holdfast.js", "serve", "--port", "0", "--store", address]);
+export function startStore(address: string, flags: readonly string[] = []): Promise<Program> {
+  return start([...node, "bin/holdfast.js", "serve", "--port", "0", "--store", address, ...flags]);
 }
 
 /** Starts the same service with a relaxed store, which the program itself does not offer. */

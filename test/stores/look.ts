@@ -1,0 +1,58 @@
+/** Reads all that a service tells of its store. */
+import type { Contents } from "./release.ts";
+
+/** An answer. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** Asks a service; `path` is below the prefix. */
+export type Ask = (
+  method: string,
+  path: string,
+  content?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>;
+
+/** Makes what asks a service with an API key. */
+export function askAt(base: string, key: string): Ask {
+  return async (method, path, content, headers = {}) => {
+    const type = content === undefined ? {} : { "content-type": "application/json" };
+    const answer = await fetch(`${base}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+      ...(content === undefined
+        ? {}
+        : { body: typeof content === "string" ? content : JSON.stringify(content) }),
+    });
+    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  };
+}
+
+/** All lists, and each resource as it is and was. */
+export async function look(ask: Ask, { ids, lists }: Pick<Contents, "ids" | "lists">): Promise<object> {
+  const found: Record<string, unknown> = {};
+  for (const path of lists) {
+    const { status, headers, text } = await ask("GET", path);
+    found[path] = { status, total: headers.get("x-total-count"), text };
+  }
+  for (const [collection, all] of Object.entries(ids))
+    for (const id of all) found[`/${collection}/${id}`] = await lookAt(ask, `/${collection}/${id}`);
+  return found;
+}
+
+async function lookAt(ask: Ask, path: string): Promise<object> {
+  const now = await state(ask, path);
+  const { text } = await ask("GET", `${path}/_changes`);
+  const changes = JSON.parse(text) as { version: number }[];
+  const versions: Record<number, object> = {};
+  for (const { version } of changes) versions[version] = await state(ask, `${path}?version=${version}`);
+  return { now, changes, versions };
+}
+
+async function state(ask: Ask, path: string): Promise<object> {
+  const { status, headers, text } = await ask("GET", path);
+  return { status, etag: headers.get("etag"), lastModified: headers.get("last-modified"), text };
+}

@@ -5,7 +5,9 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
+import type { StoreOptions } from "../../src/store/open.ts";
 import type { ListQuery } from "../../src/store/page.ts";
+import { until } from "../until.ts";
 import { openSqliteFixture, untilAnswered } from "./sqlite-fixture.ts";
 
 const queryMs = 1_000;
@@ -96,8 +98,8 @@ const record = { name: "topics", idKind: "uuid", schema: undefined, indexes: [],
 const slow: ListQuery = { collection: "topics", limit: 10, sort: [{ path: ["n"], descending: false }] };
 
 /** A store with one resource. */
-async function openWith(id: string) {
-  const fixture = await openSqliteFixture();
+async function openWith(id: string, options: StoreOptions = {}) {
+  const fixture = await openSqliteFixture(options);
   const load = await fixture.store.load(record);
   await load.add([{ id, text: JSON.stringify({ id, n: 1 }) }]);
   await load.finish();
@@ -105,6 +107,21 @@ async function openWith(id: string) {
 }
 
 describe("the first list that no index serves", () => {
+  test("has all of its time, which does not begin before its thread is there", async () => {
+    await until("one is answered", async () => {
+      // A thread takes longer to start than this, on any machine; a list of one resource takes a fraction of it.
+      const fixture = await openWith("ours", { queryMs: 15 });
+      try {
+        return (await fixture.store.list(slow)).items.length === 1;
+      } catch (error) {
+        assert.equal((error as Problem).code, "QUERY_TOO_EXPENSIVE");
+        return false;
+      } finally {
+        await fixture.cleanup();
+      }
+    });
+  });
+
   test("is of the store that is open, though another file is in its place", async () => {
     const [ours, theirs] = [await openWith("ours"), await openWith("theirs")];
     try {

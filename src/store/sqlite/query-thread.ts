@@ -8,7 +8,7 @@ import type { NumberedCollection } from "./catalogue.ts";
 import { describeError, failureOf } from "./failures.ts";
 import { giveWay } from "./give-way.ts";
 import { openForReading } from "./open-file.ts";
-import type { QueryAnswer, QueryRequest, QueryThreadData } from "./query-threads.ts";
+import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
 import { Reader } from "./reader.ts";
 import { type PageQuery, watchFunction } from "./select.ts";
 import { inodeAt } from "./watch.ts";
@@ -73,3 +73,4 @@ parentPort?.on("message", (request: QueryRequest) => {
     parentPort?.postMessage(answer(reader, request.collection, request.query));
   } else parentPort?.postMessage(found);
 });
+parentPort?.postMessage({ kind: "ready" } satisfies ThreadMessage);

@@ -26,6 +26,9 @@ export interface QueryRequest {
   cancelled: SharedArrayBuffer;
 }
 
+/** What a thread says: first that it can be asked, and then an answer to each request. */
+export type ThreadMessage = { kind: "ready" } | QueryAnswer;
+
 /** What a thread answers. */
 export type QueryAnswer =
   | { kind: "page"; page: Page }
@@ -36,7 +39,7 @@ export type QueryAnswer =
 /** How the threads are run. */
 export interface QueryThreadsOptions {
   path: string;
-  /** How long a list may take, its wait for a thread included. */
+  /** How long a list may take, its wait for a thread included, but not the start of its own. */
   maxMs: number;
   /** Gives the error for one that SQLite had. */
   toError(answer: QueryAnswer & { kind: "failed" }): unknown;
@@ -47,13 +50,14 @@ const maxWaiting = 1_000;
 
 interface Job extends QueryRequest {
   signal: AbortSignal | undefined;
-  timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout | undefined;
   resolve(page: Page): void;
   reject(error: unknown): void;
 }
 
 interface Thread {
   worker: Worker;
+  isReady: boolean;
   job: Job | undefined;
 }
 
@@ -79,17 +83,18 @@ export class QueryThreads {
       );
     }
     return new Promise((resolve, reject) => {
-      const { maxMs } = this.#options;
+      const cancelled = new SharedArrayBuffer(4);
       const job: Job = {
         collection,
         query,
-        deadline: Date.now() + maxMs,
-        cancelled: new SharedArrayBuffer(4),
+        deadline: 0,
+        cancelled,
         signal,
-        timer: setTimeout(() => this.#end(job, tooExpensive(job, maxMs)), maxMs),
+        timer: undefined,
         resolve,
         reject,
       };
+      this.#startClock(job);
       signal?.addEventListener("abort", () => this.#end(job, signal.reason), { once: true });
       this.#waiting.push(job);
       this.#next();
@@ -112,8 +117,28 @@ export class QueryThreads {
     if (thread === undefined) return;
     const job = this.#waiting.shift() as Job;
     thread.job = job;
-    const { collection, query, deadline, cancelled } = job;
-    thread.worker.postMessage({ collection, query, deadline, cancelled } satisfies QueryRequest);
+    if (thread.isReady) send(thread.worker, job);
+    else clearTimeout(job.timer);
+  }
+
+  /** A thread has started; its job's time begins now, unless nobody waits for that any more. */
+  #begin(thread: Thread): void {
+    thread.isReady = true;
+    const { job } = thread;
+    if (job === undefined) return;
+    if (isCancelled(job)) {
+      thread.job = undefined;
+      this.#next();
+      return;
+    }
+    this.#startClock(job);
+    send(thread.worker, job);
+  }
+
+  #startClock(job: Job): void {
+    const { maxMs } = this.#options;
+    job.deadline = Date.now() + maxMs;
+    job.timer = setTimeout(() => this.#end(job, tooExpensive(job, maxMs)), maxMs);
   }
 
   #start(): Thread {
@@ -122,9 +147,12 @@ export class QueryThreads {
       name: "holdfast-query",
     });
     worker.unref();
-    const thread: Thread = { worker, job: undefined };
+    const thread: Thread = { worker, isReady: false, job: undefined };
     this.#threads.add(thread);
-    worker.on("message", (answer: QueryAnswer) => this.#finish(thread, answer));
+    worker.on("message", (message: ThreadMessage) => {
+      if (message.kind === "ready") this.#begin(thread);
+      else this.#finish(thread, message);
+    });
     worker.once("error", (error) => this.#lose(thread, error));
     return thread;
   }
@@ -156,6 +184,14 @@ export class QueryThreads {
     this.#waiting = this.#waiting.filter((each) => each !== job);
     settle(job, () => job.reject(reason));
   }
+}
+
+function send(worker: Worker, { collection, query, deadline, cancelled }: Job): void {
+  worker.postMessage({ collection, query, deadline, cancelled } satisfies QueryRequest);
+}
+
+function isCancelled({ cancelled }: Job): boolean {
+  return Atomics.load(new Int32Array(cancelled), 0) !== 0;
 }
 
 /** Promises settle once; only the timer has to be let go of. */

@@ -13,21 +13,18 @@ import { runExamples } from "./first-hour/examples.ts";
 import { Terminal } from "./first-hour/terminal.ts";
 import { follow } from "./first-hour/tutorial.ts";
 
-const readme = readFileSync("README.md", "utf8");
-
-/** The line of the README's blocks that begins like this. */
-function lineOf(start: string): string {
-  const lines = readme.split("\n").map((line) => line.trim());
-  const found = lines.filter((line) => line.startsWith(start));
-  assert.equal(found.length, 1, start);
-  return found[0] ?? "";
-}
-
 test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
   const clone = await setUpClone(t);
   if ("why" in clone) return t.skip(clone.why);
   const { path, service } = clone;
   const terminal = new Terminal(t, path);
+  const readme = readFileSync(join(path, "README.md"), "utf8");
+  /** The line of the README's blocks that begins like this. */
+  const lineOf = (start: string): string => {
+    const found = readme.split("\n").filter((line) => line.trim().startsWith(start));
+    assert.equal(found.length, 1, start);
+    return found[0]?.trim() ?? "";
+  };
 
   await t.test("the first request of the README is answered", async (t) => {
     const command = lineOf("$ curl").replace("$ ", "").replace("http://127.0.0.1:3000", service.origin);

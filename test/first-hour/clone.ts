@@ -26,7 +26,8 @@ export async function setUpClone(t: TestContext): Promise<Clone | { why: string 
   const started = performance.now();
   const how = await cloneTo(path);
   if (how !== undefined) t.diagnostic(how);
-  const [, command = ""] = /^ {4}(npm ci && npm start)\b/m.exec(await readFile("README.md", "utf8")) ?? [];
+  const [, command = ""] =
+    /^ {4}(npm ci && npm start)\b/m.exec(await readFile(join(path, "README.md"), "utf8")) ?? [];
   try {
     const service = await serve(t, path, ["export npm_config_prefer_offline=true", command]);
     return { path, service, seconds: (performance.now() - started) / 1_000 };

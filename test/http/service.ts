@@ -191,17 +191,20 @@ function given(address: StoreAddress) {
 async function sow({ store: address, collections }: Config, seeds: ServiceOptions["seeds"]): Promise<void> {
   if (seeds === undefined) return;
   const store = await openStore(address);
-  await store.migrate([...collections.values()].map(recordOf));
-  for (const [collection, resources] of Object.entries(seeds)) {
-    for (const resource of resources) {
-      const key = { collection, id: resource.id };
-      await store.commit({
-        changes: [{ key, expect: "absent", next: JSON.stringify(resource) }],
-        at: Date.now(),
-      });
+  try {
+    await store.migrate([...collections.values()].map(recordOf));
+    for (const [collection, resources] of Object.entries(seeds)) {
+      for (const resource of resources) {
+        const key = { collection, id: resource.id };
+        await store.commit({
+          changes: [{ key, expect: "absent", next: JSON.stringify(resource) }],
+          at: Date.now(),
+        });
+      }
     }
+  } finally {
+    await store.close();
   }
-  await store.close();
 }
 
 /** The program's limits, but for those of time: on a busy machine anything may take long. */

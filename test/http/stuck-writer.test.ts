@@ -3,13 +3,17 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { until } from "../until.ts";
 import { openBelow } from "./below.ts";
-import { type Answer, type Service, startService } from "./service.ts";
+import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
 
 const id = "0199e7b2-3c4d-7abc-8def-0123456789ab";
 
-async function startStuck(t: TestContext, collections?: Parameters<typeof startService>[0]) {
-  const seeds = { things: [{ id, n: 0 }] };
-  const service = await startService({ ...collections, seeds, limits: { handlerTimeoutMs: 500 } });
+async function startStuck(t: TestContext, { collections = {} }: Pick<ServiceOptions, "collections"> = {}) {
+  const service = await startService({
+    collections: { things: {}, ...collections },
+    openCollections: true,
+    seeds: { things: [{ id, n: 0 }] },
+    limits: { handlerTimeoutMs: 500 },
+  });
   t.after(() => service.stop());
   return { service, ...(await stick(service)) };
 }
@@ -57,7 +61,7 @@ test("a create in a new collection is refused in time, and those that wait behin
 });
 
 test("a create in a collection of integers is refused in time while no id can be had", async (t) => {
-  const collections = { things: {}, numbers: { id: "integer" } } as const;
+  const collections = { numbers: { id: "integer" } } as const;
   const { service, release } = await startStuck(t, { collections });
   assert.equal(codeOf(await create(service, "numbers")), "UNAVAILABLE");
   await release();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../until.ts";
 import { createClient, end, startProgram } from "./program.ts";
 
 /** Raise it to look harder: HOLDFAST_KILLS=200 takes a few minutes. */
@@ -99,8 +100,9 @@ test(`${kills} times killed under ${clients} writing clients, every acknowledged
     for (let kill = 0; kill < kills; kill++) {
       const program = await startProgram(path);
       const writers = Array.from({ length: clients }, () => writeUntilGone(program.port, account));
-      const afterMs = 50 + Math.random() * 500;
-      await sleep(afterMs);
+      const enough = account.size + 10 + Math.random() * 200;
+      await until("some resources are there", () => account.size > enough);
+      await sleep(Math.random() * 50);
       await end(program, "SIGKILL");
       await Promise.all(writers);
       const again = await startProgram(path);

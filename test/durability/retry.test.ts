@@ -95,7 +95,9 @@ test(`${kills} times killed under ${clients} clients that retry, each key is one
         return;
       }
     });
-    await sleep(100 + Math.random() * 400);
+    const enough = answers.size + clients + Math.random() * 300;
+    await until("some are answered", () => answers.size > enough);
+    await sleep(Math.random() * 50);
     await end(program, "SIGKILL");
     await Promise.all(writers);
     client.close();

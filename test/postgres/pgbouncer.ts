@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pass } from "node:timers/promises";
+import { until } from "../until.ts";
 import { isRoot } from "./binaries.ts";
 import { query } from "./databases.ts";
 import { freePort } from "./server.ts";
@@ -55,14 +55,17 @@ export async function startBouncer(url: string, poolSize: number): Promise<Bounc
     if (child.exitCode === null && child.kill("SIGQUIT")) await ended;
     rmSync(folder, { recursive: true, force: true });
   };
-  for (let tries = 0; tries < 500 && child.exitCode === null; tries++) {
-    try {
-      await query(through, "select 1");
-      return { url: through, stop };
-    } catch {
-      await pass(20);
-    }
+  try {
+    await until("PgBouncer answers", () => {
+      if (child.exitCode !== null) throw new Error("PgBouncer did not start.");
+      return query(through, "select 1").then(
+        () => true,
+        () => false,
+      );
+    });
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  await stop();
-  throw new Error("PgBouncer did not start.");
+  return { url: through, stop };
 }

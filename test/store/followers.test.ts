@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { OnDelete } from "../../src/collection/refers.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Key, Stored } from "../../src/store/stored.ts";
+import { ceilingMs } from "../until.ts";
 import { commit, created, deleted, topic, user } from "./contract/fixture.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -27,8 +29,17 @@ async function whilePolling<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function waitMs(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+/** Holds this thread until the writer's has written that a user is gone. */
+function holdUntilGone(path: string, id: string): void {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: ceilingMs });
+  const [{ number } = {}] = database.prepare("select number from collections where name = 'users'").all();
+  const find = database.prepare(`select 1 from resources_${number} where id = ?`);
+  const begun = performance.now();
+  while (find.get(id) !== undefined) {
+    assert.ok(performance.now() - begun < ceilingMs, "the writer does not write");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
+  database.close();
 }
 
 async function readBoth(store: Store, [one, other]: [Key, Key]): Promise<(Stored | undefined)[]> {
@@ -38,7 +49,7 @@ async function readBoth(store: Store, [one, other]: [Key, Key]): Promise<(Stored
 
 for (const onDelete of ["cascade", "clear"] satisfies OnDelete[]) {
   test(`one who sees that a resource is gone sees those changed that referred to it (${onDelete})`, async (t) => {
-    const { store, cleanup } = await openSqliteFixture();
+    const { store, path, cleanup } = await openSqliteFixture();
     t.after(cleanup);
     await store.migrate([
       record("users"),
@@ -53,7 +64,7 @@ for (const onDelete of ["cascade", "clear"] satisfies OnDelete[]) {
       const committed = commit(store, [deleted(user("kim"), 1)]);
       const seen = await whilePolling(() => {
         const reading = readBoth(store, [user("kim"), topic("a")]);
-        waitMs(200); // the writer is done before this turn reads
+        holdUntilGone(path, "kim"); // the writer is done before this turn reads
         return reading;
       });
       await committed;

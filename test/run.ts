@@ -14,41 +14,36 @@ import { runTests } from "./runner/run-tests.ts";
 /** One PostgreSQL for all files of a run. */
 const withPostgres = "--test-global-setup=test/postgres/setup.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
-try {
-  const given = process.argv.slice(2);
-  process.exitCode = given.length > 0 ? await runGiven(given) : await runAll();
-} finally {
-  rmSync(folder, { recursive: true });
-}
+const given = process.argv.slice(2);
+process.exitCode = given.length > 0 ? await runGiven(given) : await runAll();
 
 /** Gives the exit code. */
 async function runGiven(args: readonly string[]): Promise<number> {
   const options = args.filter((each) => each.startsWith("-"));
   const files = args.filter((each) => !each.startsWith("-"));
-  return finish([
-    await runTests([...options, ...(files.length > 0 ? files : ["test/**/*.test.ts"])], folder),
-  ]);
+  return finish([await runTests([...options, ...(files.length > 0 ? files : ["test/**/*.test.ts"])])]);
 }
 
 async function runAll(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
   const env = { [folderVariable]: folder };
-  const onSqlite = await runTests([withPostgres, "test/**/*.test.ts"], folder, env);
+  const onSqlite = await runTests([withPostgres, "test/**/*.test.ts"], env);
   console.log("\nThe HTTP interface on PostgreSQL:\n");
-  const onPostgres = await runTests([withPostgres, "test/http/**/*.test.ts"], folder, {
+  const onPostgres = await runTests([withPostgres, "test/http/**/*.test.ts"], {
     ...env,
     HOLDFAST_TEST_STORE: "postgres",
   });
   const all = [onSqlite, onPostgres];
-  if (all.some(({ status }) => status !== 0)) return finish(all);
-  const missing = neverSeen(folder);
-  const unseen = {
-    test: "the OpenAPI documents",
-    error: `Documented, and seen by no test: ${missing.join("; ")}`,
-  };
-  return finish(
-    missing.length === 0 ? all : [...all, { passed: 0, failed: [unseen], skipped: [], status: 1 }],
-  );
+  const isRed = all.some(({ status }) => status !== 0);
+  const missing = isRed ? [] : neverSeen(folder);
+  rmSync(folder, { recursive: true });
+  return finish(missing.length === 0 ? all : [...all, unseen(missing)]);
+}
+
+/** As the result of a run: some answers are documented, and no test has seen them. */
+function unseen(names: readonly string[]): Results & { status: number } {
+  const error = `Documented, and seen by no test: ${names.join("; ")}`;
+  return { passed: 0, failed: [{ test: "the OpenAPI documents", error }], skipped: [], status: 1 };
 }
 
 /** Prints the results; gives the exit code. */

@@ -1,8 +1,8 @@
 /** Node's test runner as a program, with a ceiling for what hangs. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, statSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Results, readResults } from "./results.ts";
 
@@ -20,26 +20,27 @@ const reporter = join(import.meta.dirname, "reporter.ts");
 let running: ChildProcess | undefined;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => running?.kill(signal));
 
-let runs = 0;
-
-/** Runs tests and prints as they end; a file in `folder` holds their results. `args` are the runner's: options and files. */
+/** Runs tests and prints as they end. `args` are the runner's: options and files. */
 export async function runTests(
   args: readonly string[],
-  folder: string,
   env: Record<string, string> = {},
 ): Promise<Results & { status: number }> {
-  const path = join(folder, `results-${++runs}.ndjson`);
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-results-"));
+  const path = join(folder, "results.ndjson");
+  writeFileSync(path, "");
   const child = spawn(process.execPath, [...optionsFor(args, path), ...args], {
     stdio: "inherit",
     env: { ...process.env, ...env },
   });
   running = child;
   const watch = setInterval(() => {
-    if (existsSync(path) && Date.now() - statSync(path).mtimeMs > silenceMs) child.kill("SIGTERM");
+    if (Date.now() - statSync(path).mtimeMs > silenceMs) child.kill("SIGTERM");
   }, 10_000);
   const [status] = (await once(child, "exit")) as [number | null];
   clearInterval(watch);
-  return { ...readResults(path), status: status ?? 1 };
+  const results = readResults(path);
+  rmSync(folder, { recursive: true });
+  return { ...results, status: status ?? 1 };
 }
 
 function optionsFor(args: readonly string[], path: string): string[] {

@@ -62,7 +62,7 @@ export function receiptFor(service: Service, request: HttpRequest, result: Resul
   const { key, fingerprint } = request.keyed;
   const response = respond(service, result, request);
   const brief = String(response.headers.location ?? "");
-  const shownTo = audienceOf(service, request, key);
+  const shownTo = audienceOf(service, request);
   const answer = JSON.stringify({ ...response, body: textOf(response), shownTo });
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
@@ -95,19 +95,18 @@ async function replay(
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
   if (receipt.answer === undefined) throw notKept(receipt);
   const { shownTo, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };
-  const isSame = shownTo === audienceOf(service, request, key);
+  const isSame = shownTo === audienceOf(service, request);
   const { status, headers, body } = isSame ? answer : withoutContent(answer);
   return { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
 }
 
 /**
- * Who may be told what is in an answer, as a digest: a principal while its rights are the same, and callers without a
- * credential while their address is. All of those share one space of keys, so the key alone does not tell them apart.
+ * The callers who may see what is in an answer, as a tag: one principal while its rights stay the same, or everyone at one
+ * address who sends no credential.
  */
-function audienceOf({ access }: Service, { principal, client }: HttpRequest, key: string): string {
+function audienceOf({ access, tags }: Service, { principal, client }: HttpRequest): string {
   const rights = access?.rights(principal) ?? null;
-  const address = principal === undefined ? addressKey(client.ip) : null;
-  return hash("sha256", JSON.stringify([key, rights, address]), "base64url").slice(0, 22);
+  return tags.audience(rights, principal === undefined ? addressKey(client.ip) : null);
 }
 
 /** That it took effect, and where; nothing of what it was. */

@@ -14,6 +14,8 @@ export interface Tags {
   view(sight: Sight | undefined): string;
   /** The name of a group of changes that were made together. The number behind it counts the groups of the whole store. */
   group(number: number): string;
+  /** The callers who may see a kept answer: those with these rights, or at this address. */
+  audience(rights: string | null, address: string | null): string;
 }
 
 /** Tags under a secret, which must be there before the first is asked for. */
@@ -29,5 +31,6 @@ export function createTags(secret: () => Buffer): Tags {
       return known;
     },
     group: (number) => tag("group", number).slice(0, 12),
+    audience: (rights, address) => tag("audience", rights, address).slice(0, 22),
   };
 }

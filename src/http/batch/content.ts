@@ -36,6 +36,9 @@ export const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 const wanted = 'a batch is {"operations": […]}';
 
+/** Nothing more is looked for behind so many faults: no answer shows more of them. */
+const maxFaults = 50;
+
 /** The levels that the list adds to the nesting of each body: the content, the list, and the operation. */
 const levelsAround = 3;
 
@@ -60,7 +63,12 @@ function readBatch(content: Record<string, unknown>, max: number, faults: Violat
   }
   if (!Array.isArray(operations) || faults.length > 0) return [];
   const names = new Set<string>();
-  return operations.map((each: unknown, index) => readListed(each, { at: `${at}/${index}`, names, faults }));
+  const listed: Listed[] = [];
+  for (const [index, each] of operations.entries()) {
+    if (faults.length >= maxFaults) break;
+    listed.push(readListed(each, { at: `${at}/${index}`, names, faults }));
+  }
+  return listed;
 }
 
 /** Where an operation is, the names before it, and where to its faults go. */
@@ -106,6 +114,7 @@ function readHeaders(given: unknown, { at, faults }: Reading): Record<string, st
   requireNames(given, operationHeaders, { at: pointer, what: "header of an operation", faults });
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
+    if (faults.length >= maxFaults) break;
     const place = `${pointer}/${segment(name)}`;
     if (typeof value !== "string") faults.push(fault(place, "type", "must be a string"));
     else if (Object.hasOwn(headers, name.toLowerCase()))
@@ -141,6 +150,7 @@ function requireNames(
 ): void {
   const isHeader = what !== "member";
   for (const name of Object.keys(given)) {
+    if (faults.length >= maxFaults) return;
     if (known.some((each) => each === name || (isHeader && each.toLowerCase() === name.toLowerCase())))
       continue;
     const hint =

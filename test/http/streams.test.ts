@@ -31,6 +31,7 @@ async function ask(t: TestContext, serve: RequestListener): Promise<Socket> {
   t.after(() => {
     socket.destroy();
     server.close();
+    server.closeAllConnections();
   });
   socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   return socket;

@@ -39,6 +39,13 @@ export function removalFaults(
     .map((name) => faultAt(name, "readOnly", "cannot be taken away"));
 }
 
+/** As `removalFaults`, for a client that must not learn whether they are there. */
+export function blindRemovalFaults(removed: readonly string[], { readOnly, concealed }: Sight): Violation[] {
+  return removed
+    .filter((name) => readOnly.has(name) && !concealed.has(name))
+    .map((name) => faultAt(name, "readOnly", "cannot be taken away"));
+}
+
 /** The attributes that are left behind, in the order of the current ones: those of `next`, and the kept ones that it lacks. */
 export function rejoined(
   next: Attributes,

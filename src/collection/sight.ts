@@ -34,6 +34,12 @@ function namesOf(rules: readonly AttributeRule[]): Set<string> {
   return new Set(rules.map(({ name }) => name));
 }
 
+/** The sight of somebody who may write and not read: whether a read-only attribute is there, and its value, is hidden too. */
+export function blindSight(sight: Sight | undefined): Sight | undefined {
+  if (sight === undefined) return undefined;
+  return { ...sight, hidden: new Set([...sight.hidden, ...sight.readOnly]) };
+}
+
 /** Whether there are attributes that the caller is not told. */
 export function hidesAny(sight: Sight | undefined): sight is Sight {
   return sight !== undefined && sight.hidden.size > 0;

@@ -1,5 +1,11 @@
 /** What a write makes of a resource: pure functions from the content and the current text to the next text. */
-import { rejoined, removalFaults, settingFaults, toldViolations } from "../collection/blind.ts";
+import {
+  blindRemovalFaults,
+  rejoined,
+  removalFaults,
+  settingFaults,
+  toldViolations,
+} from "../collection/blind.ts";
 import type { Collection } from "../collection/collection.ts";
 import { type Creation, withDefaults } from "../collection/defaults.ts";
 import { sameId } from "../collection/ids.ts";
@@ -107,6 +113,7 @@ export function decideReplace(target: Target, content: Record<string, unknown>, 
 export function decidePatch(target: Target, patch: Patch, current: Current): string {
   const { sight } = target.collection;
   if (sight === undefined) return withRoom(textOf(target, applyPatch(patch, current), current), current);
+  if (current.named !== undefined) requireNoFaults(blindRemovalFaults(patchedAway(patch), sight));
   const seen = { ...current, value: toldOf(current.value as Record<string, unknown>, sight) };
   const next = applyPatch(patch, seen);
   requireNoFaults(removalFaults(next, current.value as Record<string, unknown>, sight));
@@ -152,6 +159,11 @@ export function namesHidden({ sight }: Collection, sent: unknown): boolean {
 /** Whether an attribute can be set by somebody with this sight. */
 function isOpenTo({ concealed, readOnly }: Sight, name: string): boolean {
   return !concealed.has(name) && !readOnly.has(name);
+}
+
+/** The attributes that a merge patch takes away. */
+function patchedAway(patch: Patch): readonly string[] {
+  return isObject(patch.value) ? Object.keys(patch.value).filter((name) => removes(patch, name)) : [];
 }
 
 /** Whether a merge patch takes an attribute away. In any other, an attribute that is not seen is not there. */

@@ -2,6 +2,7 @@
 import { denied } from "../access/denied.ts";
 import type { Principal } from "../access/principal.ts";
 import type { Collection } from "../collection/collection.ts";
+import { blindSight } from "../collection/sight.ts";
 import { Problem } from "../errors.ts";
 import type { Change } from "../store/commit.ts";
 import { recordOf } from "../store/record.ts";
@@ -138,21 +139,28 @@ async function prepare(service: Service, operation: Write, request: HttpRequest)
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
   if (operation.kind === "replace") {
     const content = await readResource(request, limits);
-    const next: Decided["next"] = async (moment) => decideReplace(operation, content, moment);
     const { isBlind } = guardOf(service, collection, request);
+    const target = isBlind ? blindTarget(operation) : operation;
+    const next: Decided["next"] = async (moment) => decideReplace(target, content, moment);
     return { next, isBlind: isBlind || namesHidden(collection, content) };
   }
   const patch = await readPatch(operation, request, limits);
   const { isBlind } = guardOf(service, collection, request);
   if (isBlind && readsAnything(patch, limits)) throw deniedPatch(request.principal, collection.name);
   const named = isBlind ? { named: namedIn(patch) } : {};
+  const target = isBlind ? blindTarget(operation) : operation;
   const next: Decided["next"] = async (moment) => {
     const { text } = moment.before;
     const value: unknown = JSON.parse(text);
     await pauseAfter(text.length);
-    return decidePatch(operation, patch, { ...moment, ...named, value, limits });
+    return decidePatch(target, patch, { ...moment, ...named, value, limits });
   };
   return { next, isBlind: isBlind || namesHidden(collection, patch.value) };
+}
+
+/** The target of a write as its sender knows it who may not read. */
+function blindTarget({ collection, id }: Write): Pick<Write, "collection" | "id"> {
+  return { collection: { ...collection, sight: blindSight(collection.sight) }, id };
 }
 
 function deniedPatch(principal: Principal | undefined, collection: string): Problem {

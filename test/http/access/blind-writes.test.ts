@@ -4,12 +4,16 @@ import { after, before, describe, test } from "node:test";
 import { type Answer, type Request, type Service, startService } from "../service.ts";
 import { auth, createAs, outcome, sendAs } from "./callers.ts";
 
+/** A resource with a read-only attribute. */
+const withBalance = "0199e7b2-3c4d-7abc-8def-0123456789ab";
+
 let service: Service;
 let path: string;
 let id: string;
 before(async () => {
   service = await startService({
     auth,
+    seeds: { articles: [{ id: withBalance, balance: 100 }] },
     collections: {
       articles: {
         schema: {
@@ -20,6 +24,8 @@ before(async () => {
             stars: { type: "integer" },
             author: { type: "object" },
             tags: { type: "array" },
+            balance: { type: "integer", readOnly: true },
+            rank: { type: "integer", readOnly: true },
           },
           if: { required: ["title"], properties: { title: { const: "secret" } } },
           // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -131,4 +137,38 @@ test("what is wrong with a write is told without what is there", async () => {
   assert.deepEqual((faulty.json as { errors: object }).errors, { stars: "must be at most 3" });
   const unknown = await blindly({ method: "PATCH", path, content: { star: 5 } });
   assert.equal(outcome(unknown), "400 VALIDATION_FAILED");
+});
+
+test("a read-only attribute is refused whether it is there or not, and whatever its value", async () => {
+  const target = `/api/v1/articles/${withBalance}`;
+  const jsonPatch = (value: object): Request => ({ ...patch(value), path: target });
+  const replacement = { id: withBalance, title: "new" };
+  const requests: Record<string, Request> = {
+    "the same value": { method: "PATCH", path: target, content: { balance: 100 } },
+    "another value": { method: "PATCH", path: target, content: { balance: 99 } },
+    "a value of what is not there": { method: "PATCH", path: target, content: { rank: 1 } },
+    "a removal": { method: "PATCH", path: target, content: { balance: null } },
+    "a removal of what is not there": { method: "PATCH", path: target, content: { rank: null } },
+    "a JSON Patch to the same": jsonPatch({ op: "add", path: "/balance", value: 100 }),
+    "a JSON Patch to another": jsonPatch({ op: "add", path: "/balance", value: 99 }),
+    "a replacement with the same": {
+      method: "PUT",
+      path: target,
+      content: { ...replacement, balance: 100 },
+    },
+    "a replacement with another": { method: "PUT", path: target, content: { ...replacement, balance: 99 } },
+  };
+  for (const [name, request] of Object.entries(requests))
+    assert.equal(outcome(await blindly(request)), "400 VALIDATION_FAILED", name);
+
+  const accepted: Request[] = [
+    jsonPatch({ op: "add", path: "", value: replacement }),
+    { method: "PUT", path: target, content: replacement },
+    { method: "PATCH", path: target, content: { title: "new" } },
+  ];
+  for (const request of accepted) {
+    assert.equal((await blindly(request)).status, 204);
+    const whole = (await sendAs(service, "ada", { path: target })).json;
+    assert.deepEqual(whole, { ...replacement, balance: 100 });
+  }
 });

@@ -95,6 +95,29 @@ for (const [what, more] of [
   });
 }
 
+test("clients that never read are let go where others need the places of their requests", async (t) => {
+  const wireBounds = { stalledTimeoutMs: 300, longestStallMs: 600_000, maxRequests: 2 };
+  const service = await start(t, { wireBounds });
+  const page = await createPage(service);
+  for (let n = 0; n < 2; n++) await client(t, service, get(page).repeat(9));
+  const status = async () => (await service.send({ path: page }, { mayFail: true })).status;
+  await until("there is no place", async () => (await status()) === 503);
+  await until("there is a place again", async () => (await status()) === 200);
+});
+
+for (const accept of ["application/json", "text/csv"])
+  test(`a client that reads ${accept} far too slowly is let go where others need the room`, async (t) => {
+    // Of this pace, no client reads an answer too slowly that takes it less than a time-out.
+    const wireBounds = { stalledTimeoutMs: 1_000, maxHeldBytes: 1_000_000, slowestBytesPerSecond: 1e9 };
+    const service = await start(t, { wireBounds });
+    const page = await createPage(service);
+    const socket = await client(t, service, get(page, `Accept: ${accept}\r\n`).repeat(900));
+    socket.on("data", () => socket.pause());
+    const reading = setInterval(() => socket.resume(), 40); // enough that the queue moves in every time-out
+    t.after(() => clearInterval(reading));
+    await until("it has lost its connection", () => socket.closed);
+  });
+
 test("a request that the service itself takes long over keeps its connection", async (t) => {
   let perTurn = 8;
   const pace = { noteRead: () => {}, perTurn: () => perTurn };

@@ -17,7 +17,7 @@ import { type Budget, createBudget, isBeyond, isFull, noRoomForAnswer, noRoomFor
 import { answerClientError } from "./client-errors.ts";
 import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
 import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
-import { createTimeoutListener, type StallBounds } from "./stalled.ts";
+import { atFairPace, createTimeoutListener, type StallBounds } from "./stalled.ts";
 import { sendPieces } from "./streams.ts";
 import type { KeyPair } from "./tls.ts";
 import { createTurns } from "./turns.ts";
@@ -52,6 +52,7 @@ const defaultBounds: WireBounds = {
   maxRequests: 5_000,
   stalledTimeoutMs: 60_000,
   longestStallMs: 600_000,
+  slowestBytesPerSecond: 10_000,
 };
 
 /** The Fastify instance that serves a service; the caller listens and closes. */
@@ -63,6 +64,7 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     service,
     logRequests: options.logRequests,
     budget,
+    bounds,
     idOf: ({ id }) => id,
   });
   const app = fastify({
@@ -107,7 +109,7 @@ function takeAll(app: FastifyInstance, serve: Serve): void {
 export function mountService(app: FastifyInstance, service: Service): void {
   const nextId = createRequestIds(); // the application's may be anything, and ours are told in problems
   const budget = createBudget(defaultBounds.maxHeldBytes, defaultBounds.maxRequests);
-  takeAll(app, serveWith({ service, logRequests: false, budget, idOf: nextId }));
+  takeAll(app, serveWith({ service, logRequests: false, budget, bounds: defaultBounds, idOf: nextId }));
 }
 
 /** A service that stops waits for the handshakes under way, and not for long. */
@@ -141,6 +143,7 @@ interface Wire {
   service: Service;
   logRequests: boolean;
   budget: Budget;
+  bounds: StallBounds;
   /** What tells a request apart, in answers and in the log. */
   idOf: (request: FastifyRequest) => string;
 }
@@ -216,12 +219,18 @@ function send(
   reply.raw.writeHead(status, headers);
   if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - begin });
   const staysOpen = () => headers.connection !== "close" && reply.raw.shouldKeepAlive;
-  if (typeof body === "object") return sendPieces(reply.raw, body, wire.budget).then(staysOpen);
+  const { socket: connection } = raw;
+  if (typeof body === "object") {
+    const sent = sendPieces(reply.raw, body, wire.budget);
+    return atFairPace(sent, { connection, bytes: body.heldBytes }, wire).then(staysOpen);
+  }
   // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.
   const isAscii = body !== undefined && Number(headers["content-length"]) === body.length;
   reply.raw.end(body, isAscii ? "latin1" : "utf8");
-  if (reply.raw.writableLength === 0) return staysOpen();
-  return untilRead(reply.raw, raw.socket, wire.budget).then(staysOpen);
+  const bytes = reply.raw.writableLength;
+  if (bytes === 0) return staysOpen();
+  const read = untilRead(reply.raw, connection, wire.budget);
+  return atFairPace(read, { connection, bytes }, wire).then(staysOpen);
 }
 
 /** The answer itself, unless it is a large one to a read and too much is held already. */

@@ -40,9 +40,9 @@ export function isBeyond({ max, held }: Budget, bytes: number, own = 0): boolean
   return bytes > smallBytes && held - own >= max;
 }
 
-/** Whether as many bytes are held as may be, so that large answers are refused. */
-export function isUsedUp({ max, held }: Budget): boolean {
-  return held >= max;
+/** Whether requests of others are refused, since as many bytes are held, or as many requests under way, as may be. */
+export function isUsedUp(budget: Budget): boolean {
+  return budget.held >= budget.max || isFull(budget);
 }
 
 /** The problem of content that the service has no room for. The connection closes, since content is still to come. */

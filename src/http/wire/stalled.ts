@@ -3,6 +3,7 @@
  * That says little of the client: the kernel takes some 1.5 MB at a time, so that one which reads 20 kB a second looks
  * idle for more than a minute.
  */
+import type { Socket } from "node:net";
 import { type Budget, isUsedUp } from "./budget.ts";
 import { type Connection, isAtWork } from "./connections.ts";
 
@@ -12,6 +13,25 @@ export interface StallBounds {
   stalledTimeoutMs: number;
   /** The connection is closed in any case. @default 600000 */
   longestStallMs: number;
+  /** A client that reads its answer more slowly on average is closed where others need the room. @default 10000 */
+  slowestBytesPerSecond: number;
+}
+
+/**
+ * Waits until an answer of so many bytes has gone out. Where others need its room, the connection of a client that reads it
+ * too slowly is closed: a few bytes a minute move the queue of unsent bytes, so that Node never reports the connection.
+ */
+export async function atFairPace<T>(
+  sent: Promise<T>,
+  { connection, bytes }: { connection: Socket; bytes: number },
+  { bounds, budget }: { bounds: StallBounds; budget: Budget },
+): Promise<T> {
+  const begin = performance.now();
+  const fairMs = bounds.stalledTimeoutMs + (bytes / bounds.slowestBytesPerSecond) * 1_000;
+  const timer = setInterval(() => {
+    if (isUsedUp(budget) && performance.now() - begin >= fairMs) connection.destroy();
+  }, bounds.stalledTimeoutMs).unref();
+  return sent.finally(() => clearInterval(timer));
 }
 
 /** When a connection was last found stalled, and since when it is, on the clock of `performance`. */

@@ -71,7 +71,7 @@ export const serviceOptions = {
     shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
     fallback: { keep: defaultHistory, showPrincipal: false },
     about:
-      "how long changes are kept; also `forever` and `none`; `showPrincipal: true` shows all readers who made them",
+      "how long changes are kept: an object such as the default, `forever` or `none`; with `showPrincipal: true`, all readers see who made a change",
     read: history,
   },
 } as const satisfies Record<string, Option<unknown>>;

@@ -11,8 +11,8 @@ export interface Denied {
 }
 
 /**
- * The problem of a caller who may not do what they ask for. Without a credential: one is needed. With one: it does not
- * suffice, and which scope would be needed beside the rules; `advice` follows.
+ * The problem for a caller who may not do what they request. Without a credential, it asks for one. With one, it names the
+ * scope that is needed beside the rules. `advice` is added at the end.
  */
 export function denied(principal: Principal | undefined, what?: Denied, advice?: string): Problem {
   if (principal === undefined) return unauthenticated();

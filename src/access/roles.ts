@@ -8,7 +8,7 @@ export interface NamedRole {
   at: string;
 }
 
-/** Every role that the declarations of collections name, in rules and for attributes, with each place. They have been checked. */
+/** Every role in the rules and attributes of the declared collections, with each place. The declarations must be checked before. */
 export function rolesIn(declarations: Readonly<Record<string, unknown>>): NamedRole[] {
   return Object.entries(declarations).flatMap(([name, declaration]) => {
     const { access, attributes } = declaration as { access?: object; attributes?: object };

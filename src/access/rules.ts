@@ -39,9 +39,9 @@ export const defaultRules: Rules = {
 };
 
 /**
- * Reads the option `access`. Throws StartError with every fault, each with its place below `at`. Only filters ask for the
- * collection, which must be without a sight, since rules may be about attributes that most callers do not see. Where the
- * collection throws StartError, so does each filter.
+ * Reads the option `access`. Throws StartError with every fault, each with its place below `at`. Only filters use
+ * `collection`; if it throws StartError, so does each filter. The collection must have no sight, since a rule may use
+ * attributes that most callers do not see.
  */
 export function readRules(declared: unknown, at: string, collection: () => Collection): Rules {
   if (declared === undefined) return defaultRules;
@@ -125,7 +125,7 @@ function notARule(declared: unknown, at: string): StartError {
   return new StartError(`${at} must be ${forms}, or a list of these, and is ${shown(declared)}.`);
 }
 
-const parts = { names: ["role", "where"], advice: 'There are "role" and "where".' };
+const parts = { names: ["role", "where"], advice: 'A rule has "role" and "where".' };
 
 function readParts(declared: Record<string, unknown>, at: string, collection: () => Collection): Decide {
   const faults = new StartFaults();
@@ -141,7 +141,7 @@ function readParts(declared: Record<string, unknown>, at: string, collection: ()
   return decideBy(readRoleOf(), readWhereOf());
 }
 
-/** Of a role and a filter, both must hold. */
+/** Where a rule has both a role and a filter, both must hold. */
 function decideBy(role: string | undefined, where: FilterFor | undefined): Decide {
   const decide = (principal: Principal | undefined) => {
     if (role !== undefined && principal?.roles.includes(role) !== true) return "nothing";

@@ -19,7 +19,7 @@ export type AttributesDeclaration = Readonly<
   >
 >;
 
-/** Reads what the option `attributes` says. Throws StartError with every fault, each with its place below `at`. */
+/** Reads the option `attributes`. Throws StartError with every fault, each with its place below `at`. */
 export function readAttributeRules(
   declared: unknown,
   at: string,
@@ -45,7 +45,7 @@ export function readAttributeRules(
   return [...rules.values()];
 }
 
-/** What the schema says. Each throws StartError where the schema has faults. */
+/** What the schema declares. Both functions throw StartError if the schema has faults. */
 interface RuleSources {
   describing: () => Describing;
   schemaRules: () => readonly AttributeRule[];
@@ -56,8 +56,8 @@ const nothing = { readOnly: false, writeOnly: false, roles: undefined };
 const keywords = ["readOnly", "writeOnly"] as const;
 
 /**
- * The rules that a schema declares by itself. Throws StartError with every place where a keyword would be ignored: deeper in
- * the schema, what should be kept back would be told.
+ * The rules that the schema itself declares. Throws StartError with every place where a keyword would be ignored. Deeper in
+ * the schema it would be: the service would show an attribute that the schema wants hidden.
  */
 export function rulesOfSchema(text: string | undefined, at: string): AttributeRule[] {
   const root: unknown = text === undefined ? {} : JSON.parse(text);
@@ -69,7 +69,7 @@ export function rulesOfSchema(text: string | undefined, at: string): AttributeRu
     const place = [at, ...path].join("/");
     faults.add(
       path,
-      `${place}: "${keyword}" is heeded of the attributes that the schema's own "properties" list, and would be ignored here.`,
+      `${place}: "${keyword}" works only on attributes in the schema's own "properties"; here it would be ignored.`,
     );
   });
   faults.throwIfAny();
@@ -93,13 +93,14 @@ function findOthers(
 }
 
 function requireAttribute(name: string, at: string, collection: Describing): void {
-  if (name === "id") throw new StartError(`${at}: the id is everybody's to see, and the service's to set.`);
+  if (name === "id")
+    throw new StartError(`${at}: everyone may see the id, and only the service sets it: leave it out here.`);
   const { insteadOf } = attributeFacts(collection, [name]);
   if (insteadOf === undefined) return;
   throw new StartError(`${at} is not an attribute of the schema.${didYouMean(name, insteadOf)}`);
 }
 
-/** What is said of one attribute; what is not said is not there. */
+/** The rule of one attribute, with only the members that are declared. */
 function readRule(declared: unknown, at: string): Partial<AttributeRule> {
   if (!isObject(declared) || Object.keys(declared).length === 0) {
     const asks = "must be an object with readOnly, writeOnly or roles";
@@ -108,8 +109,8 @@ function readRule(declared: unknown, at: string): Partial<AttributeRule> {
   const faults = new StartFaults();
   const known = {
     names: [...keywords, "roles"],
-    refuse: (name: string) => `${at}.${name} is nothing that is said of an attribute.`,
-    advice: "There are readOnly, writeOnly and roles.",
+    refuse: (name: string) => `${at}.${name} is not an option of an attribute.`,
+    advice: "The options are readOnly, writeOnly and roles.",
   };
   const given = withKnownMembers(declared, known, faults);
   const members = readers.map(([name, read]) =>
@@ -140,7 +141,7 @@ const readers = [
   ["roles", readRoles],
 ] as const;
 
-/** Throws StartError for every attribute that is searched and not for everybody to see: what is hidden must not be found. */
+/** Throws StartError for every searched attribute that some callers may not see: a search must not find hidden values. */
 export function requireUnsearched(
   rules: readonly AttributeRule[],
   search: readonly Path[],
@@ -152,18 +153,18 @@ export function requireUnsearched(
   readEach(search, (path) => {
     if (!hidden.has(path[0])) return;
     throw new StartError(
-      `${at}: ${formatPath(path)} is not for everybody to see, and would be found by everybody's search.`,
+      `${at}: some callers may not see ${formatPath(path)}, but a search by any caller would find it.`,
     );
   });
 }
 
-/** Throws StartError for every attribute that is unique and that nobody is told: a value that is taken would be told. */
+/** Throws StartError for every `unique` attribute that is `writeOnly`: a refused duplicate would reveal its value. */
 export function requireTold(rules: readonly AttributeRule[], unique: readonly Unique[], at: string): void {
   const untold = new Set(rules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name));
   readEach(unique, ({ path }) => {
     if (!untold.has(path[0])) return;
     throw new StartError(
-      `${at}: nobody is told ${formatPath(path)}, and a value that is taken would be told.`,
+      `${at}: no caller may see ${formatPath(path)}, but a refused duplicate would reveal its value.`,
     );
   });
 }

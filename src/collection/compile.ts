@@ -32,12 +32,12 @@ export function compile(schema: unknown, at: string): Validator {
   };
 }
 
-/** One for all schemas: it takes its time to compile the meta-schema. */
+/** One for all schemas, since compiling the meta-schema is slow. */
 let metaEngine: Ajv2020 | undefined;
 
 /**
- * Refuses each place that the meta-schema refuses, once: it looks at most places several times. What `checkSchema` looks at
- * itself is left to it: the dialect, and patterns, which are a format of the meta-schema.
+ * Refuses each place that the meta-schema refuses. The meta-schema reports most places several times; each is refused once.
+ * The dialect and the patterns are left to `checkSchema`.
  */
 function checkMetaSchema({ $schema: _, ...schema }: Schema, refuse: Refuse): void {
   metaEngine ??= createEngine({ compilePattern: createPatterns(), allErrors: true, checkFormats: false });

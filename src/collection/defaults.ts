@@ -84,7 +84,7 @@ export function withDefaults(
 }
 
 function requireSettable(name: string, value: unknown, at: string): void {
-  if (name === "id") throw new StartError(`${at}: the service looks after the id; it has no default.`);
+  if (name === "id") throw new StartError(`${at}: the service sets the id; it has no default.`);
   if (name === "__proto__") throw new StartError(`${at}: an attribute of this name has no default.`);
   if (!isJson(value)) throw new StartError(`${at} must be a value that JSON has.`);
   requireKeepable({ [name]: value }, at);

@@ -15,7 +15,7 @@ export type Index = readonly SortKey[];
 
 const maxKeys = 5;
 
-/** Throws StartError, which names the place `at`, where an attribute cannot be there. */
+/** Throws a StartError that names the place `at`, if the schema has no room for an attribute. */
 type Check = (path: Path, at: string) => void;
 
 /**
@@ -26,7 +26,7 @@ export function readIndexes(declared: unknown, at: string, check: Check = () => 
   return readDifferent(declared, at, (item, place) => readIndex(item, place, check));
 }
 
-/** Reads every item of a list of which no two are the same. */
+/** Reads every item of a list. Throws StartError for an item that is in the list twice. */
 function readDifferent<Value>(
   declared: unknown,
   at: string,
@@ -39,7 +39,7 @@ function readDifferent<Value>(
     const place = `${at}[${n}]`;
     const value = read(item, place);
     const spelled = JSON.stringify(value);
-    if (seen.has(spelled)) throw new StartError(`${place} is there twice: leave it out.`);
+    if (seen.has(spelled)) throw new StartError(`${place} is in the list twice: remove one.`);
     seen.add(spelled);
     return value;
   });

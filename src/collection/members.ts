@@ -1,23 +1,23 @@
-/** Members of a configuration's objects: those that have a meaning, and those that are misspelled. */
+/** Finds unknown members of a configuration's objects. */
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
 import { didYouMean, nearestTo } from "./nearest.ts";
 
-/** What an object may hold, and what is said of anything else. */
+/** The members that an object may have, and the message about any other. */
 export interface KnownMembers {
   names: readonly string[];
-  /** Gives the message about another member, without the advice at its end. */
+  /** The message about an unknown member, without the advice at the end. */
   refuse: (name: string) => string;
-  /** The advice where no name is near. @default all names */
+  /** The advice if no known name is near. @default all names */
   advice?: string;
 }
 
 /**
- * The object, after its unknown members were added to the faults. A member that a misspelled one may be meant for is not
- * missing: reading it throws a StartError without faults.
+ * Adds the object's unknown members to the faults, and returns the object. A known member whose name is misspelled does not
+ * count as missing: reading it throws a StartError without faults.
  */
 export function withKnownMembers(
   given: Readonly<Record<string, unknown>>,
-  { names, refuse, advice = `Known are ${names.join(", ")}.` }: KnownMembers,
+  { names, refuse, advice = `Known names: ${names.join(", ")}.` }: KnownMembers,
   faults: StartFaults,
 ): Readonly<Record<string, unknown>> {
   const unknown = Object.keys(given).filter((name) => !names.includes(name));

@@ -4,7 +4,7 @@ import { attributeFacts, type Describing } from "./attributes.ts";
 import { didYouMean } from "./nearest.ts";
 import { formatPath, type Path } from "./paths.ts";
 
-/** Throws StartError where the schema has no room for an attribute. The message begins with `at`. */
+/** Throws StartError if the schema does not allow the attribute. The message begins with `at`. */
 export function requireAttribute(path: Path, at: string, collection: Describing): void {
   for (const depth of path.keys()) {
     const [first, ...inner] = path.slice(0, depth + 1);
@@ -18,7 +18,7 @@ export function requireAttribute(path: Path, at: string, collection: Describing)
   }
 }
 
-/** As `requireAttribute`, and throws StartError where the attribute holds no text. */
+/** Like `requireAttribute`. Also throws StartError if the attribute cannot hold text. */
 export function requireText(path: Path, at: string, collection: Describing): void {
   requireAttribute(path, at, collection);
   const { types } = attributeFacts(collection, path);

@@ -2,8 +2,8 @@
 import { distance } from "fastest-levenshtein";
 
 /**
- * What the search for near names may cost. Longer names are not compared: that takes time which grows with both lengths.
- * One answer searches for the first few of its names alone, since each may have a thousand candidates.
+ * Limits of the search for near names. Longer names are not compared, since the time grows with the product of both
+ * lengths. One answer searches only for its first few names, since each may have a thousand candidates.
  */
 export const nearestLimits = { nameLength: 64, searches: 5 } as const;
 
@@ -13,7 +13,7 @@ export function nearestTo(name: string, candidates: readonly string[]): string |
   let nearest: string | undefined;
   let edits = name.length < 4 ? 2 : 3 + Math.floor(name.length / 8);
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) > edits) continue; // it needs that many at least
+    if (Math.abs(candidate.length - name.length) > edits) continue; // at least as many edits as the lengths differ
     const needed = distance(name.toLowerCase(), candidate.toLowerCase());
     if (needed > edits || needed >= name.length) continue; // nothing of the name would be left
     if (needed === edits && !beginsMoreAlike(name, candidate, nearest)) continue;
@@ -43,7 +43,7 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
 /** Suggests near names, as `didYouMean`. */
 export type Suggest = (name: string, candidates: () => readonly string[]) => string;
 
-/** For the names of one answer: it searches for the first five, and suggests nothing for others. */
+/** Makes a `Suggest` for one answer. It searches for the first five names, and suggests nothing for later ones. */
 export function createSuggest(): Suggest {
   let left: number = nearestLimits.searches;
   return (name, candidates) => (left-- > 0 ? didYouMean(name, candidates()) : "");

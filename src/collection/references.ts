@@ -44,7 +44,7 @@ export function groupOf(schema: Schema, resolve: Resolve): Set<Schema> {
   return group;
 }
 
-/** The schemas that a value is checked against by this schema: all that it leads to without going deeper into the value. */
+/** All schemas that this schema applies to the same value, not to a part of the value. */
 export function schemasReachedFrom(schema: Schema, resolve: Resolve): ReadonlySet<Schema> {
   const reached = new Set<Schema>();
   const open = sameValue(schema, resolve, ["here", "if", "not"]);

@@ -73,7 +73,7 @@ function requireFit({ path, onDelete }: Reference, at: string, collection: Descr
     throw new StartError(`${at}: the schema requires items in the list, so a delete cannot clear them.`);
 }
 
-/** Throws StartError with every reference that leads to a collection which is not declared. The places begin with `at`. */
+/** Throws StartError with every reference to a collection that is not declared. The places begin with `at`. */
 export function requireTargets(
   references: readonly Reference[],
   at: string,

@@ -17,7 +17,7 @@ export interface CheckedSchema {
   resolve: Resolve;
 }
 
-/** Keeps a fault: where in the schema something is wrong, and what. */
+/** Adds a fault: its place in the schema, and what is wrong. */
 export type Refuse = (path: readonly string[], why: string) => void;
 
 /** What is needed to judge one schema. */
@@ -26,9 +26,9 @@ interface Judge {
   compilePattern: (source: string) => unknown;
 }
 
-/** What looks for faults in a schema. */
+/** What a check of a schema needs. */
 export interface SchemaCheck {
-  /** The place of the schema, with which messages begin. */
+  /** The place of the schema. Messages begin with it. */
   at: string;
   compilePattern: (source: string) => unknown;
   /** Refuses what the meta-schema refuses. */
@@ -64,7 +64,7 @@ function messageOf(at: string, path: readonly string[], why: string): string {
   return `${at}${path.length === 0 ? "" : ` at ${path.join("/")}`}: ${why}`;
 }
 
-/** The schema as plain JSON of a bearable size. Throws StartError. */
+/** The schema as plain JSON. Throws StartError if it is too large, nested too deep, or not JSON. */
 function copyOf(schema: unknown, at: string): Schema {
   if (!isSchemaObject(schema)) throw new StartError(`${at}: a schema is an object.`);
   const text = textOf(schema, at);
@@ -153,7 +153,7 @@ function unknownKeyword(keyword: string): string {
 
 function unknownFormat(format: string): string {
   const known = Object.keys(formats);
-  return `there is no format "${format}".${didYouMean(format, known) || ` Known are ${known.join(", ")}.`}`;
+  return `there is no format "${format}".${didYouMean(format, known) || ` Known names: ${known.join(", ")}.`}`;
 }
 
 function anchorsOf(found: ReadonlyMap<Schema, readonly string[]>, refuse: Refuse): Map<string, Schema> {
@@ -183,7 +183,7 @@ function requireReference({ $ref }: Schema, { path, found, resolve, refuse }: Re
   );
 }
 
-/** Of schemas that refer to each other in a circle, the first is refused. */
+/** Refuses the first of several schemas that refer to each other in a circle. */
 function requireEnds(found: ReadonlyMap<Schema, readonly string[]>, resolve: Resolve, refuse: Refuse): void {
   const reported = new Set<Schema>();
   for (const [each, path] of found) {
@@ -194,7 +194,7 @@ function requireEnds(found: ReadonlyMap<Schema, readonly string[]>, resolve: Res
   }
 }
 
-/** A resource is an object, and its id is not the schema's matter. */
+/** Checks that the schema describes an object, and does not mention the id. */
 function requireResource(
   { type, properties, required }: Schema,
   path: readonly string[],
@@ -203,7 +203,7 @@ function requireResource(
   if (type !== undefined && ![type].flat().includes("object"))
     refuse([...path, "type"], 'a resource is an object, so "type" must be "object".');
   if (isSchemaObject(properties) && Object.hasOwn(properties, "id"))
-    refuse([...path, "properties", "id"], "the service looks after the id; a schema may not declare it.");
+    refuse([...path, "properties", "id"], "the service sets the id; a schema may not declare it.");
   if (Array.isArray(required) && required.includes("id"))
-    refuse([...path, "required"], 'the service looks after the id; take "id" out.');
+    refuse([...path, "required"], 'the service sets the id; take "id" out.');
 }

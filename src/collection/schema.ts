@@ -1,4 +1,4 @@
-/** Declarations become collections here, part by part, so that everything that is wrong is reported at once. */
+/** Makes collections of declarations, part by part, so that all faults are reported at once. */
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import {
@@ -45,7 +45,7 @@ export interface CollectionDeclaration {
   readonly attributes?: AttributesDeclaration;
 }
 
-/** A collection as declared. Throws StartError with everything that is wrong with the declaration. */
+/** A collection as declared. Throws StartError with all faults of the declaration. */
 export async function defineCollection(
   name: string,
   declaration: CollectionDeclaration,
@@ -56,16 +56,16 @@ export async function defineCollection(
   return whole();
 }
 
-/** A collection as far as its declaration is sound. What has faults throws a StartError without faults. */
+/** A collection whose declaration may have faults. A function throws a StartError without faults if its part has some. */
 export interface CollectionReading {
   references: () => readonly Reference[];
-  /** With what the schema says, and nothing that is declared beside it. */
+  /** The collection with its schema, without the other options. */
   described: () => Collection;
-  /** Everything that is declared. */
+  /** The collection with all options. */
   whole: () => Collection;
 }
 
-/** Reads a declaration part by part. What is wrong goes to the faults, below the names of the parts. */
+/** Reads a declaration part by part. Adds its faults, each below the name of its part. */
 export async function readCollection(
   name: string,
   declaration: CollectionDeclaration,
@@ -113,13 +113,13 @@ export async function readCollection(
   };
 }
 
-/** Reads an option of a collection; `read` gets what is declared, and the place that messages begin with. */
+/** Reads an option of a collection; `read` gets the declared value, and the place that messages begin with. */
 type Part = <Value>(
   option: keyof CollectionDeclaration,
   read: (declared: unknown, at: string) => Value,
 ) => () => Value;
 
-/** What makes lists quick. */
+/** The options that make lists quick. */
 function readLists(part: Part, described: () => Collection) {
   return {
     indexes: part("indexes", (declared, at) =>
@@ -131,7 +131,7 @@ function readLists(part: Part, described: () => Collection) {
   };
 }
 
-/** What the resources are to each other. */
+/** The options about several resources: unique attributes and references. */
 function readLinks(part: Part, described: () => Collection) {
   return {
     unique: part("unique", (declared, at) => {
@@ -145,7 +145,7 @@ function readLinks(part: Part, described: () => Collection) {
   };
 }
 
-/** What is said of single attributes, in the schema too. */
+/** The options of single attributes, with those in the schema. */
 function readRules(
   part: Part,
   described: () => Collection,

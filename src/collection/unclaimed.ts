@@ -6,7 +6,7 @@ import { parsePath } from "./paths.ts";
 import { timestampNames } from "./timestamps.ts";
 
 /**
- * Throws StartError where the schema of a collection with timestamps declares or requires one of them. The message begins
+ * Throws StartError if a collection has timestamps and its schema declares or requires one of them. The message begins
  * with `at`.
  */
 export function requireTimesUndeclared(collection: Describing, at: string): void {
@@ -19,8 +19,8 @@ export function requireTimesUndeclared(collection: Describing, at: string): void
 }
 
 /**
- * Throws StartError where an option such as `unique` names one of the timestamps of a collection that has them. The option
- * need not have been checked. The message begins with `at`.
+ * Throws StartError if a collection has timestamps and an option such as `unique` names one of them. The option may be
+ * unchecked. The message begins with `at`.
  */
 export function requireTimesUnnamed(option: unknown, at: string, describing: () => Describing): void {
   const named = namesIn(option);
@@ -31,7 +31,7 @@ export function requireTimesUnnamed(option: unknown, at: string, describing: () 
 function refuse(at: string, isClaimed: (name: string) => boolean): void {
   const faults = timestampNames
     .filter(isClaimed)
-    .map((name) => `${at}: with timestamps the service looks after "${name}" itself: leave it out here.`);
+    .map((name) => `${at}: with timestamps, the service itself sets "${name}": leave it out here.`);
   if (faults.length > 0) throw new StartError(faults.map((text) => ({ path: [], text })));
 }
 

@@ -31,7 +31,7 @@ export function readUnique(declared: unknown, at: string, describing: () => Desc
     const place = `${at}[${n}]`;
     const unique = readOne(item, place);
     const name = formatPath(unique.path);
-    if (seen.has(name)) throw new StartError(`${place} is there twice: leave it out.`);
+    if (seen.has(name)) throw new StartError(`${place} is in the list twice: remove one.`);
     seen.add(name);
     requireScalar(unique, place, describing());
     return unique;

@@ -79,7 +79,7 @@ function requireAsked({ auth }: FileContent, declarations: Declarations): void {
     const option = aboutCallers(declarations[name]);
     if (option === undefined) continue;
     const path = ["collections", name, ...option];
-    const text = `${path.join(".")}: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.`;
+    const text = `${path.join(".")}: this needs "auth". Without it, the service does not know who calls, and everyone may do everything.`;
     throw new StartError([{ path, text }]);
   }
 }

@@ -102,7 +102,7 @@ function isCommonJs(error: unknown): boolean {
 
 /** Where `defineConfig` cannot be imported: it only tells an editor the types. */
 const withoutPackage =
-  "Install holdfast beside the file (README.md says how), or leave the import out: export default { … } will do.";
+  "Install holdfast beside the file (README.md says how), or remove the import: export default { … } is enough.";
 
 /** One line with the place: where in the file it was thrown, or where its syntax breaks. */
 function describeError(error: unknown, path: string): string {

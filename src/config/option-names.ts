@@ -82,7 +82,7 @@ function firstOf(name: string): string {
 
 /** What was meant, or else what there is. */
 function nearestOr(name: string, candidates: readonly string[], known = candidates): string {
-  return didYouMean(name, candidates).trimStart() || `Known are ${known.join(", ")}.`;
+  return didYouMean(name, candidates).trimStart() || `Known names: ${known.join(", ")}.`;
 }
 
 const variables = [

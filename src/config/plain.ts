@@ -3,9 +3,9 @@ import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * A copy of a module's configuration. Faults are what would be ignored, such as a Map, and inside of schemas everything that
- * JSON does not have; in the copy, such members throw a StartError without faults when they are read. What a getter throws
- * passes through.
+ * A copy of a module's configuration. A value that would be ignored, such as a Map, is a fault. Inside schemas, so is
+ * every value that JSON does not have. In the copy, reading such a member throws a StartError without faults. An error
+ * that a getter of the module throws is thrown on.
  */
 export function toPlain(configuration: unknown, faults: StartFaults): unknown {
   return faults.valueOf(copyOf(configuration, { path: [], around: new Set(), faults }));
@@ -15,12 +15,12 @@ type Path = readonly string[];
 
 interface Place {
   path: Path;
-  /** The objects that the value is in. */
+  /** The objects around the value. */
   around: ReadonlySet<unknown>;
   faults: StartFaults;
 }
 
-/** Gives a function that gives the copy. */
+/** Returns a function that returns the copy. */
 function copyOf(value: unknown, { path, around, faults }: Place): () => unknown {
   const fault = faultOf(value, isInSchema(path)) ?? (around.has(value) ? "refers to itself" : undefined);
   if (fault !== undefined) {

@@ -1,8 +1,8 @@
 /**
- * Gathers everything that is wrong with a configuration, so that one run reports it all.
+ * Collects all faults of a configuration, so that one run reports them all.
  *
- * Each part of a configuration is read by itself. A part that fails leaves its faults here, and the parts that do not
- * depend on it are read all the same. A part that asks for the value of a failed one fails too, without a fault of its own.
+ * Each part of a configuration is read by itself. When a part fails, its faults are kept here, and the other parts are
+ * still read. A part that needs the value of a failed part fails too, but adds no fault.
  */
 import { StartError, type StartFault } from "../errors.ts";
 
@@ -14,19 +14,19 @@ export class StartFaults {
   readonly #prefix: string;
   #hasFailed = false;
 
-  /** The texts of faults in a file begin with its name. */
+  /** `file` is the name that the text of each fault begins with. */
   constructor(file?: string) {
     this.#prefix = file === undefined ? "" : `${file}: `;
   }
 
-  /** Adds one. */
+  /** Adds a fault. */
   add(path: Path, text: string): void {
     this.#found.push({ path, text: this.#prefix + text });
   }
 
   /**
-   * Reads a part. Gives a function that gives the value. Where the reading throws StartError, its faults are kept as faults
-   * below `path`, and the function throws a StartError without faults.
+   * Reads a part, and returns a function that returns the value. If the read throws StartError, its faults are kept, with
+   * `path` before their paths; then the function throws a StartError without faults.
    */
   read<Value>(path: Path, read: () => Value): () => Value {
     try {
@@ -37,7 +37,7 @@ export class StartFaults {
     }
   }
 
-  /** As `read`, for a part that takes time. */
+  /** Like `read`, for a part that is read asynchronously. */
   async wait<Value>(path: Path, read: () => Promise<Value>): Promise<() => Value> {
     try {
       const value = await read();
@@ -47,17 +47,17 @@ export class StartFaults {
     }
   }
 
-  /** Whether anything is wrong. */
+  /** Whether there are faults, or a part failed. */
   get isAny(): boolean {
     return this.#hasFailed || this.#found.length > 0;
   }
 
-  /** Throws a StartError with all faults when there is any, in the order of the file that they are about. */
+  /** Throws a StartError with all faults if there are any, in the order of the file, whose content is `content`. */
   throwIfAny(content?: unknown): void {
     if (this.isAny) throw new StartError(inOrderOf(content, this.#found));
   }
 
-  /** The value of a part that everything else depends on. Throws as `throwIfAny` where the part failed. */
+  /** The value of a part that everything else depends on. If the part failed, throws like `throwIfAny`. */
   valueOf<Value>(part: () => Value): Value {
     try {
       return part();
@@ -79,7 +79,7 @@ function failAgain(): never {
   throw new StartError([]);
 }
 
-/** Reads every item of a list. Throws a StartError with the faults of all of them. */
+/** Reads every item of a list. Throws one StartError with the faults of all items. */
 export function readEach<Item, Value>(
   items: readonly Item[],
   read: (item: Item, n: number) => Value,
@@ -90,7 +90,7 @@ export function readEach<Item, Value>(
   return values.map((value) => value());
 }
 
-/** Reads every member of an object, and gives the names with the values. Throws a StartError with the faults of all of them. */
+/** Reads every member of an object, and returns names and values. Throws one StartError with the faults of all members. */
 export function readMembers<Value>(
   members: Readonly<Record<string, unknown>>,
   read: (declared: unknown, name: string) => Value,
@@ -103,7 +103,7 @@ export function readMembers<Value>(
   return values.map(([name, value]) => [name, value()]);
 }
 
-/** A copy in which reading these members throws a StartError without faults, unless they are there. */
+/** A copy with a getter for each of these members that is missing; the getter throws a StartError without faults. */
 export function withUnreadable<Members extends object>(members: Members, names: readonly string[]): Members {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(members)) as Members;
   for (const name of names)
@@ -111,13 +111,13 @@ export function withUnreadable<Members extends object>(members: Members, names: 
   return copy;
 }
 
-/** The faults in the order in which a configuration file has them; those that are not in the file come first. */
+/** The faults in the order of the configuration file. Faults outside the file come first. */
 function inOrderOf(content: unknown, faults: readonly StartFault[]): StartFault[] {
   const ranked = faults.map((fault) => ({ fault, rank: rankOf(content, fault.path) }));
   return ranked.toSorted((a, b) => compare(a.rank, b.rank)).map(({ fault }) => fault);
 }
 
-/** The positions of the members of a path among their neighbours, as far as they are there. */
+/** For each member of a path, its position in its object. Ends at the first member that is missing. */
 function rankOf(content: unknown, path: Path): number[] {
   const rank: number[] = [];
   let value = content;

@@ -6,13 +6,13 @@ import { Problem } from "../errors.ts";
 export interface Validators {
   /** The entity tag as it is sent, quotes (and `W/`) included. */
   etag: string;
-  /** The version of a resource, which the tags of all its views begin with; `undefined` for a list. */
+  /** The version of a resource. The tags of all its views begin with it. `undefined` for a list. */
   version?: number;
   /** The last change as `lastModifiedMs` gives it; `undefined` where it is not known. */
   lastModifiedMs: number | undefined;
 }
 
-/** The validators of a resource; `view` is what its tag has behind the version (`caller/tags.ts`). */
+/** The validators of a resource; `view` is the part of its tag after the version (`caller/tags.ts`). */
 export function validatorsOf(
   { version, updatedAt }: { version: number; updatedAt: number },
   view: string,
@@ -160,8 +160,8 @@ function isWeakMatch(tag: string, { etag }: Validators): boolean {
 }
 
 /**
- * Whether a tag is of the current state. A write is meant for a state, whichever view of it the client has read: the
- * tags of all views begin with the version.
+ * Whether a tag names the current state, by strong comparison. A write is meant for a state, not for a view of it, so only
+ * the version counts.
  */
 function isSameState(tag: string, current: Validators): boolean {
   return !tag.startsWith("W/") && !current.etag.startsWith("W/") && isSameStateWeakly(tag, current);

@@ -35,9 +35,9 @@ export interface Moment {
   before: Earlier;
   /** @default false */
   isDeleted?: boolean;
-  /** Whether it is a change even where it changes nothing, since its sender may not learn that. @default false */
+  /** Whether the write makes a new version even if nothing differs, since its sender may not learn that. @default false */
   isBlind?: boolean;
-  /** The attributes that the sender names, where the sender may read none. @default everything may be read */
+  /** The attributes that the write names, if its sender may not read. @default the sender may read */
   named?: ReadonlySet<string>;
   /** Which attributes stay that are left out. @default none */
   isKept?: (name: string) => boolean;
@@ -122,8 +122,8 @@ export function decidePatch(target: Target, patch: Patch, current: Current): str
 }
 
 /**
- * Whether the outcome of a patch tells what is there. To add a whole attribute replaces any that is there, and a merge
- * patch always fits. Throws INVALID_PATCH.
+ * Whether the outcome of a patch reveals what is there. Adding a whole attribute does not, since it replaces any value; a
+ * merge patch does not, since it always fits. Throws INVALID_PATCH.
  */
 export function readsAnything({ format, value }: Patch, { patchOperations }: Limits): boolean {
   if (format === "merge-patch") return false;
@@ -190,7 +190,7 @@ function textOf(target: Target, next: Record<string, unknown>, moment: Moment): 
   return collection.timestamps ? stampedText(target, { attributes, text }, moment) : text;
 }
 
-/** The collection as the sender of a write sees it. Who may not read sees only the attributes that the write names. */
+/** The collection as the sender of a write sees it. A sender who may not read sees only the attributes that the write names. */
 function senderOf(
   { validate, sight }: Collection,
   attributes: Attributes,

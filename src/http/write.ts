@@ -165,7 +165,7 @@ function blindTarget({ collection, id }: Write): Pick<Write, "collection" | "id"
 
 function deniedPatch(principal: Principal | undefined, collection: string): Problem {
   const advice =
-    'A JSON Patch may then only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}; any other operation tells what is there.';
+    'So a JSON Patch may only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}: the outcome of any other operation would reveal what is there.';
   return denied(principal, { collection, action: "read" }, advice);
 }
 

@@ -177,7 +177,7 @@ function unknownAttribute(
   const wrong = formatPath(path.slice(0, depth + 1) as unknown as Path);
   const nearest = faults.suggest(wrong, () => (isParameter ? [...known, ...listParameters] : known));
   if (nearest !== "") return what + nearest;
-  return known.length > maxListed ? what : `${what} Known are ${known.join(", ")}`;
+  return known.length > maxListed ? what : `${what} Known names: ${known.join(", ")}`;
 }
 
 const maxListed = 30;

@@ -66,7 +66,8 @@ function requireKnown(content: Content, faults: Faults): void {
   const known: readonly string[] = contentMembers;
   const unknown = Object.keys(content).filter((name) => !known.includes(name));
   for (const name of unknown.slice(0, maxUnknown)) {
-    const advice = memberHint(name) || faults.suggest(name, () => known) || ` Known are ${known.join(", ")}`;
+    const advice =
+      memberHint(name) || faults.suggest(name, () => known) || ` Known names: ${known.join(", ")}`;
     faults.add(inBody(name), "unknownParameter", `is not understood.${advice}`);
   }
 }

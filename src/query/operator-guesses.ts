@@ -81,7 +81,7 @@ export function unknownOperator(operator: string, written: Written): string {
   const example = exampleOf(operator, written);
   const advice =
     example === undefined
-      ? didYouMean(operator, operatorNames) || ` Known are ${operatorNames.join(", ")}`
+      ? didYouMean(operator, operatorNames) || ` Known names: ${operatorNames.join(", ")}`
       : ` Write ${example}`;
   return `${shown(operator)} is not an operator.${advice}`;
 }

@@ -100,7 +100,7 @@ function reservedDetail(name: string, hint: string, faults: Faults): string {
 }
 
 function asAttribute(name: string): string {
-  return ` An attribute of this name is asked for as "${name}:eq"`;
+  return ` To filter by an attribute of this name, write "${name}:eq"`;
 }
 
 function* pairsOf(query: string, faults: Faults): Generator<[name: string, value: string]> {

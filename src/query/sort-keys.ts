@@ -114,7 +114,7 @@ function isForeign(text: string, place: Place, { collection }: Reading): boolean
 function escapeFor(name: string, { collection }: Reading): string {
   const path = parsePath(name.trim());
   if (path === undefined || askedFacts(collection, path).insteadOf !== undefined) return "";
-  return `. An attribute of this name is sorted by as ${shown(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
+  return `. To sort by an attribute of this name, write ${shown(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
 }
 
 /** `+` for ascending has become a blank where nobody encoded it. */

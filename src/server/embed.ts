@@ -48,6 +48,6 @@ function requireOwnOptions(config: Record<string, unknown>): void {
     ...limits.filter((name) => Object.hasOwn(ofLimits, name)).map((name) => `limits.${name}`),
   ];
   if (foreign.length === 0) return;
-  const why = "this is the application's to say, which the service is a part of.";
+  const why = "the application decides this, not the service inside it. Leave it out.";
   throw new StartError(foreign.map((name) => ({ path: name.split("."), text: `${name}: ${why}` })));
 }

@@ -24,16 +24,12 @@ describe("a schema is refused in one line that names the place", () => {
     ["is no object", true, /^here: a schema is an object/],
     ["is a list", [], /^here: a schema is an object/],
     ["is a circle of objects", circle, /^here: the schema cannot be written as JSON/],
-    [
-      "declares the id",
-      { properties: { id: {} } },
-      /^here at properties\/id: the service looks after the id/,
-    ],
-    ["requires the id", { required: ["id"] }, /^here at required: the service looks after the id/],
+    ["declares the id", { properties: { id: {} } }, /^here at properties\/id: the service sets the id/],
+    ["requires the id", { required: ["id"] }, /^here at required: the service sets the id/],
     [
       "declares the id in a branch",
       { allOf: [{ $ref: "#/$defs/a" }], $defs: { a: { properties: { id: {} } } } },
-      /the service looks after the id/,
+      /the service sets the id/,
     ],
     ["is not about objects", { type: "array" }, /^here at type: a resource is an object/],
     [
@@ -51,7 +47,7 @@ describe("a schema is refused in one line that names the place", () => {
       one({ format: "emial" }),
       /^here at properties\/a\/format: there is no format "emial"\. Did you mean "email"\?$/,
     ],
-    ["has a format like nothing", one({ format: "postcode-of-france" }), /Known are date, /],
+    ["has a format like nothing", one({ format: "postcode-of-france" }), /Known names: date, /],
     [
       "has a type that does not exist",
       one({ type: "text" }),

@@ -160,7 +160,7 @@ test("what follows from a fault is not told beside it", async (t) => {
     // One fault of the whole file, whatever has rules.
     [
       { collections: { a: { access: { read: "public" } }, b: { access: { read: "public" } } } },
-      'collections.a.access: without "auth" nobody is asked who they are, and everybody may do everything. Say "auth" too.',
+      'collections.a.access: this needs "auth". Without it, the service does not know who calls, and everyone may do everything.',
     ],
   ] as const)
     assert.deepEqual(await faultsOf(t, content), [`holdfast: ${file}: ${line}`], JSON.stringify(content));

@@ -239,7 +239,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "rules for callers whom nobody asks who they are",
     json({ collections: { a: { access: { read: "public" } } } }),
-    /: collections\.a\.access: without "auth" nobody is asked who they are, and everybody may do everything/,
+    /: collections\.a\.access: this needs "auth"\. Without it, the service does not know who calls/,
   ],
   [
     "an option of the top in a collection",
@@ -249,12 +249,12 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a default that names the caller, whom nobody asks who they are",
     json({ collections: { a: { defaults: { by: "$subject" } } } }),
-    /: collections\.a\.defaults\.by: without "auth" nobody is asked/,
+    /: collections\.a\.defaults\.by: this needs "auth"/,
   ],
   [
     "an attribute for a role that nobody is asked for",
     json({ collections: { a: { attributes: { salary: { roles: ["hr"] } } } } }),
-    /: collections\.a\.attributes\.salary\.roles: without "auth" nobody is asked/,
+    /: collections\.a\.attributes\.salary\.roles: this needs "auth"/,
   ],
   ["a list of kinds of id", json({ collections: { a: { id: ["uuid"] } } }), /and is \["uuid"\]\.$/],
   [
@@ -265,7 +265,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "our package where it is not installed",
     { files: { "holdfast.config.mjs": 'import { defineConfig } from "holdfast"; export default {};' } },
-    /Cannot find package 'holdfast' .*\. Install holdfast beside the file .* export default \{ … \} will do\.$/,
+    /Cannot find package 'holdfast' .*\. Install holdfast beside the file .* export default \{ … \} is enough\.$/,
   ],
   [
     "a file of another kind",
@@ -285,7 +285,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a variable that is nothing like a known one",
     { env: { HOLDFAST_AUTHENTICATION: "on" } },
-    /^HOLDFAST_AUTHENTICATION is not .* Known are HOLDFAST_STORE, .*, HOLDFAST_CONFIG\.$/,
+    /^HOLDFAST_AUTHENTICATION is not .* Known names: HOLDFAST_STORE, .*, HOLDFAST_CONFIG\.$/,
   ],
   ["a limit at the top", json({ body: "1mb" }), /body is not an option\. It stands at limits\.body/],
   [

@@ -112,7 +112,7 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
     { title: "$nwo" },
     /\.title: "\$nwo" stands for nothing\. There are "\$now" and .* is written "\$\$nwo"\.$/,
   ],
-  [{ id: "1" }, /^collections\.posts\.defaults\.id: the service looks after the id/],
+  [{ id: "1" }, /^collections\.posts\.defaults\.id: the service sets the id/],
   [{ title: undefined }, /^collections\.posts\.defaults\.title must be a value that JSON has/],
   [{ millis: 2 ** 60 }, /^collections\.posts\.defaults\.millis: .*integer/i],
   [

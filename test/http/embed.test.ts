@@ -213,7 +213,9 @@ test("what the guide says is the application's own is refused, and nothing else"
     await assert.rejects(
       async () => app.ready(),
       (error: Error) => {
-        if (error.message === `${name}: this is the application's to say, which the service is a part of.`)
+        if (
+          error.message === `${name}: the application decides this, not the service inside it. Leave it out.`
+        )
           refused.push(name);
         return true;
       },

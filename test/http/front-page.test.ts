@@ -310,7 +310,7 @@ describe("what the page tells of a service", () => {
   test("with auth is what everybody may know", async (t) => {
     const service = await start(t, { auth, collections });
     const front = checkPage(await sendAs(service, "hans", { path: "/", headers: html }), 200);
-    assert.match(front, /A credential may show others\./);
+    assert.match(front, /With a credential you may see others\./);
     assert.equal(exampleIn(front), `curl -i http://127.0.0.1:${service.port}/api/v1/news`);
     assert.doesNotMatch(front, /salaries/);
   });

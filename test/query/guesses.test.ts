@@ -112,17 +112,17 @@ const everywhere: readonly [query: string, write: string][] = [
 
 /** Words instead of an example. */
 const sayings: readonly [query: string, says: RegExp][] = [
-  ["expand=author", /are not embedded: ask their own collection/],
-  ["include=author", /are not embedded: ask their own collection/],
-  ["_embed=author", /are not embedded: ask their own collection/],
-  ["$expand=author", /are not embedded: ask their own collection/],
-  ["page[after]=x", /The link "next" of the answer/],
+  ["expand=author", /are not embedded: request them from their own collection/],
+  ["include=author", /are not embedded: request them from their own collection/],
+  ["_embed=author", /are not embedded: request them from their own collection/],
+  ["$expand=author", /are not embedded: request them from their own collection/],
+  ["page[after]=x", /Follow the link "next" of the answer/],
 ];
 
 const sayingsOfClosed: readonly [query: string, says: RegExp][] = [
-  ["populate=author", /are not embedded: ask their own collection/],
-  ["order=desc", /A "-" before the attribute descends, such as "sort=-name"/],
-  ["pageToken=x", /The link "next" of the answer/],
+  ["populate=author", /are not embedded: request them from their own collection/],
+  ["order=desc", /A "-" before the attribute sorts it in descending order, such as "sort=-name"/],
+  ["pageToken=x", /Follow the link "next" of the answer/],
   ["format=csv", /"Accept: text\/csv"/],
 ];
 

@@ -14,7 +14,8 @@ const operators = "eq, ne, gt, gte, lt, lte, in, nin, contains, startsWith, ends
 const encoding = 'must be percent-encoded UTF-8 without null characters; a "%" itself is written "%25"';
 const deep = (depth: number): unknown => (depth === 0 ? { a: 1 } : { not: deep(depth - 1) });
 const list = (length: number) => Array.from({ length }, (_, n) => n);
-const notEmbedded = 'Resources are not embedded: ask their own collection for them, such as with "id:in=1,2"';
+const notEmbedded =
+  'Other resources are not embedded: request them from their own collection, such as with "id:in=1,2"';
 const tooLarge = "is too much: a filter has at most 100 conditions, with 1,000 values in all";
 
 /** Each with the parameter and the whole of its detail after the name. */
@@ -153,33 +154,33 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "_starts=1",
     "_starts",
     "unknownParameter",
-    'is not understood. Did you mean "_start"? An attribute of this name is asked for as "_starts:eq"',
+    'is not understood. Did you mean "_start"? To filter by an attribute of this name, write "_starts:eq"',
   ],
   [
     "_embed=comments",
     "_embed",
     "unknownParameter",
-    `is not understood. ${notEmbedded}. An attribute of this name is asked for as "_embed:eq"`,
+    `is not understood. ${notEmbedded}. To filter by an attribute of this name, write "_embed:eq"`,
   ],
   [
     "_gte=5",
     "_gte",
     "unknownParameter",
-    'is not understood. An attribute of this name is asked for as "_gte:eq"',
+    'is not understood. To filter by an attribute of this name, write "_gte:eq"',
   ],
   ...["version", "at", "since", "wait", "aggregate", "group", "distinct", "dryRun"].map(
     (name): [string, string, string, string] => [
       `${name}=1`,
       name,
       "unknownParameter",
-      `is a reserved word, and means nothing yet. An attribute of this name is asked for as "${name}:eq"`,
+      `is a reserved word, and means nothing yet. To filter by an attribute of this name, write "${name}:eq"`,
     ],
   ),
   ...["embed", "expand", "include"].map((name): [string, string, string, string] => [
     `${name}=1`,
     name,
     "unknownParameter",
-    `is a reserved word, and means nothing yet. ${notEmbedded}. An attribute of this name is asked for as "${name}:eq"`,
+    `is a reserved word, and means nothing yet. ${notEmbedded}. To filter by an attribute of this name, write "${name}:eq"`,
   ]),
   [
     "title:contain=x",
@@ -191,19 +192,19 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "title:soundex=x",
     "title:soundex",
     "unknownOperator",
-    `has an unknown operator: "soundex" is not an operator. Known are ${operators}`,
+    `has an unknown operator: "soundex" is not an operator. Known names: ${operators}`,
   ],
   [
     "title:=x",
     "title:",
     "unknownOperator",
-    `has an unknown operator: "" is not an operator. Known are ${operators}`,
+    `has an unknown operator: "" is not an operator. Known names: ${operators}`,
   ],
   [
     "title:constructor=x",
     "title:constructor",
     "unknownOperator",
-    `has an unknown operator: "constructor" is not an operator. Known are ${operators}`,
+    `has an unknown operator: "constructor" is not an operator. Known names: ${operators}`,
   ],
   ["a:exists=yes", "a:exists", "value", 'must be true or false, and is "yes"'],
   ["=x", "", "attribute", 'must name an attribute, such as "title" or "author.name"'],
@@ -224,7 +225,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "zzzzzzzz=x",
     "zzzzzzzz",
     "unknownAttribute",
-    'is not an attribute of "posts". Known are id, title, views, isOpen, note, tags, author, anything, rank_gt, count',
+    'is not an attribute of "posts". Known names: id, title, views, isOpen, note, tags, author, anything, rank_gt, count',
     posts,
   ],
   [

@@ -1,6 +1,6 @@
 /**
- * Short texts that callers get in place of what they may not know. They are made under the store's secret: they tell
- * nothing, and every service on the store gives the same.
+ * Short texts that callers get instead of values that they may not know. They are made with the store's secret: they
+ * reveal nothing, and all services on a store give the same texts.
  */
 import { createHmac } from "node:crypto";
 import { hidesAny, type Sight } from "../../collection/sight.ts";
@@ -8,17 +8,17 @@ import { hidesAny, type Sight } from "../../collection/sight.ts";
 /** Makes these texts. */
 export interface Tags {
   /**
-   * What the entity tag of a caller who sees a part of each resource has behind the version: every view is another
-   * representation (RFC 9110 §8.8.3). Made from the names that are hidden; empty where everything is seen.
+   * The part of an entity tag after the version, for a caller who does not see every attribute: each view is another
+   * representation (RFC 9110 §8.8.3). Made from the names of the hidden attributes; empty where none is hidden.
    */
   view(sight: Sight | undefined): string;
-  /** The name of a group of changes that were made together. The number behind it counts the groups of the whole store. */
+  /** A name for a group of changes that were made together. It hides the number, which counts the groups of the whole store. */
   group(number: number): string;
   /** The callers who may see a kept answer: those with these rights, or at this address. */
   audience(rights: string | null, address: string | null): string;
 }
 
-/** Tags under a secret, which must be there before the first is asked for. */
+/** Makes tags with a secret. `secret` is first called when a tag is made. */
 export function createTags(secret: () => Buffer): Tags {
   const views = new WeakMap<Sight, string>();
   const tag = (...about: unknown[]) =>

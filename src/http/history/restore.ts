@@ -186,7 +186,10 @@ function toldProblem(error: unknown, { sight }: Collection): unknown {
 /** The same problem without what it is about. */
 function unknownReason(error: unknown): unknown {
   if (!(error instanceof Problem) || error.violations.length === 0) return error;
-  return new Problem(error.code, "The version cannot be written anew, for a reason that you cannot see.");
+  return new Problem(
+    error.code,
+    "This version cannot be restored. The reason concerns content that you may not see.",
+  );
 }
 
 function changeOf(key: Key, state: State, next: string): Change {

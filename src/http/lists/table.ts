@@ -48,8 +48,8 @@ async function findColumns(texts: readonly string[], { content }: HttpRequest): 
 function requireFewCells({ size }: Columns, { length }: readonly string[]): void {
   if (size * length <= maxCells) return;
   const most = maxCells.toLocaleString("en");
-  const detail = `The table has more than ${most} cells: this page has ${length} resources, and they have at least ${size} different attributes. Name the attributes that you need in "fields", or ask for fewer resources with "limit".`;
-  throw new Problem("INVALID_PARAMETER", `CSV takes at most ${most} cells a page. ${detail}`, {
+  const detail = `A page of CSV has at most ${most} cells. This page has ${length} resources with at least ${size} different attributes. Name the attributes that you need in "fields", or ask for fewer resources with "limit".`;
+  throw new Problem("INVALID_PARAMETER", detail, {
     violations: [{ in: "query", name: "fields", code: "cells", detail: "name the attributes that you need" }],
   });
 }

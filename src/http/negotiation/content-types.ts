@@ -28,7 +28,7 @@ const withCurl = "with curl, use --json instead of -d or -F, or add -H 'Content-
 const adviceByType: Readonly<Record<string, string>> = {
   "application/x-www-form-urlencoded": `HTML forms and "curl -d" send this type. Send the attributes as a JSON object: ${withCurl}.`,
   "multipart/form-data": `HTML forms with files and "curl -F" send this type. Send the attributes as a JSON object: ${withCurl}.`,
-  "text/plain": `fetch() sends this type with a string. Name the type of the content: { headers: { "Content-Type": "application/json" } }; ${withCurl}.`,
+  "text/plain": `fetch() sends this type when the body is a string. Set the type: { headers: { "Content-Type": "application/json" } }; ${withCurl}.`,
 };
 
 /** A method whose requests have content. */

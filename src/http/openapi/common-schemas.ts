@@ -105,8 +105,12 @@ const change: Part = closed(
     version,
     kind: { type: "string", enum: ["created", "updated", "deleted"] },
     at: { type: "string", format: "date-time" },
-    principal: { description: "Who made the change, where that is known and shown to the caller.", ...text },
-    group: { description: "Equal for changes that were made together.", ...text },
+    principal: {
+      description:
+        "Who made the change. Left out where the service does not know it, or does not show it to the caller.",
+      ...text,
+    },
+    group: { description: "The same for changes that were made together.", ...text },
   },
   ["version", "kind", "at"],
   { description: "A change of a resource." },

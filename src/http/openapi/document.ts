@@ -61,7 +61,7 @@ const ofService = "What belongs to no collection.";
 
 function descriptionOf({ openCollections, access, settings }: Described): string {
   return [
-    `Resources in collections, as JSON over HTTP. Every path that has GET has HEAD, and every path has OPTIONS${settings.prefix === "" ? "" : ", except the page at `/`"}.`,
+    `Resources in collections, as JSON over HTTP. Every path that has GET also has HEAD. Every path has OPTIONS${settings.prefix === "" ? "" : ", except the page at `/`"}.`,
     ...(openCollections ? ["A collection springs into being with its first create."] : []),
     ...(access === undefined ? [] : ["Requests need a credential: an API key or a JSON Web Token."]),
   ].join(" ");

@@ -20,7 +20,7 @@ export const batchOperations: Record<MethodsOf<"batch">, (described: Described) 
         may: ["Idempotent-Replayed"],
         content: json(ref("schemas", "BatchResults")),
       }),
-      204: answer(described, "An earlier try took effect, and its results are not for this caller.", {
+      204: answer(described, "An earlier try took effect. This caller may not see its results.", {
         must: ["Idempotent-Replayed"],
       }),
     },

@@ -50,10 +50,10 @@ type Way = readonly [href: string, name: string, description: string];
 /** Links to what there is. Where the prefix is the root, a browser at it gets the page and not the list. */
 function waysOn({ settings: { docs, prefix } }: Service, root: string, ...first: Way[]): string {
   const ways: Way[] = [...first];
-  if (docs) ways.push([`${root}docs`, "Try requests", "Read the interface and send requests from here."]);
+  if (docs) ways.push([`${root}docs`, "Try requests", "Read about the interface, and send requests."]);
   if (prefix !== "")
     ways.push([`${root}${prefix.slice(1)}`, "Collections", "The list of collections, as JSON."]);
-  if (docs) ways.push([`${root}openapi.json`, "OpenAPI", "The interface in a form that tools read."]);
+  if (docs) ways.push([`${root}openapi.json`, "OpenAPI", "The description of the interface, for tools."]);
   const items = ways.map(
     ([href, name, description]) =>
       `<li><a href="${href}"><strong>${name}</strong><span>${description}</span></a></li>`,
@@ -75,7 +75,7 @@ function namesPart(service: Service, names: readonly string[]): string {
   const more = names.length - links.length;
   const notes = [
     ...(more > 0 ? [`There are ${more} more.`] : []),
-    ...(access === undefined ? [] : ["A credential may show others."]),
+    ...(access === undefined ? [] : ["With a credential you may see others."]),
   ];
   const list = `<ul class="names">${links.join("")}</ul>`;
   return notes.length === 0 ? list : `${list}<p>${notes.join(" ")}</p>`;

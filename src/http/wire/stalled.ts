@@ -1,7 +1,7 @@
 /**
- * Clients that do not read their answers. Node reports a connection whose queue of unsent bytes has not moved for a while.
- * That says little of the client: the kernel takes some 1.5 MB at a time, so that one which reads 20 kB a second looks
- * idle for more than a minute.
+ * Clients that do not read their answers. Node reports a connection when its queue of unsent bytes has not moved for a
+ * while. This says little about the client: the kernel takes about 1.5 MB at a time, so a client that reads 20 kB a
+ * second looks idle for more than a minute.
  */
 import type { Socket } from "node:net";
 import { type Budget, isUsedUp } from "./budget.ts";
@@ -9,9 +9,9 @@ import { type Connection, isAtWork } from "./connections.ts";
 
 /** How long a client may leave its answer unread, in milliseconds. */
 export interface StallBounds {
-  /** The connection is looked at so often. Where others need the room that the answer takes, it is closed. @default 60000 */
+  /** How often a connection is checked. It is closed if the memory for answers is used up. @default 60000 */
   stalledTimeoutMs: number;
-  /** The connection is closed in any case. @default 600000 */
+  /** After this time the connection is always closed. @default 600000 */
   longestStallMs: number;
   /** A client that reads its answer more slowly on average is closed where others need the room. @default 10000 */
   slowestBytesPerSecond: number;
@@ -34,20 +34,20 @@ export async function atFairPace<T>(
   return sent.finally(() => clearInterval(timer));
 }
 
-/** When a connection was last found stalled, and since when it is, on the clock of `performance`. */
+/** When a connection was last seen stalled, and since when it is stalled; both by `performance.now()`. */
 const stall = Symbol("stall");
 
 type Stalled = Connection & { [stall]?: { seen: number; since: number } };
 
 /**
- * Makes the listener for `timeout` of a server or of one of its connections. A request that the service is still at work on
- * has limits of its own, so that its connection is left alone; an idle connection is closed.
+ * Makes the listener for `timeout` of a server or of one of its connections. It closes an idle connection. It does not
+ * close a connection while the service works on a request: other limits apply to that work.
  */
 export function createTimeoutListener(bounds: StallBounds, budget: Budget): (connection: Connection) => void {
   return (connection) => {
     const isUnread = connection.writableLength > 0;
     if (isUnread ? mayStall(connection, bounds, budget) : isAtWork(connection))
-      connection.setTimeout(bounds.stalledTimeoutMs); // Node reports once only
+      connection.setTimeout(bounds.stalledTimeoutMs); // otherwise Node reports only once
     else connection.destroy();
   };
 }
@@ -55,7 +55,7 @@ export function createTimeoutListener(bounds: StallBounds, budget: Budget): (con
 function mayStall(connection: Stalled, bounds: StallBounds, budget: Budget): boolean {
   const seen = performance.now();
   const before = connection[stall];
-  // Where something has moved, Node waits for another time-out before it reports again.
+  // When bytes have moved, Node waits for another time-out before it reports again.
   const isSameStall = before !== undefined && seen - before.seen < 2 * bounds.stalledTimeoutMs;
   const since = isSameStall ? before.since : seen - bounds.stalledTimeoutMs;
   connection[stall] = { seen, since };

@@ -7,9 +7,9 @@ import type { Budget } from "./budget.ts";
 import { nextTurn } from "./turns.ts";
 
 /**
- * Sends the pieces as fast as the client reads them, each in a turn of the event loop of its own. Its memory counts as
- * held until then. Ends early when the connection closes. Throws what goes wrong while a piece is made; the connection
- * is closed then, so that the client does not take a part for the whole.
+ * Sends the pieces as fast as the client reads them, each in its own turn of the event loop. Their memory counts as held
+ * until the end. Ends early when the connection closes. If making a piece throws, closes the connection, so that the
+ * client does not take a part for the whole, and throws the same error.
  */
 export async function sendPieces(
   response: ServerResponse,

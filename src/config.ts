@@ -1,7 +1,6 @@
 /**
- * From file, environment and flags to one checked configuration. Flags win over the environment, the environment
- * over the file, the file over the defaults. Whatever is not understood keeps the program from starting, and all of it is
- * reported at once.
+ * Makes one checked configuration from file, environment and flags. Flags win over the environment, the environment
+ * over the file, the file over the defaults. If there are faults, the program does not start, and reports all of them.
  */
 import { type Access, compileAccess } from "./access/access.ts";
 import type { NamedRole } from "./access/roles.ts";
@@ -68,13 +67,13 @@ export interface ConfigSources extends OutsideFile {
   /** Until a configuration file that is a module must be done, in milliseconds. @default 10000 */
   fileDeadlineMs?: number;
   /**
-   * Whether what is wrong with the files that the configuration names is reported beside what is wrong with itself. A sound
-   * configuration leaves its files to the program that starts. @default false
+   * Whether faults of the files that the configuration names are reported together with its own faults. If it has none
+   * itself, its files are not read here: the program reads them when it starts. @default false
    */
   reportsFiles?: boolean;
 }
 
-/** Reads and checks the configuration. Throws StartError with everything that is wrong with it, in the order of the file. */
+/** Reads and checks the configuration. Throws StartError with all faults, in the order of the file. */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const { flags, env, cwd, fileDeadlineMs: deadlineMs = 10_000 } = sources;
   const faults = new StartFaults();
@@ -86,7 +85,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   return readConfig(faults.valueOf(found), { ...sources, given, faults });
 }
 
-/** Checks what a file says, and fills in the rest. Throws StartError with everything that is wrong with it. */
+/** Checks the content of a file, and fills in the rest. Throws StartError with all faults. */
 export async function compileConfig(content: FileContent, cwd: string): Promise<Config> {
   const found = { file: undefined, content, faults: new StartFaults() };
   const [flags, given, faults] = [{}, new Map(), new StartFaults()];
@@ -95,7 +94,7 @@ export async function compileConfig(content: FileContent, cwd: string): Promise<
 
 interface Outside extends Pick<ConfigSources, "flags" | "cwd" | "reportsFiles"> {
   given: ReturnType<typeof readGiven>;
-  /** Those found so far, for more that are not about the file alone. */
+  /** The faults found so far, to which faults outside the file are added. */
   faults: StartFaults;
 }
 
@@ -127,7 +126,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   };
 }
 
-/** What is declared, and who may do what with it. */
+/** The declared collections, and who may do what with them. */
 function accessOf(
   { collections, rules, roles }: Declared,
   auth: AuthSettings | undefined,

@@ -164,18 +164,18 @@ export function toSentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** One thing that is wrong with what the program is started with. */
+/** One fault of the configuration or the command. */
 export interface StartFault {
-  /** The members of the configuration file that lead to it; none where it is not in the file. */
+  /** The path to it in the configuration file; empty if it is not in the file. */
   path: readonly string[];
   /** What is wrong, where, and what would be right, in one line. */
   text: string;
 }
 
-/** As many faults as a message lists. */
+/** A message lists at most this many faults. */
 const maxListed = 20;
 
-/** A fault alone, or a list of faults, one a line, below their number. At most 20 are listed. */
+/** The text of a single fault; or the number of faults, then each on a line. Lists at most 20. */
 export function describeFaults(texts: readonly string[]): string {
   if (texts.length < 2) return texts.join("");
   const more = texts.length > maxListed ? [`and ${texts.length - maxListed} more`] : [];
@@ -186,8 +186,8 @@ export function describeFaults(texts: readonly string[]): string {
 }
 
 /**
- * A mistake of the person who starts the program. The command line prints it and exits with 1. One fault is one line.
- * An error without faults comes from something that depends on a fault: that fault is reported in its own place.
+ * A mistake of the person who starts the program. The command line prints it and exits with 1. Each fault is one line.
+ * An error without faults means that a value depends on one that has faults; these are reported in their own place.
  */
 export class StartError extends Error {
   override readonly name = "StartError";
@@ -199,7 +199,7 @@ export class StartError extends Error {
     this.#faults = faults;
   }
 
-  /** Everything that is wrong. */
+  /** All faults. */
   get faults(): readonly StartFault[] {
     return this.#faults;
   }

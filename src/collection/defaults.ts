@@ -35,7 +35,7 @@ const dateForms: readonly ((at: number) => unknown)[] = [
 ];
 
 /**
- * Reads the option `defaults`. `validate` gives the schema's validator without what is required. Throws StartError with every
+ * Reads the option `defaults`. `validate` returns the validator of the schema without `required`. Throws StartError with every
  * fault, each with its place below `at`: values that JSON does not have, and values that the schema refuses.
  */
 export function readDefaults(declared: unknown, at: string, validate: () => Validator): readonly Default[] {
@@ -56,7 +56,7 @@ export function readDefaults(declared: unknown, at: string, validate: () => Vali
   return readable;
 }
 
-/** Together, since an attribute may be right beside another only. */
+/** Checks all defaults together, since the schema may allow one only together with another. */
 function requireFit(defaults: readonly Default[], at: string, validate: Validator): void {
   const violations = validate(withDefaults({}, defaults, { at: Date.now() }));
   const faults = new StartFaults();

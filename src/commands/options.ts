@@ -31,7 +31,7 @@ function flagOf({ flag, about, shownDefault }: Described): Option {
 
 type Described = Required<Pick<TableOption<unknown>, "flag" | "about" | "shownDefault">>;
 
-/** The configuration that flags, environment and file come to. Throws StartError with everything that is wrong with it. */
+/** The configuration from flags, environment and file. Throws StartError with all faults. */
 export async function configOf(
   flags: Readonly<Record<string, unknown>>,
   env: Environment,

@@ -1,4 +1,4 @@
-/** Reads what a file declares: the collections, and who may do what with them. */
+/** Reads the collections that a file declares, and the rules of who may do what with them. */
 import { type NamedRole, rolesIn } from "../access/roles.ts";
 import { type Rules, readRules } from "../access/rules.ts";
 import type { Collection } from "../collection/collection.ts";
@@ -11,14 +11,14 @@ import { withKnownNames } from "./option-names.ts";
 import { requireOwnPath } from "./own-paths.ts";
 import { type FileContent, type Get, requirePlainObject } from "./values.ts";
 
-/** Everything that is declared, by the names of the collections. */
+/** All declared collections and their rules, by name. */
 export interface Declared {
   collections: ReadonlyMap<string, Collection>;
   rules: ReadonlyMap<string, Rules>;
   roles: readonly NamedRole[];
 }
 
-/** Reads all collections. What is wrong goes to the faults; where there is something, what it gives throws StartError. */
+/** Reads all collections, and adds their faults. If there are any, the function that it returns throws StartError. */
 export async function readCollections(
   content: FileContent,
   get: Get,
@@ -72,7 +72,7 @@ async function readOne(
   };
 }
 
-/** Throws StartError for the first thing that is said of callers where nobody is asked who they are. */
+/** Throws StartError for the first option about callers, if there is no `auth`. */
 function requireAsked({ auth }: FileContent, declarations: Declarations): void {
   if (auth !== undefined) return;
   for (const name of Object.keys(declarations)) {
@@ -84,7 +84,7 @@ function requireAsked({ auth }: FileContent, declarations: Declarations): void {
   }
 }
 
-/** The way to what a declaration says of callers. It need not have been checked. */
+/** The path of the first option about callers in a declaration, which may be unchecked. */
 function aboutCallers(declaration: unknown): readonly string[] | undefined {
   if (!isObject(declaration)) return undefined;
   const { access, attributes, defaults } = declaration;

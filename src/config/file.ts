@@ -19,16 +19,16 @@ export interface FileChoice {
   deadlineMs: number;
 }
 
-/** A file and what it says; nothing at all where there is none. */
+/** A file and its content. Without a file, both are absent. */
 export interface FoundFile {
-  /** As messages name it. */
+  /** The name of the file in messages. */
   file: string | undefined;
   content: FileContent;
-  /** Those found so far. What has faults throws a StartError without faults when it is read. */
+  /** The faults found so far. Reading a member of the content that has faults throws a StartError without faults. */
   faults: StartFaults;
 }
 
-/** Finds and reads the file. Throws StartError where nothing of it can be read. */
+/** Finds and reads the file. Throws StartError if nothing in it can be read. */
 export async function readConfigFile(cwd: string, { named, deadlineMs }: FileChoice): Promise<FoundFile> {
   const file = named ?? onlyFile(cwd);
   const faults = new StartFaults(file);

@@ -1,15 +1,15 @@
-/** Reads the files that a configuration names and that a service needs when it starts. */
+/** Reads the files that a configuration names and that a service needs to start. */
 import type { AuthSettings } from "../access/settings.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import type { KeyPair, TlsFiles } from "../http/wire/tls.ts";
 
-/** What names files. Each may throw StartError where it has faults itself. */
+/** The options that name files. A function throws StartError if its option has faults. */
 export interface NamingFiles {
   tls: () => TlsFiles | undefined;
   auth: () => AuthSettings | undefined;
 }
 
-/** Gives the certificate and its key, where there are some. Throws StartError with everything that is wrong with any file. */
+/** Returns the certificate and its key, if the configuration names them. Throws StartError with the faults of all files. */
 export async function readFiles({ tls, auth }: NamingFiles, now: number): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
   await faults.wait(["auth", "jwt", "jwks"], async () => {

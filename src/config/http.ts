@@ -24,7 +24,7 @@ export function httpOf(
   };
 }
 
-/** The files to encrypt with; their paths begin at the working directory, as the store's does. */
+/** The files of certificate and key. Relative paths begin at the working directory, like the path of the store. */
 export function tlsOf(files: TlsFiles | undefined, cwd: string): TlsFiles | undefined {
   return files && { cert: resolve(cwd, files.cert), key: resolve(cwd, files.key) };
 }

@@ -23,7 +23,7 @@ const known = [
   "scopeClaim",
 ];
 
-/** Whose tokens are taken. Throws StartError with everything that is wrong, each with its place. */
+/** Reads the option `auth.jwt`. Throws StartError with all faults, each with its place. */
 export function jwtSettings(value: unknown): JwtSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new StartError(`${at} must be an object with issuer, audience and jwks.`); // it may be a token

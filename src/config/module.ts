@@ -14,11 +14,11 @@ export interface ImportOptions {
   file: string;
   /** Until its top level must be done, in milliseconds. */
   deadlineMs: number;
-  /** Where faults in what it exports go to. */
+  /** Faults in its exports are added here. */
   faults: StartFaults;
 }
 
-/** What the module at a path exports, as plain data. Throws StartError where there is none. */
+/** The default export of the module at a path, as plain data. Throws StartError if there is none. */
 export async function importConfiguration(path: string, options: ImportOptions): Promise<unknown> {
   const { file } = options;
   const real = realpathSync(path); // as Node names the modules that it loads

@@ -23,18 +23,18 @@ const knownOptions = {
   ],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };
 
-/** Which object of the file is meant. */
+/** Names an object of the file. */
 interface Where {
-  /** The members that lead to it from where faults are gathered. */
+  /** The path of the object in the place whose faults are collected. */
   path: readonly string[];
-  /** How messages name it. @default the path with dots */
+  /** The name of the object in messages. @default the path with dots */
   at?: string;
   level: keyof typeof knownOptions;
 }
 
 /**
- * The object, after its members that no option has were added to the faults, each with the nearest known option. What a
- * misspelled member may be meant for is not missing: reading it throws a StartError without faults.
+ * Adds each member that is not an option to the faults, with the nearest known option, and returns the object. An option
+ * whose name is misspelled does not count as missing: reading it throws a StartError without faults.
  */
 export function withKnownNames(
   given: Readonly<Record<string, unknown>>,
@@ -70,7 +70,7 @@ function whatInstead(name: string, path: string, level: keyof typeof knownOption
   return nearestOr(path, candidatesOf(level), known);
 }
 
-/** The names that a misspelled one may be meant for: the groups of options too. */
+/** The names that a misspelled name is compared with: options, and groups of options. */
 function candidatesOf(level: keyof typeof knownOptions): readonly string[] {
   const known: readonly string[] = knownOptions[level];
   return [...new Set([...known, ...known.map(firstOf)])];
@@ -104,7 +104,7 @@ const testVariables = [
   "HOLDFAST_STARTED_POSTGRES",
 ];
 
-/** Throws StartError with every variable of the environment that is meant for Holdfast and that it does not know. */
+/** Throws StartError with every environment variable that begins with `HOLDFAST_` and that Holdfast does not know. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {
   const unknown = Object.keys(env).filter(
     (name) => name.startsWith("HOLDFAST_") && !variables.includes(name) && !testVariables.includes(name),

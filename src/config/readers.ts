@@ -104,13 +104,13 @@ export const logged = (value: unknown): string => {
   throw new Error('must be "requests", or "problems" (only what goes wrong)');
 };
 
-/** What the option `history` says. */
+/** The option `history`. */
 export interface HistoryOption {
   keep: History;
   showPrincipal: boolean;
 }
 
-/** How long changes are kept, and who is told who made them. */
+/** Reads how long changes are kept, and who may see who made them. */
 export const history = (value: unknown): HistoryOption => {
   if (value === "forever" || value === "none") return { keep: value, showPrincipal: false };
   const members = typeof value === "object" && value !== null ? Object.entries(value) : [];

@@ -9,17 +9,17 @@ import { type OptionName, type OptionValue, options } from "./options.ts";
 /** A file's content. */
 export type FileContent = Readonly<Record<string, unknown>>;
 
-/** Where values come from that are not in the file. */
+/** The sources of values outside the file. */
 export interface OutsideFile {
   /** The command line's flags by camel-case name; those of commands that mean no option are ignored. */
   flags: Readonly<Record<string, unknown>>;
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What flags and the environment say of options. */
+/** The values of options in flags and in the environment. */
 type Given = ReadonlyMap<string, () => unknown>;
 
-/** Gives the checked value of an option. Throws a StartError without faults where the value has some. */
+/** Returns the checked value of an option. Throws a StartError without faults if the value has faults. */
 export type Get = <Name extends OptionName>(name: Name) => OptionValue<Name>;
 
 /** The options of the file that hold others. */
@@ -27,7 +27,7 @@ const groups = new Set(
   Object.keys(options).flatMap((name) => (name.includes(".") ? [name.split(".")[0] as string] : [])),
 );
 
-/** The content, after what is no option of it was added to the faults. What has faults throws a StartError without faults. */
+/** Adds the members that are not options to the faults, and returns the content. Reading a member with faults throws a StartError without faults. */
 export function withKnownOptions(content: FileContent, faults: StartFaults): FileContent {
   const known = withKnownNames(content, { path: [], level: "top" }, faults);
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(known));
@@ -50,7 +50,7 @@ export function requirePlainObject(value: unknown, at: string): Record<string, u
   throw new StartError(`${at} must be an object.`);
 }
 
-/** Reads what flags and the environment say. Wrong values are added to the faults. */
+/** Reads flags and the environment. Adds wrong values to the faults. */
 export function readGiven({ flags, env }: OutsideFile, faults: StartFaults): Given {
   const given = new Map<string, () => unknown>();
   for (const [name, option] of Object.entries<Option<unknown>>(options)) {
@@ -68,7 +68,7 @@ export function readGiven({ flags, env }: OutsideFile, faults: StartFaults): Giv
   return given;
 }
 
-/** Reads every option: what was given outside of the file wins. Wrong values are added to the faults, each with its place. */
+/** Reads every option; a value outside the file wins. Adds wrong values to the faults, each with its place. */
 export function readOptions(given: Given, content: FileContent, faults: StartFaults): Get {
   const values = new Map(given);
   for (const [name, option] of Object.entries<Option<unknown>>(options)) {

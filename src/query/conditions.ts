@@ -20,7 +20,7 @@ export interface Reading {
   faults: Faults;
   /** Conditions and values so far. */
   used: { conditions: number; values: number };
-  /** The query string, where there is one: hints are made from it. */
+  /** The query string, if there is one. Hints use it. */
   parameters?: Parameters;
 }
 
@@ -33,7 +33,7 @@ export interface Attribute {
   idKind: IdKind | undefined;
 }
 
-/** The attribute of this name; when there cannot be one, that goes to the faults. None once there are enough faults. */
+/** The attribute of this name. If there cannot be one, adds a fault. Returns `undefined` without a look when the faults are full. */
 export function readAttribute(name: string, place: Place, reading: Reading): Attribute | undefined {
   const { collection, faults } = reading;
   if (faults.isFull) return undefined;

@@ -72,7 +72,7 @@ function requireKnown(content: Content, faults: Faults): void {
   }
 }
 
-/** What to write for a member of another server. */
+/** What to write instead of a member that other servers know. */
 function memberHint(name: string): string {
   const meant = guessedParameter(name, "", () => undefined);
   if (meant === undefined) return "";
@@ -81,7 +81,7 @@ function memberHint(name: string): string {
   return ` Write ${memberOf[parameter] ?? shown(parameter)}`;
 }
 
-/** The members that do what parameters do that are no members. */
+/** For parameters that are not members: the members that do the same. */
 const memberOf: Readonly<Record<string, string>> = {
   _page: '"offset" and "limit"',
   _per_page: '"limit"',

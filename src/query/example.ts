@@ -1,14 +1,14 @@
-/** Examples of what to write instead, made of what the client wrote. */
+/** Makes examples of what to write instead, from what the client wrote. */
 
 const maxValue = 40;
 
-/** `name=value` as it is written in a query string. A long value is left out. */
+/** `name=value` for a query string. Writes `…` instead of a long value. */
 export function parameter(name: string, value: string): string {
   const text = value.length > maxValue ? "…" : value;
   return `${encode(name).replaceAll("=", "%3D")}=${encode(text)}`;
 }
 
-/** Only what a query string would read otherwise: people are to read the example. */
+/** Encodes only what has a meaning in a query string, so that people can read the example. */
 function encode(text: string): string {
   return text.replaceAll(/[%&+#]/g, encodeURIComponent).replaceAll(" ", "+");
 }

@@ -34,16 +34,16 @@ export function inside(place: Place, step: string | number): Place {
 export class Faults {
   readonly #violations: Violation[] = [];
 
-  /** Suggests a near name for the first few that are wrong. */
+  /** Suggests near names, for the first few wrong names only. */
   readonly suggest = createSuggest();
 
-  /** Adds one. `what` completes a sentence that begins with the place: “must be true or false”; as a function where it takes work. */
+  /** Adds a fault. `what` completes a sentence that begins with the place: “must be true or false”. Pass a function if making it is costly. */
   add(place: Place, code: string, what: string | (() => string)): void {
     if (this.isFull) return;
     this.#violations.push(violationAt(place, code, typeof what === "string" ? what : what()));
   }
 
-  /** Whether nothing more is added: the request is refused, and what else is wrong with it need not be found out. */
+  /** Whether there are so many faults that `add` ignores more. Then the rest of the request need not be checked. */
   get isFull(): boolean {
     return this.#violations.length >= maxViolations;
   }

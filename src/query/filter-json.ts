@@ -92,7 +92,7 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
   }
 }
 
-/** `$or` and `OR` with filters in it: what an attribute is compared with has no filters. */
+/** Whether a member such as `$or` or `OR` contains filters. An attribute of that name would be compared with values. */
 function isForeignGroup(name: string, value: unknown): boolean {
   if (!/^(?:\$(?:and|or|not)|AND|OR|NOT)$/.test(name)) return false;
   return Array.isArray(value) ? isObject(value[0]) : isObject(value) && !Object.keys(value).some(isOperator);

@@ -1,4 +1,4 @@
-/** What to write instead of a parameter that is not known here and that other servers know. */
+/** Says what to write instead of a parameter of another server. */
 import { shown } from "../collection/shown.ts";
 import { parameter } from "./example.ts";
 import { asParameters } from "./operator-guesses.ts";
@@ -7,14 +7,14 @@ import { isDirection, sortMeantBy } from "./sort-guesses.ts";
 
 const brackets = /^([^[\]]+)((?:\[[^[\]]*\])+)$/;
 
-/** `status!` of `status!=open`, and `views>5`, which has no `=`. */
+/** The name `status!` in `status!=open`, or the name `views>5`, which has no value. */
 const comparison = /^([^!<>~]+)([!<>~])([^!<>~]*)$/;
 
 const noOthers: Others = () => undefined;
 
 /**
- * A sentence that says what to write instead, with a blank before it; nothing where the name is not known. It is made of
- * the request alone: what the collection has, and who may see it, does not matter.
+ * A sentence that says what to write instead, after a space; empty if no server is known to use the name. It depends only
+ * on the request, not on the collection, so it reveals nothing.
  */
 export function hintFor(name: string, texts: readonly string[], others: Others = noOthers): string {
   const meant = meantByShape(name, texts) ?? guessedParameter(name, texts.join(","), others);
@@ -23,8 +23,8 @@ export function hintFor(name: string, texts: readonly string[], others: Others =
 }
 
 /**
- * Whether a name is written as other servers write parameters, and as hardly any attribute is called: `filter[x]`, `$top`,
- * `status!`, `views>5`.
+ * Whether a name has the form of another server's parameter, such as `filter[x]`, `$top`, `status!` or `views>5`. Hardly
+ * any attribute has such a name.
  */
 export function isForeignShape(name: string, texts: readonly string[]): boolean {
   if (brackets.test(name) || comparedWith(name, texts) !== undefined) return true;
@@ -77,7 +77,7 @@ const pageParts: Readonly<Record<string, string>> = {
   offset: "offset",
 };
 
-/** A part that is no operator is an attribute inside of the other one, but for those that only number the values. */
+/** In brackets stands an operator, a position in a list of values, or the name of a nested attribute. */
 function conditionOf(name: string, part: string | undefined, texts: readonly string[]): string {
   const operator = part === undefined || /^\d*$/.test(part) ? "eq" : part;
   return asParameters(name, operator, texts) ?? parameter(`${name}.${part}`, texts.join(","));

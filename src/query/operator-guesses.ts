@@ -1,10 +1,10 @@
-/** What other servers call operators, and what to write here instead. */
+/** The operators of other servers, and what to write here instead. */
 import { didYouMean } from "../collection/nearest.ts";
 import { shown } from "../collection/shown.ts";
 import { parameter } from "./example.ts";
 import { isOperator, type OperatorName, operatorNames } from "./operators.ts";
 
-/** What was meant: operators with their values, of which all hold, or none. */
+/** Operators with their values. All must hold; with `negated`, not all may. */
 interface Meant {
   conditions: Partial<Record<OperatorName, unknown>>;
   negated?: boolean;
@@ -16,7 +16,7 @@ const one =
   (operator: OperatorName, convert: (value: unknown) => unknown = (value) => value): Guess =>
   (value) => ({ conditions: { [operator]: convert(value) } });
 
-/** Every guess, by the names that lead to it: in small letters, without `_`, `-` and `$`. */
+/** The operators of other servers, in lower case, without `_`, `-` and `$`; and what each one means. */
 const guesses: readonly [names: string, guess: Guess][] = [
   ["= == equal equals is exact iexact", one("eq")],
   ["! != <> neq not isnot noteq notequal notequals unequal", one("ne")],
@@ -48,14 +48,14 @@ const guessByName = new Map(
 
 const ownNames = new Map(operatorNames.map((name) => [name.toLowerCase(), name]));
 
-/** What an operator of another server means with this value; `undefined` where that is not known. */
+/** What an operator of another server means with this value; `undefined` if it is unknown. */
 export function meantBy(operator: string, value: unknown): Meant | undefined {
   const plain = operator.toLowerCase().replaceAll(/[_$-]/g, "");
   const own = ownNames.get(plain);
   return own === undefined ? guessByName.get(plain)?.(value) : { conditions: { [own]: value } };
 }
 
-/** How a query string asks what an operator of any server means with these values; `undefined` where that is not known. */
+/** The part of a query string with the meaning of an operator of this or another server; `undefined` if it is unknown. */
 export function asParameters(name: string, operator: string, texts: readonly string[]): string | undefined {
   const value = texts.join(",");
   const meant = isOperator(operator) ? { conditions: { [operator]: value } } : meantBy(operator, value);
@@ -71,12 +71,12 @@ export function asParameters(name: string, operator: string, texts: readonly str
     .join("&");
 }
 
-/** Where an operator was written, with what it was given. */
+/** The place of an operator, with its attribute and its value. */
 export type Written =
   | { in: "query"; name: string; texts: readonly string[] }
   | { in: "body"; name: string; value: unknown };
 
-/** What is wrong with a name that is no operator, and what would be right. */
+/** Says that a name is not an operator, and what to write instead. */
 export function unknownOperator(operator: string, written: Written): string {
   const example = exampleOf(operator, written);
   const advice =
@@ -97,22 +97,22 @@ function exampleOf(operator: string, written: Written): string | undefined {
   return shown(meant.negated === true ? { not: condition } : condition);
 }
 
-/** `1,5` and `[1,5]` have both bounds. */
+/** The bounds in `1,5`, `1..5` or `[1,5]`. */
 function boundsOf(value: unknown): Meant["conditions"] {
   const [from = "…", to = "…"] = Array.isArray(value) ? value : String(value).split(/,|\.\./);
   return { gte: from, lte: to };
 }
 
-/** No example shows more. The expression takes time that grows with the square of the length. */
+/** Longer values are not changed: no example shows them, and the time of the expression grows with the square of the length. */
 const maxPattern = 100;
 
-/** Patterns are not understood here: `%oslo%`, `*oslo*` and `^oslo.*` look for `oslo`. */
+/** The text in a pattern, since there are no patterns here: `oslo` in `%oslo%`, `*oslo*` and `^oslo.*`. */
 function withoutWildcards(value: unknown): unknown {
   if (typeof value !== "string" || value.length > maxPattern) return value;
   return value.replaceAll(/^(?:\^|%|\*|\.\*)+|(?:\$|%|\.?\*)+$/g, "");
 }
 
-/** Of `isnull=false` and its like. */
+/** Whether a value such as that of `isnull=false` means false. */
 function isFalse(value: unknown): boolean {
   return value === false || value === "false" || value === "0";
 }

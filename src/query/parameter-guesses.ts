@@ -1,12 +1,12 @@
-/** What other servers call the parameters of a list, and what to write here instead. */
+/** The parameters of other servers for lists, and what to write here instead. */
 import { parameter } from "./example.ts";
 import { asParameters } from "./operator-guesses.ts";
 import { isDirection, sortMeantBy } from "./sort-guesses.ts";
 
-/** Finds the value of another parameter of the same request by its plain names; `undefined` where there is none. */
+/** The value of another parameter of the request: the first of these plain names that it has; `undefined` if it has none. */
 export type Others = (...names: readonly string[]) => string | undefined;
 
-/** A part of a query string to be written instead, or a sentence where there is none. */
+/** A part of a query string to write instead, or a sentence if there is no such part. */
 export type Meant = { write: string } | { say: string };
 
 type Guess = (value: string, others: Others) => Meant;
@@ -15,7 +15,7 @@ const as =
   (name: string): Guess =>
   (value) => ({ write: parameter(name, value) });
 
-/** What other servers do with a token. */
+/** The advice for servers that page by a token. */
 export const useCursor: Meant = {
   say: 'Follow the link "next" of the answer: it has the "cursor" of the next page',
 };
@@ -23,7 +23,7 @@ export const useCursor: Meant = {
 const orderNames = ["orderby", "sortby", "ordering", "order"] as const;
 const directionNames = ["order", "sortorder", "sortdir", "sortdirection", "direction", "dir"] as const;
 
-/** Every guess, by the names that lead to it: in small letters, without `_`, `-` and `$`. */
+/** The parameters of other servers, in lower case, without `_`, `-` and `$`; and what each one means. */
 const guesses: readonly [names: string, guess: Guess][] = [
   ["page pagenumber pagenum pageno pageindex", as("_page")],
   ["perpage pagesize size itemsperpage resultsperpage", as("_per_page")],
@@ -52,12 +52,12 @@ const guessByName = new Map(
   guesses.flatMap(([names, guess]) => names.split(" ").map((name) => [name, guess])),
 );
 
-/** What `name` means with this value; `undefined` where the table does not have it. */
+/** What a parameter of another server means with this value; `undefined` if it is unknown. */
 export function guessedParameter(name: string, value: string, others: Others): Meant | undefined {
   return guessByName.get(plainName(name))?.(value, others);
 }
 
-/** A name as the tables have it. */
+/** A name in the form of the tables of guesses: in lower case, without `_`, `-` and `$`. */
 export function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[_$-]/g, "");
 }
@@ -75,7 +75,7 @@ function sortGuess(value: string, others: Others): Meant {
 
 const oData = /^([\w./]+) (eq|ne|gt|ge|lt|le) (?:'([^']*)'|(\S+))$/;
 
-/** JSON is the value of `filter`; a comparison of OData is a parameter of its own. */
+/** JSON becomes the value of `filter`; a comparison of OData becomes its own parameter. */
 function filterGuess(value: string): Meant {
   const [, name, operator, quoted, bare] = oData.exec(value) ?? [];
   const comparison =

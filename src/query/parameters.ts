@@ -59,7 +59,7 @@ export function readParameters(query: string, faults: Faults): Parameters {
   return { known, filters };
 }
 
-/** Finds values of other parameters, which examples are made of. */
+/** Finds the values of other parameters, for use in examples. */
 export function othersIn({ known, filters }: Parameters): Others {
   const all = new Map<string, string>();
   for (const [name, texts] of filters) all.set(plainName(name), texts.join(","));
@@ -85,7 +85,7 @@ function isListParameter(name: string): name is ListParameter {
   return (listParameters as readonly string[]).includes(name);
 }
 
-/** Whether a name is refused in every collection: it is hardly ever that of an attribute, or will mean something one day. */
+/** Whether every collection refuses a name: hardly any attribute has it, or it is reserved for the future. */
 function isReserved(name: string, texts: readonly string[]): boolean {
   if (reserved.includes(name)) return true;
   return !name.includes(":") && (name.startsWith("_") || isForeignShape(name, texts));

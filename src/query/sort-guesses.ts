@@ -10,7 +10,7 @@ export interface ForeignKey extends Spelled {
 const suffix = /^[+-]?(.+?)(:|\||\s|\.)(asc|desc|ascending|descending|-1|1)$/i;
 const call = /^(asc|desc)\((.+)\)$/i;
 
-/** What a key of another server means; `undefined` where it does not look like one. */
+/** What a sort key of another server means; `undefined` if the text does not look like one. */
 export function foreignKey(text: string): ForeignKey | undefined {
   const [, direction, inner] = call.exec(text) ?? [];
   if (direction !== undefined && inner !== undefined)
@@ -20,17 +20,17 @@ export function foreignKey(text: string): ForeignKey | undefined {
   return { name: name.trim(), descending: isDescendingWord(word), isCertain: separator !== "." };
 }
 
-/** Whether a text is a direction and not an attribute's name. */
+/** Whether a text is a direction, such as `desc`. */
 export function isDirection(text: string): boolean {
   return /^(?:asc|desc|ascending|descending|-1|1)$/i.test(text.trim());
 }
 
-/** Whether a direction descends. */
+/** Whether a direction is descending. */
 export function isDescendingWord(text: string): boolean {
   return /^(?:desc|descending|-1)$/i.test(text.trim());
 }
 
-/** The sort of this server that a text of another one means, such as `-name,title`. */
+/** The value of `sort` here, such as `-name,title`, for the value in another server's spelling. */
 export function sortMeantBy(text: string, direction = "asc"): string {
   const keys: string[] = [];
   for (const written of text.split(",").map((each) => each.trim())) {
@@ -48,7 +48,7 @@ export function sortMeantBy(text: string, direction = "asc"): string {
   return keys.join(",");
 }
 
-/** The sort of this server that an object such as `{"name":-1}` means. */
+/** The value of `sort` here for an object such as `{"name":-1}`. */
 export function sortMeantByObject(object: Readonly<Record<string, unknown>>): string {
   const keys = Object.entries(object).map(([name, direction]) =>
     spell({ name, descending: isDescendingWord(String(direction)) }),
@@ -56,7 +56,7 @@ export function sortMeantByObject(object: Readonly<Record<string, unknown>>): st
   return keys.join(",");
 }
 
-/** A key as it is written here. */
+/** A sort key in the spelling of this server. */
 function spell({ name, descending }: Spelled): string {
   return descending ? `-${name}` : name;
 }

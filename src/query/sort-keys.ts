@@ -81,7 +81,7 @@ function readLegacy(names: string, orders: string | undefined, reading: Reading)
   return [];
 }
 
-/** Keys without directions of their own: a sign says which. */
+/** Reads keys that have a sign for the direction. */
 function readKeys(texts: readonly string[], place: Place, reading: Reading): readonly SortKey[] {
   const foreign = texts.length > maxKeys ? undefined : texts.find((text) => isForeign(text, place, reading));
   if (foreign === undefined) return toSort(texts.map(readKey), place, reading);
@@ -98,19 +98,19 @@ function readKeys(texts: readonly string[], place: Place, reading: Reading): rea
   return [];
 }
 
-/** Whether a key is in the spelling of another server, and no attribute that is known has its name. */
+/** Whether a key has another server's spelling, and no known attribute has this name. */
 function isForeign(text: string, place: Place, { collection }: Reading): boolean {
   const key = foreignKey(text.trim());
   if (key === undefined && !isDirection(text)) return false;
   const path = parsePath(text.trim());
   if (path === undefined) return true;
   const { insteadOf, isDeclared } = askedFacts(collection, path);
-  // The content of a QUERY has no other spelling for an attribute of such a name.
+  // In the content of a QUERY, an attribute of such a name has no other spelling, so it must work.
   const isCertain = key?.isCertain === true && place.in === "query";
   return insteadOf !== undefined || (isCertain && !isDeclared);
 }
 
-/** How to sort by an attribute whose name looks like a direction, where there may be one. */
+/** Says how to sort by an attribute whose name looks like a foreign key, if there may be such an attribute. */
 function escapeFor(name: string, { collection }: Reading): string {
   const path = parsePath(name.trim());
   if (path === undefined || askedFacts(collection, path).insteadOf !== undefined) return "";

@@ -56,7 +56,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
     onWarning: (text) => log.warn(text),
     mayWait: true,
   });
-  let secret: Buffer = Buffer.alloc(0); // known before anything is answered
+  let secret: Buffer = Buffer.alloc(0); // set before the service answers any request
   try {
     const beginning = await begin({
       fit: async () => {

@@ -1,18 +1,18 @@
 /**
- * The secret of a store: random bytes, drawn when the store is made. Whatever a service hides from its callers under a
- * key, it hides under this one, so that all services on the store agree, also after a restart. It never leaves the store,
- * but for a copy of it.
+ * The secret of a store: random bytes, made together with the store. Services use it as the key of every text that hides a
+ * value from callers, so all services on the store make the same texts, also after a restart. The secret never leaves the
+ * store, except into a copy of the store.
  *
- * Stores keep it as integers among their other facts.
+ * Stores keep it as integers, in the table of their other facts.
  */
 import { randomInt } from "node:crypto";
 
-/** The names of the facts that hold it. */
+/** The names of the facts that hold the secret. */
 export const secretNames = ["secret_1", "secret_2", "secret_3"] as const;
 
 const bitsOfPart = 48;
 
-/** A new secret, as many random integers as it has names. */
+/** Makes a new secret: a random integer for each name. */
 export function newSecret(): readonly number[] {
   return secretNames.map(() => randomInt(2 ** bitsOfPart - 1));
 }

@@ -88,8 +88,8 @@ export interface Store {
   collections(): ReadonlyMap<string, CollectionRecord>;
 
   /**
-   * The names of all collections in the store, in no order. Unlike `collections`, it also knows those that another instance
-   * on the same store has just made.
+   * The names of all collections in the store, in no order. Unlike `collections`, it includes those that another instance on
+   * the same store has just made.
    */
   collectionNames(): Promise<readonly string[]>;
 
@@ -110,7 +110,7 @@ export interface Store {
   /** Every resource of a collection in id order, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
 
-  /** The store's secret (`secret.ts`): the same bytes for as long as the store is there, for all that open it. */
+  /** The store's secret (`secret.ts`). Always the same bytes, for every service that opens the store. */
   secret(): Promise<Buffer>;
 
   /** The API keys that are kept with the resources. */

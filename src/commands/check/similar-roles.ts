@@ -1,11 +1,11 @@
-/** Roles of which one may be a misspelling of the other. */
+/** Finds roles that may be misspellings of each other. */
 import { distance } from "fastest-levenshtein";
 import type { NamedRole } from "../../access/roles.ts";
 
-/** Of shorter names a letter is too much to be a misspelling: "hr" and "pr" are two roles. */
+/** In shorter names, one other letter usually makes another role: "hr" and "pr". */
 const minLength = 4;
 
-/** A sentence for each two roles that differ by one letter, or in upper and lower case alone. */
+/** A sentence for each pair of roles that differ by one letter, or only in upper and lower case. */
 export function similarRolesIn(roles: readonly NamedRole[]): string[] {
   const places = Map.groupBy(roles, ({ name }) => name);
   const all = [...places].map(([name, named]) => ({ name, where: whereOf(named) }));

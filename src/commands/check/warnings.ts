@@ -8,7 +8,7 @@ import { counted } from "../words.ts";
 import { similarRolesIn } from "./similar-roles.ts";
 import { slowIn } from "./slow-rules.ts";
 
-/** What may be unsafe, misspelled or slow about the configuration, a sentence each. */
+/** A sentence about each part of the configuration that may be unsafe, misspelled or slow. */
 export function warningsOf(config: Config): string[] {
   return [
     ...publicWrites(config),

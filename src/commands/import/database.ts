@@ -11,7 +11,7 @@ export interface Member {
   value: MemberValue;
 }
 
-/** A list has its JSON text, whose items nobody has looked at yet. An object is a singular resource of json-server. */
+/** The value of a member. The items in the text of a list are not checked yet. An object is a singular resource of json-server. */
 export type MemberValue = { kind: "list"; text: Buffer } | { kind: "object" } | { kind: "other" };
 
 /**

@@ -65,12 +65,12 @@ export function reportDatabase(
   );
 }
 
-/** How a single object is kept. */
+/** Says how to keep a single object. */
 function asList(name: string): string {
   return `To keep it, put it into a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
 }
 
-/** Says that there are only single objects in the file. Throws StartError. */
+/** Throws StartError, which says that the file has only single objects. */
 export function refuseObjects(objects: DatabaseCircumstances["objects"], file: string): never {
   printErrors(
     objects.map(

@@ -69,7 +69,7 @@ interface Order {
 /** What is to be done with each member. */
 class Plan {
   readonly bad: { line: number; name: string; reason: string }[] = [];
-  /** Members that are left out without being a mistake. */
+  /** Single objects. They are left out, and are not a mistake. */
   readonly objects: { line: number; name: string }[] = [];
   readonly #steps: Step[] = [];
   readonly #config: Config;
@@ -85,7 +85,7 @@ class Plan {
     }
   }
 
-  /** Whether the file is something else than a database, as far as one can see. */
+  /** Whether the file has single objects and nothing else, so it is probably not a database. */
   get hasObjectsOnly(): boolean {
     return this.objects.length > 0 && this.bad.length === 0 && this.#steps.length === 0;
   }

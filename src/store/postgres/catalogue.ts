@@ -33,7 +33,7 @@ export const catalogueSql = `${everything} order by number`;
 export const servedCatalogueSql = `${everything}
   where to_regclass('${copyingTable}') is null order by number`;
 
-/** The names of what `servedCatalogueSql` gives. */
+/** Reads only the names of the collections that `servedCatalogueSql` reads. */
 export const servedNamesSql = `
   select name from holdfast_collections where to_regclass('${copyingTable}') is null`;
 

@@ -5,7 +5,7 @@ import type { Outcome, Statement } from "./connections.ts";
 
 const names = secretNames.map((name) => `'${name}'`).join(", ");
 
-/** Draws the secret of a database that has none yet. */
+/** Makes a secret for a database that has none yet. */
 export function addSecret(): Statement {
   return {
     sql: `insert into holdfast_meta select * from unnest($1::text[], $2::bigint[]) on conflict do nothing`,
@@ -13,7 +13,7 @@ export function addSecret(): Statement {
   };
 }
 
-/** The parts of the secret; none where the database has none yet. */
+/** The parts of the secret; empty if the database has none yet. */
 export async function readSecret(
   run: (statement: Statement) => Promise<Pick<Outcome, "rows">>,
 ): Promise<readonly number[]> {
@@ -23,7 +23,7 @@ export async function readSecret(
   return rows.map(([value]) => Number(value));
 }
 
-/** Puts the secret of another store in the place of this one's. */
+/** Replaces the secret with that of another store. */
 export function replaceSecret(parts: readonly number[]): Statement {
   return {
     sql: `update holdfast_meta set value = part.value

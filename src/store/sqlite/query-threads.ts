@@ -26,7 +26,7 @@ export interface QueryRequest {
   cancelled: SharedArrayBuffer;
 }
 
-/** What a thread says: first that it can be asked, and then an answer to each request. */
+/** A message of a thread: first that it is ready, then an answer to each request. */
 export type ThreadMessage = { kind: "ready" } | QueryAnswer;
 
 /** What a thread answers. */
@@ -39,7 +39,7 @@ export type QueryAnswer =
 /** How the threads are run. */
 export interface QueryThreadsOptions {
   path: string;
-  /** How long a list may take, its wait for a thread included, but not the start of its own. */
+  /** The most time for a list, in milliseconds. It includes the wait for a free thread, not the start of a new one. */
   maxMs: number;
   /** Gives the error for one that SQLite had. */
   toError(answer: QueryAnswer & { kind: "failed" }): unknown;
@@ -121,7 +121,7 @@ export class QueryThreads {
     else clearTimeout(job.timer);
   }
 
-  /** A thread has started; its job's time begins now, unless nobody waits for that any more. */
+  /** Called when a thread is ready. The time of its job begins now, unless the job was cancelled. */
   #begin(thread: Thread): void {
     thread.isReady = true;
     const { job } = thread;

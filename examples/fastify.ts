@@ -1,4 +1,4 @@
-/** A Fastify application with its own routes, and with collections. Run: npx node examples/fastify.ts */
+/** A Fastify application with its own routes and with collections. Run: npx node examples/fastify.ts */
 import { fastify } from "fastify";
 import { defineConfig, holdfast } from "holdfast";
 

@@ -1,10 +1,10 @@
 /**
- * The last part of `npm ci` and `npm install` in the clone. It links Node 26, which npm leaves out for packages of a workspace,
- * and builds what projects that install the clone import. Plain JavaScript, since the Node that npm runs on may be older.
+ * The last step of `npm ci` and `npm install` in the clone. It links Node 26, which npm does not do in a workspace, and
+ * builds the packages that other projects install. This file is JavaScript because the Node that runs npm may be old.
  */
 import { execSync } from "node:child_process";
 
-/** All output goes to standard error: what npm itself writes to standard output stays readable. */
+/** Runs a command. Its output goes to standard error, so that standard output has only what npm writes. */
 const run = (command) => execSync(command, { stdio: ["ignore", 2, 2] });
 
 run("npm rebuild --silent --ignore-scripts");

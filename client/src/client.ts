@@ -13,14 +13,14 @@ export type Client<C extends ConfigurationTypes> = {
     plan: (collections: BatchCollections<C>) => O,
     options?: CallOptions,
   ): Promise<Results<O>>;
-  /** The collections that the caller may list, sorted by name: also those that the configuration's type does not know. */
+  /** The collections that the caller may list, sorted by name, with those that are not in the type of the configuration. */
   $collections(options?: CallOptions): Promise<readonly CollectionLink[]>;
 };
 
-/** A collection as the service lists it. */
+/** A collection in the service's list. */
 export interface CollectionLink {
   readonly name: string;
-  /** Its path at the service. */
+  /** The path of the collection. */
   readonly href: string;
 }
 

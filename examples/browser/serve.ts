@@ -8,7 +8,7 @@ const page = "/examples/browser/";
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript" };
 
 const server = createServer(async ({ url = "/" }, response) => {
-  const { pathname } = new URL(url, "http://localhost"); // without "..": it cannot lead out of the clone
+  const { pathname } = new URL(url, "http://localhost"); // URL removes "..", so the path stays in the clone
   const path = pathname === page ? `${page}index.html` : pathname;
   const isServed = path.startsWith(page) || path.startsWith("/client/dist/");
   const content = isServed ? await readFile(new URL(`.${path}`, clone)).catch(() => undefined) : undefined;

@@ -1,4 +1,4 @@
-/** Imports the cities and countries if they are not there yet, and serves them. Run: npm run demo */
+/** Imports the cities and countries on the first start, and serves them. Run: npm run demo */
 import { readFileSync } from "node:fs";
 import { access, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ const inputs = {
   countries: resolve("world-countries/countries.json"),
 };
 
-/** The requests of the README, at the address where the service listens. */
+/** The requests of the README, with the address of the service. */
 function thingsToTry(base: string): string {
   const readme = readFileSync(inThisFolder("README.md"), "utf8");
   const [, requests = ""] = /^```sh\n(.+?)^```$/ms.exec(readme) ?? [];

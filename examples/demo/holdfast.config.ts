@@ -1,4 +1,4 @@
-/** Real data, held to schemas that say what it is: every city and country fits, and nothing else does. Run: npm run demo */
+/** Real data with schemas that describe it closely: every city and country fits. Run: npm run demo */
 import { defineConfig } from "holdfast";
 
 const countryCode = { type: "string", pattern: "^[A-Z]{2}$" };
@@ -31,7 +31,7 @@ const demonym = { type: "object", required: ["f", "m"], properties: { f: shortTe
 export default defineConfig({
   collections: {
     cities: {
-      // Each attribute by itself, and what is asked for together. An index serves one direction of a sort.
+      // Each attribute alone, and attributes that requests combine. An index serves one direction of a sort.
       indexes: [
         "name",
         "-name",
@@ -59,7 +59,7 @@ export default defineConfig({
       },
     },
     countries: {
-      // 250 resources are read in a few milliseconds: their lists need no index.
+      // Reading all 250 resources takes a few milliseconds, so their lists need no index.
       search: ["name.common", "name.official", "capital", "altSpellings"],
       schema: {
         type: "object",

@@ -123,7 +123,7 @@ function readRule(declared: unknown, at: string): Partial<AttributeRule> {
   return Object.assign({}, ...members.map((member) => member())) as Partial<AttributeRule>;
 }
 
-function readTruth(declared: unknown, at: string): boolean {
+function readBoolean(declared: unknown, at: string): boolean {
   if (typeof declared === "boolean") return declared;
   throw new StartError(`${at} must be true or false, and is ${shown(declared)}.`);
 }
@@ -136,8 +136,8 @@ function readRoles(declared: unknown, at: string): readonly string[] {
 }
 
 const readers = [
-  ["readOnly", readTruth],
-  ["writeOnly", readTruth],
+  ["readOnly", readBoolean],
+  ["writeOnly", readBoolean],
   ["roles", readRoles],
 ] as const;
 

@@ -77,8 +77,8 @@ export async function readCollection(
 
   faults.read([], () => requireName(name));
   const idKind = part("id", readIdKind);
-  const requirePreconditions = part("requirePreconditions", readTruth);
-  const timestamps = part("timestamps", readTruth);
+  const requirePreconditions = part("requirePreconditions", readBoolean);
+  const timestamps = part("timestamps", readBoolean);
   const schema = await faults.wait(["schema"], () => schemaOf(declaration.schema, `${at}.schema`));
   const described = faults.read([], () => ({
     ...openCollection(name),
@@ -174,7 +174,7 @@ function readIdKind(declared: unknown, at: string): IdKind {
   throw new StartError(`${at} must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`);
 }
 
-function readTruth(declared: unknown, at: string): boolean {
+function readBoolean(declared: unknown, at: string): boolean {
   if (declared === undefined) return false;
   if (typeof declared === "boolean") return declared;
   throw new StartError(`${at} must be true or false, and is ${shown(declared)}.`);

@@ -35,7 +35,7 @@ export async function readCollections(
       }),
     ),
   );
-  faults.read([], () => requireAsked(content, declared()));
+  faults.read([], () => requireAuth(content, declared()));
   return () => ({
     collections: new Map(readings().map(([name, { whole }]) => [name, whole()])),
     rules: new Map(readings().map(([name, { rules }]) => [name, rules()])),
@@ -73,10 +73,10 @@ async function readOne(
 }
 
 /** Throws StartError for the first option about callers, if there is no `auth`. */
-function requireAsked({ auth }: FileContent, declarations: Declarations): void {
+function requireAuth({ auth }: FileContent, declarations: Declarations): void {
   if (auth !== undefined) return;
   for (const name of Object.keys(declarations)) {
-    const option = aboutCallers(declarations[name]);
+    const option = optionAboutCallers(declarations[name]);
     if (option === undefined) continue;
     const path = ["collections", name, ...option];
     const text = `${path.join(".")}: this needs "auth". Without it, the service does not know who calls, and everyone may do everything.`;
@@ -85,7 +85,7 @@ function requireAsked({ auth }: FileContent, declarations: Declarations): void {
 }
 
 /** The path of the first option about callers in a declaration, which may be unchecked. */
-function aboutCallers(declaration: unknown): readonly string[] | undefined {
+function optionAboutCallers(declaration: unknown): readonly string[] | undefined {
   if (!isObject(declaration)) return undefined;
   const { access, attributes, defaults } = declaration;
   if (access !== undefined) return ["access"];

@@ -101,8 +101,8 @@ async function replay(
 }
 
 /**
- * The callers who may see what is in an answer, as a tag: one principal while its rights stay the same, or everyone at one
- * address who sends no credential.
+ * A tag for the callers who may see the content of an answer: one principal while its rights stay the same, or all callers
+ * without a credential at one address.
  */
 function audienceOf({ access, tags }: Service, { principal, client }: HttpRequest): string {
   const rights = access?.rights(principal) ?? null;

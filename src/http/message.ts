@@ -48,11 +48,11 @@ export interface HttpResponse {
   body: string | StreamedBody | undefined;
 }
 
-/** Content that is made while it is sent, as fast as its client reads. */
+/** Content that is made while it is sent, as fast as the client reads it. */
 export interface StreamedBody {
   /** Pieces of text; each takes milliseconds to make. */
   pieces: Iterable<string>;
-  /** The memory that it needs until it is sent, in bytes. */
+  /** The memory that the content needs until it is sent, in bytes. */
   heldBytes: number;
 }
 
@@ -69,13 +69,13 @@ export const jsonType = "application/json; charset=utf-8";
 /** A client may use what it kept after asking whether it still holds. */
 export const revalidate = "no-cache";
 
-/** The content of an answer that is never streamed, such as that of a write. */
+/** The content of an answer as text. The answer must not be streamed; that of a write never is. */
 export function textOf({ body }: HttpResponse): string | undefined {
   if (typeof body === "object") throw new Error("Streamed content has no text.");
   return body;
 }
 
-/** An answer whose content is made while it is sent. Its length is not known before, and HEAD may leave it out (RFC 9110 §9.3.2). */
+/** An answer whose content is made while it is sent. Its length is unknown, and may be left out of HEAD (RFC 9110 §9.3.2). */
 export function withStream(
   request: HttpRequest,
   body: StreamedBody,

@@ -33,7 +33,7 @@ interface Target {
 
 /** A parsed request. */
 export type Operation =
-  /** `path` is one outside the prefix. */
+  /** `path` is set for a path outside the prefix. */
   | { kind: "nothing"; path?: string | undefined }
   /** The page that a browser gets at the root. */
   | { kind: "front page" }
@@ -87,7 +87,7 @@ function nothingOf(
   return { kind: "front page" };
 }
 
-/** Where the prefix is the root, it has both the list and the page. */
+/** If the prefix is the root, it has both the list and the page. */
 function collectionsOf(
   service: Service,
   { query }: Route & { kind: "collections" },

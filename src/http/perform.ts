@@ -68,13 +68,13 @@ async function readDocument(service: Service, name: string, request: HttpRequest
   return document === undefined ? absence(service, `/${name}`, request) : { kind: "document", document };
 }
 
-/** The answer to a path where nothing is: a page for a browser outside the prefix, no content for others. */
+/** The answer for an unknown path: a page for a browser outside the prefix, otherwise no content. */
 function absence(service: Service, path: string | undefined, request: HttpRequest): Result | Promise<Result> {
   const isOutside = path !== undefined && service.settings.prefix !== "";
   return isOutside && mayHavePage(service, request) ? absentPage(service, path) : absent;
 }
 
-// The pages are loaded when a browser asks for one, as the descriptions are.
+// The pages, like the descriptions, are loaded on first use.
 
 async function frontPage(service: Service, request: HttpRequest): Promise<Result> {
   const { frontPageOf } = await import("./routes/front-page.ts");

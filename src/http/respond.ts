@@ -66,7 +66,7 @@ export function addCommonHeaders(service: Service, request: HttpRequest, { heade
   if (service.isDraining()) headers.connection = "close";
 }
 
-/** What of a request any answer may depend on; not on Origin where all origins are let in. */
+/** The header fields that an answer may depend on. If all origins are allowed, Origin is not among them. */
 function varyOf({ authenticate, settings }: Service): string {
   const onCaller = authenticate === undefined ? "" : ", Authorization";
   const onOrigin = settings.corsOrigins.includes("*") ? "" : ", Origin";

@@ -7,7 +7,7 @@ import type { ListResult } from "./lists/lists.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Document } from "./routes/documents.ts";
 
-/** A change as its caller sees it: `principal` may be left out, and `group` is a name that says no more than that it is the same. */
+/** A change as the caller sees it: `principal` may be left out, and `group` is a name that hides the number. */
 export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
   principal: string | undefined;
   group: string | undefined;

@@ -7,11 +7,11 @@ import { findCollection, type Service } from "./service.ts";
 
 /** What a request target addresses. `query` is the raw query string without `?`. */
 export type Route =
-  /** `outside` is the target of a path outside the prefix, which a browser may get a page for. */
+  /** `outside` is set if the path is outside the prefix: then a browser gets a page. */
   | { kind: "nothing"; outside?: { path: string; query: string } }
   /** `OPTIONS *`: the service as a whole. */
   | { kind: "service" }
-  /** The prefix itself, where the collections are listed. */
+  /** The prefix itself, with the list of collections. */
   | { kind: "collections"; query: string }
   | { kind: "collection"; collection: Collection; path: string; query: string }
   /** `path` is the collection's; `resourcePath` makes the resource's of it. */
@@ -115,7 +115,7 @@ function requireOwnHost(service: Service, request: HttpRequest): void {
   );
 }
 
-/** The host, and the port where there is one, that the request is for. `findRoute` has checked its form. */
+/** The host of the request, with its port if there is one. `findRoute` has checked its form. */
 export function hostOf({ target, headers }: HttpRequest): string {
   return authorityOf(target) ?? headers.host ?? "";
 }

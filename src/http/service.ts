@@ -21,7 +21,7 @@ export interface Service {
   /** Whether collections that nobody declared spring into being. */
   openCollections: boolean;
   settings: HttpSettings;
-  /** Whether it is a part of another application, which then has all paths outside the prefix. */
+  /** Whether it is part of another application. Then the paths outside the prefix belong to the application. */
   isEmbedded: boolean;
   /** Whether it refuses all writes. */
   readOnly: boolean;
@@ -47,7 +47,7 @@ export interface Service {
   hasBegun: () => boolean;
   /** Whether a Host field's value names this service. */
   isOwnHost: (host: string) => boolean;
-  /** What callers get in place of what they may not know. */
+  /** Makes the texts that callers get instead of values that they may not know. */
   tags: Tags;
   /** Tells list ETags of differently configured services apart. */
   configurationHash: string;

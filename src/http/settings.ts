@@ -17,7 +17,7 @@ export interface HttpSettings {
   requireTls: boolean;
   /** How many requests one caller may make; `undefined` for any number. @default undefined */
   rate: Rate | undefined;
-  /** Whether the changes of a resource name their principals to everyone who may read it. @default false */
+  /** Whether everyone who may read a resource sees who made its changes. @default false */
   showPrincipal: boolean;
   /** Whether the service describes itself. @default true */
   docs: boolean;

@@ -52,13 +52,13 @@ export interface Guard {
   visible: Decision;
   /** Whether a resource of this text is there for the caller. */
   sees(text: string): boolean;
-  /** Whether the caller may do this with a resource of this text. */
+  /** Whether the caller may do this with a resource whose JSON is `text`. */
   may(action: Action, text: string): boolean;
-  /** Whether the caller may read nothing here, by the scopes of the credential, although there are resources to change. */
+  /** Whether the caller may read no resource of the collection, as with a scope for writing only. */
   isBlind: boolean;
   /** A resource as far as the caller may be told. */
   told(stored: Stored): Stored;
-  /** The validators of what the caller sees of a resource. */
+  /** The validators of the caller's view of a resource. */
   validators(stored: Stored): Validators;
   /** Which resources a list has. */
   listed: Decision;
@@ -164,7 +164,7 @@ export async function seesLast(guard: Guard, store: Store, key: Key): Promise<bo
   return last !== undefined && guard.sees(last.text);
 }
 
-/** The resource as it is, or as it was when it was deleted; `undefined` where nothing is known of it. */
+/** The current state of a resource, or its last state if it is deleted; `undefined` if neither is known. */
 export async function lastState(store: Store, key: Key): Promise<Stored | undefined> {
   const current = await store.read(key);
   if (current !== undefined) return current;

@@ -92,7 +92,7 @@ function mayRestore(
   const guard = guardOf(service, collection, request);
   const last = "current" in state ? state.current : state.last;
   if (last === undefined || !guard.sees(last.text)) return false;
-  // To bring back what was deleted undoes the delete, so it needs the same right.
+  // Restoring a deleted resource undoes the delete, so it needs the same right.
   guard.require("current" in state ? "update" : "delete", last.text);
   return true;
 }
@@ -159,7 +159,7 @@ async function putBack(
   }
 }
 
-/** Who may not read is not told what of an earlier version does not fit. */
+/** Like `decideReplace`, but does not tell a caller who may not read why an earlier version does not fit. */
 function decideAgain(operation: Restore, content: Record<string, unknown>, moment: Moment): string {
   try {
     return decideReplace(operation, content, moment);
@@ -183,7 +183,7 @@ function toldProblem(error: unknown, { sight }: Collection): unknown {
   return isTold ? error : unknownReason(error);
 }
 
-/** The same problem without what it is about. */
+/** The same problem without its violations, which name content. */
 function unknownReason(error: unknown): unknown {
   if (!(error instanceof Problem) || error.violations.length === 0) return error;
   return new Problem(

@@ -2,15 +2,15 @@
 import type { CastReturnObject } from "csv-stringify";
 import { stringify } from "csv-stringify/sync";
 
-/** A resource as a table takes it. */
+/** A resource as an object. */
 type Resource = Readonly<Record<string, unknown>>;
 
-/** The resource in a JSON text of the store. */
+/** Parses a resource of the store. */
 export function parseResource(text: string): Resource {
-  return JSON.parse(text) as Resource; // only objects are stored
+  return JSON.parse(text) as Resource; // the store has only objects
 }
 
-/** The columns of a table: `id` first, the others in the order in which they were added. */
+/** The columns of a table: `id` first, then the others in the order in which they are added. */
 export class Columns {
   readonly #names: Set<string>;
 
@@ -32,10 +32,10 @@ export class Columns {
   }
 }
 
-/** One piece has at most about this many cells, and about this many characters of JSON text: both take milliseconds. */
+/** The most cells, and the most characters of JSON text, in one piece (roughly). Both take milliseconds. */
 const pieceSize = { cells: 5_000, characters: 65_536 };
 
-/** The lines of resources, given as JSON texts, in pieces that each take milliseconds. Attributes without a column are left out. */
+/** The lines of resources, in pieces that each take milliseconds. `texts` are JSON. Leaves out attributes without a column. */
 export function* csvPieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
   const maxRows = Math.max(1, Math.floor(pieceSize.cells / columns.length));
   let rows: Resource[] = [];
@@ -51,7 +51,7 @@ export function* csvPieces(columns: readonly string[], texts: readonly string[])
   if (rows.length > 0) yield csvRows(columns, rows);
 }
 
-/** A table with these columns, its header first. */
+/** A table with these columns. Its header comes first. */
 export function* tablePieces(columns: readonly string[], texts: readonly string[]): Generator<string> {
   yield csvHeader(columns);
   yield* csvPieces(columns, texts);
@@ -71,8 +71,8 @@ function csvRows(columns: readonly string[], resources: readonly Resource[]): st
 }
 
 /**
- * A spreadsheet runs a cell with this beginning as a formula, even a quoted one, and any writer may have put it there.
- * An apostrophe before it makes it text (https://owasp.org/www-community/attacks/CSV_Injection). A text with
+ * The beginning of a cell that a spreadsheet runs as a formula, even in quotes. Anyone who may write can put it there. An
+ * apostrophe before it makes the cell text (https://owasp.org/www-community/attacks/CSV_Injection). A text that has
  * apostrophes before such a character gets one more, so that `withoutGuard` always finds the original.
  */
 const formula = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
@@ -82,10 +82,10 @@ export function withoutGuard(cell: string): string {
   return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
 }
 
-/** Texts that would read as another value of JSON. */
+/** Texts that a reader would take for another JSON value. */
 const ambiguous = /^(?:null|true|false|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)$/;
 
-/** A text, in quotes where it would otherwise read as another value or as none at all. */
+/** A text as a cell, in quotes if a reader would otherwise take it for another value or for none. */
 function textCell(text: string): string | CastReturnObject {
   if (text === "") return { value: text, quoted_empty: true };
   if (formula.test(text)) return `'${text}`;

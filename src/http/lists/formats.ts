@@ -1,6 +1,6 @@
-/** The formats of a list other than a JSON array, for programs that read line by line, and for tables. */
+/** The formats of a list other than a JSON array: NDJSON and CSV. */
 
-/** The formats by the media type that Accept names, with the Content-Type of the answer. */
+/** The Content-Type of each format, by the media type in Accept. */
 export const formats = {
   "application/x-ndjson": { contentType: "application/x-ndjson; charset=utf-8" },
   "text/csv": { contentType: "text/csv; charset=utf-8; header=present" },
@@ -9,7 +9,7 @@ export const formats = {
 /** The media type of a format. */
 export type ListFormat = keyof typeof formats;
 
-/** A line for each JSON text. */
+/** NDJSON: a line for each JSON text. */
 export function ndjson(texts: readonly string[]): string {
   return texts.map((text) => `${text}\n`).join("");
 }

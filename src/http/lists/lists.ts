@@ -18,7 +18,7 @@ import { textsOf } from "./texts.ts";
 export type ListResult =
   /** `location` is the URL at which GET gives what a QUERY asked for. */
   | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the page's resources as they go out; `table` is the answer's content where that is CSV. */
+  /** `texts` are the resources of the page, as they are sent; `table` is the content of the answer if it is CSV. */
   | {
       kind: "page";
       page: Page;

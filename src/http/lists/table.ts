@@ -1,4 +1,4 @@
-/** A page as a table: its columns are found first, since the header names them, and its lines are made while they are sent. */
+/** Makes a table of a page: first finds the columns, since the header names them; then makes the lines while they are sent. */
 import { Problem } from "../../errors.ts";
 import type { HttpRequest, StreamedBody } from "../message.ts";
 import { isBeyond, noRoomForAnswer } from "../wire/budget.ts";
@@ -6,15 +6,15 @@ import { createPauses } from "../wire/turns.ts";
 import { Columns, parseResource, tablePieces } from "./csv.ts";
 
 /**
- * The cells of one table. Each costs time and at least one byte, even an empty one, and their number is that of the
- * resources times that of all their different attributes: it may be a thousand times the text of the page.
+ * The most cells of one table. Even an empty cell costs time and at least one byte. Their number is the number of
+ * resources times the number of their different attributes, so a table may be a thousand times as long as its page.
  */
 export const maxCells = 200_000;
 
 /**
- * The content of a page's table. The columns are `id` and then `fields`; without fields, every attribute that one of
- * the resources has, in the order of appearance. Throws INVALID_PARAMETER for a table of more than `maxCells`, and
- * UNAVAILABLE while too much is held for others.
+ * The content of a page's table. The columns are `id` and then `fields`; without fields, all attributes of the resources,
+ * in the order of appearance. Throws INVALID_PARAMETER if the table has more than `maxCells` cells, and UNAVAILABLE while
+ * other requests hold too much memory.
  */
 export async function tableOf(
   texts: readonly string[],
@@ -40,7 +40,7 @@ async function findColumns(texts: readonly string[], { content }: HttpRequest): 
     columns.add(parseResource(text));
     requireFewCells(columns, texts);
     await pause(text.length);
-    if (content.socket.destroyed) break; // nobody reads the answer
+    if (content.socket.destroyed) break; // the client has gone
   }
   return columns;
 }

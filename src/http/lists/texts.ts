@@ -1,4 +1,4 @@
-/** The resources of a page as they go out: only the attributes that the caller asks for and may see. */
+/** The resources of a page as they are sent: only the attributes that the caller requests and may see. */
 import { hidesAny, toldText } from "../../collection/sight.ts";
 import { pickFields } from "../../query/fields.ts";
 import type { Page } from "../../store/page.ts";

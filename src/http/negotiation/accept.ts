@@ -33,7 +33,7 @@ export function contentTypeOf(type: ListType): string {
   return type === "application/json" ? jsonType : formats[type].contentType;
 }
 
-/** Whether Accept names HTML, as browsers do. A range that merely includes HTML does not count. */
+/** Whether Accept names `text/html`, as in the requests of browsers. A range that includes it does not count. */
 export function namesHtml({ headers }: HttpRequest): boolean {
   return namesType(headers.accept, "text/html");
 }

@@ -24,7 +24,7 @@ const contentTypes = {
 
 const withCurl = "with curl, use --json instead of -d or -F, or add -H 'Content-Type: application/json'";
 
-/** What to do about the types that clients send when nobody has named one. */
+/** Advice about the types that clients send by default. */
 const adviceByType: Readonly<Record<string, string>> = {
   "application/x-www-form-urlencoded": `HTML forms and "curl -d" send this type. Send the attributes as a JSON object: ${withCurl}.`,
   "multipart/form-data": `HTML forms with files and "curl -F" send this type. Send the attributes as a JSON object: ${withCurl}.`,

@@ -59,7 +59,7 @@ function qualityOf(type: string, ranges: readonly AcceptRange[]): number {
   return found.find((each) => each !== undefined)?.quality ?? 0;
 }
 
-/** Whether an Accept value names this media type itself (in lower case), and not only a range that includes it. */
+/** Whether an Accept value names this media type (in lower case). A range that includes it does not count. */
 export function namesType(accept: string | undefined, type: string): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(type)) return false;
   return acceptRanges(accept).some(({ range, quality }) => quality > 0 && range === type);

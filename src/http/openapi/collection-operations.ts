@@ -55,7 +55,7 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
   }),
 };
 
-/** Where the path names the collection, it may be a name that no collection can have. */
+/** 404, if the collection is a parameter of the path: the name may be one that no collection can have. */
 function unknown({ path }: About): number[] {
   return path.length > 0 ? [404] : [];
 }

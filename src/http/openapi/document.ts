@@ -129,7 +129,7 @@ function collectionPaths(about: About): Record<string, Part> {
   };
 }
 
-/** The list of collections, the batch, and what is outside the prefix. */
+/** The paths of the list of collections and of the batch, and the paths outside the prefix. */
 function servicePaths(described: Described): Record<string, Part> {
   const told = Object.entries(documentOperations).filter(
     ([path]) => described.settings.docs || !descriptionPaths.includes(path),

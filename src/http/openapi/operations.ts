@@ -24,7 +24,7 @@ export interface OperationPlan {
   requestBody?: Part;
   /** Whether requests take nothing from the quota of whoever calls. */
   isFree?: boolean;
-  /** Whether a credential that holds is always enough. */
+  /** Whether every valid credential is enough. */
   isNeverForbidden?: boolean;
   /** The answers when all goes well. */
   answers: Readonly<Record<number, Part>>;

@@ -1,9 +1,9 @@
-/** The operations of the prefix itself, which lists the collections, and of the root, where a browser gets a page. */
+/** The operations of two paths: the prefix, with the list of collections, and the root, with the start page. */
 import { type Described, type Part, ref } from "./described.ts";
 import { answer, json, type OperationPlan, operationPart } from "./operations.ts";
 import { serviceTag } from "./service-operations.ts";
 
-/** The path items of both. Where the prefix is the root, there is one path with both. */
+/** The path items of prefix and root. If the prefix is the root, one path has both. */
 export function rootPaths(described: Described): Record<string, Part> {
   const { prefix } = described.settings;
   const list = { get: operationPart(listCollections(described), described) };

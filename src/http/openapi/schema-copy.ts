@@ -75,8 +75,8 @@ function movedTo(
 }
 
 /**
- * The forms of a date are fewer here than the formats of these names have elsewhere, and "date-value" says nothing to other
- * readers: its types are published beside it.
+ * Describes a format of dates. These formats allow fewer forms here than elsewhere. "date-value" is unknown elsewhere, so
+ * its types are published too.
  */
 function describeDate(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
@@ -85,7 +85,7 @@ function describeDate(schema: Schema): void {
   if (schema.format === "date-value") schema.type = dateTypes(schema.type);
 }
 
-/** A date value is a text or a whole number, whatever else the declared types would allow. */
+/** The declared types that a date value can have: it is a text or a whole number. */
 function dateTypes(declared: unknown): readonly string[] {
   const types = declared === undefined ? ["string", "integer"] : [declared].flat();
   const found = ["string", "integer"].filter(

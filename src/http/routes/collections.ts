@@ -1,10 +1,10 @@
-/** The list of collections, which is at the prefix itself. */
+/** The list of collections, at the prefix. */
 import { collectionName } from "../../collection/collection.ts";
 import { type HttpRequest, jsonType } from "../message.ts";
 import type { Service } from "../service.ts";
 import { type Document, serviceDescription } from "./documents.ts";
 
-/** The names of the collections that the caller may list, sorted: the declared ones, and in open mode all that exist. */
+/** The sorted names of the collections that the caller may list: all declared ones, and in open mode all that exist. */
 export async function listedNames(
   service: Service,
   { principal }: Pick<HttpRequest, "principal">,

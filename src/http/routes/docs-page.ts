@@ -33,7 +33,7 @@ export async function docsFile(name: string): Promise<Document | undefined> {
   return body === undefined ? undefined : { ...page(body, type), headers: { "cache-control": kept } };
 }
 
-/** The page's links are relative, so it has one address. This one is relative as well: a proxy may have put a path before it. */
+/** Redirects to the page's only address, since its links are relative. This one is relative too, for proxies that add a path. */
 const toPage: Document = {
   status: 308,
   type: "text/plain; charset=utf-8",

@@ -14,7 +14,7 @@ export interface Document {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** The value of `Link` that says where the interface is described (RFC 8631). */
+/** The value of `Link` that leads to the OpenAPI document (RFC 8631). */
 export const serviceDescription = '</openapi.json>; rel="service-desc"';
 
 /** The document of this name (a path without its first slash); `undefined` if there is none. */

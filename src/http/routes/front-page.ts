@@ -1,4 +1,4 @@
-/** What a browser gets at the root, and where nothing is: what this is and where to go, until there is more to see. */
+/** The pages that a browser gets at the root and at unknown paths. They say what the service is, and link to the rest. */
 import { isEncrypted } from "../caller/admit.ts";
 import type { HttpRequest } from "../message.ts";
 import { hostOf } from "../route.ts";
@@ -18,7 +18,7 @@ export async function frontPageOf(service: Service, request: HttpRequest): Promi
     title: "Holdfast",
     main: `${heading("Holdfast")}
 <p class="lead">This is a resource server. It keeps resources in collections, and every collection has a JSON interface over HTTP.</p>
-${waysOn(service, "./")}
+${linksPart(service, "./")}
 <h2>Collections</h2>
 ${namesPart(service, names)}
 <h2>From a terminal</h2>
@@ -26,9 +26,9 @@ ${namesPart(service, names)}
   });
 }
 
-/** The page of a path where nothing is. */
+/** The page for an unknown path, with status 404. */
 export function absentPageOf(service: Service, path: string): Document {
-  // Relative, as on the other pages, so that a proxy may put the service below a path of its own.
+  // All links are relative, so that they work behind a proxy that adds a path.
   const root = "../".repeat(path.split("/").length - 2) || "./";
   return htmlPage({
     status: 404,
@@ -36,7 +36,7 @@ export function absentPageOf(service: Service, path: string): Document {
     main: `${heading("Nothing is here")}
 <p class="lead">This service has nothing at <code>${escapeHtml(shortened(path))}</code>.</p>
 <p>The collections are below <code>${service.settings.prefix}</code>.</p>
-${waysOn(service, root, [root, "Start page", "What this service is and where to go."])}`,
+${linksPart(service, root, [root, "Start page", "What this service is and where to go."])}`,
   });
 }
 
@@ -44,17 +44,17 @@ function heading(text: string): string {
   return `<header>${logo}<h1>${text}</h1></header>`;
 }
 
-/** Address, name and description of what a link leads to. */
-type Way = readonly [href: string, name: string, description: string];
+/** A link, with a name and a description. */
+type Link = readonly [href: string, name: string, description: string];
 
-/** Links to what there is. Where the prefix is the root, a browser at it gets the page and not the list. */
-function waysOn({ settings: { docs, prefix } }: Service, root: string, ...first: Way[]): string {
-  const ways: Way[] = [...first];
-  if (docs) ways.push([`${root}docs`, "Try requests", "Read about the interface, and send requests."]);
+/** Links to the parts of the service. If the prefix is the root, there is none to the list: a browser gets this page there. */
+function linksPart({ settings: { docs, prefix } }: Service, root: string, ...first: Link[]): string {
+  const links: Link[] = [...first];
+  if (docs) links.push([`${root}docs`, "Try requests", "Read about the interface, and send requests."]);
   if (prefix !== "")
-    ways.push([`${root}${prefix.slice(1)}`, "Collections", "The list of collections, as JSON."]);
-  if (docs) ways.push([`${root}openapi.json`, "OpenAPI", "The description of the interface, for tools."]);
-  const items = ways.map(
+    links.push([`${root}${prefix.slice(1)}`, "Collections", "The list of collections, as JSON."]);
+  if (docs) links.push([`${root}openapi.json`, "OpenAPI", "The description of the interface, for tools."]);
+  const items = links.map(
     ([href, name, description]) =>
       `<li><a href="${href}"><strong>${name}</strong><span>${description}</span></a></li>`,
   );
@@ -81,7 +81,7 @@ function namesPart(service: Service, names: readonly string[]): string {
   return notes.length === 0 ? list : `${list}<p>${notes.join(" ")}</p>`;
 }
 
-/** One line for a shell that works as it stands, but for the credential where one is needed. */
+/** A command that works when it is copied; if it needs a credential, the reader must fill it in. */
 function example(service: Service, request: HttpRequest, name: string | undefined): string {
   const { access, openCollections, readOnly, settings } = service;
   const base = `${originOf(service, request)}${settings.prefix}`;
@@ -91,7 +91,7 @@ function example(service: Service, request: HttpRequest, name: string | undefine
   return `curl -i ${base}/topics -H 'Content-Type: application/json' -d '{"title":"Hello"}'`;
 }
 
-/** Where the browser found the service. A host that was checked has no character that means something to a shell. */
+/** The origin in the browser's address. It is safe in a shell: a checked host has no special characters. */
 function originOf({ settings }: Service, request: HttpRequest): string {
   return `${isEncrypted(settings, request) ? "https" : "http"}://${hostOf(request)}`;
 }

@@ -1,12 +1,12 @@
-/** The frame of the service's own pages: one file each, without scripts and without anything from elsewhere. */
+/** The frame of the service's own pages: each is one file, has no scripts, and loads nothing from elsewhere. */
 import { hash } from "node:crypto";
 import type { Document } from "./documents.ts";
 
-/** What a page shows. */
+/** The content of a page. */
 export interface PageContent {
   status: number;
   title: string;
-  /** HTML. What comes from a request must be escaped in it. */
+  /** HTML. Text from a request must be escaped. */
   main: string;
 }
 
@@ -35,7 +35,7 @@ ${main}
   };
 }
 
-/** Text as it stands in HTML, also within an attribute in quotes. */
+/** Escapes text for HTML, also for an attribute in quotes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -71,5 +71,5 @@ p code{padding:.1em .35em;background:var(--code);border-radius:.3em;color:var(--
 pre{margin:0;padding:.9rem 1.1rem;background:var(--code);border:1px solid var(--line);border-radius:.7rem;white-space:pre-wrap}
 `;
 
-/** The page has its own style and icon, and loads nothing else. It stands in place of the policy of other answers. */
+/** Allows only the page's own style and icon. It replaces the policy of other answers. */
 const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -36,7 +36,7 @@ export interface AppOptions {
   bounds?: Partial<WireBounds> | undefined;
 }
 
-/** What all connections together may take, and how long a client may leave its answer unread. */
+/** The limits of all connections together, and how long a client may leave its answer unread. */
 export interface WireBounds extends StallBounds {
   /** Connections; further ones are closed at once. @default 10000 */
   maxConnections: number;

@@ -40,7 +40,7 @@ export function isBeyond({ max, held }: Budget, bytes: number, own = 0): boolean
   return bytes > smallBytes && held - own >= max;
 }
 
-/** Whether requests of others are refused, since as many bytes are held, or as many requests under way, as may be. */
+/** Whether all the memory or all the places are in use, so that requests of others are refused. */
 export function isUsedUp(budget: Budget): boolean {
   return budget.held >= budget.max || isFull(budget);
 }

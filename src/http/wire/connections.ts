@@ -47,7 +47,7 @@ export function inOrder(connection: Connection, work: Work): void {
   } else if (waiting !== noneTaken) wait(connection, waiting, work);
 }
 
-/** Whether a request of this connection is under way. */
+/** Whether the service works on a request of this connection. */
 export function isAtWork({ [waitingRequests]: waiting }: Connection): boolean {
   return waiting !== undefined && waiting !== noneTaken;
 }

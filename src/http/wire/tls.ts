@@ -19,8 +19,8 @@ export interface KeyPair {
 }
 
 /**
- * Reads certificate and key. Throws StartError with everything that is wrong: for files that cannot be read or are not what they should be, a key that is not
- * the certificate's, a certificate that does not hold at the time, and a pair that OpenSSL does not take.
+ * Reads certificate and key. Throws StartError with all faults: a file that cannot be read or has the wrong content, a key
+ * of another certificate, a certificate that is not valid at the time `now`, and a pair that OpenSSL does not accept.
  */
 export async function readKeyPair(files: TlsFiles, now: number): Promise<KeyPair> {
   const faults = new StartFaults();

@@ -69,11 +69,11 @@ export default { ...demo, limits: { queryMs: 1 } };
 `,
 };
 
-test("the demo answers every request that its README shows, and lists of cities by an index", async (t) => {
+test("the demo answers every request in its README, and lists cities by an index", async (t) => {
   const cwd = await folder(t, hurried);
   await importAll(t, cwd);
 
-  await t.test("each request of the README is answered as the data say", async () => {
+  await t.test("each request of the README gets the right resources", async () => {
     const service = await serve(t, config, { cwd });
     const asked: string[] = [];
     for (const command of commands) {

@@ -44,7 +44,7 @@ test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
   await runExamples(t, clone);
   await service.stop();
 
-  await t.test("what was exported comes in again, by each way that the README shows", async () => {
+  await t.test("each import command of the README takes exported data", async () => {
     await mkdir(join(path, "before"));
     await rename(join(path, "holdfast.db"), join(path, "before/holdfast.db"));
     await terminal.type(lineOf("npx holdfast import topics"));
@@ -62,7 +62,7 @@ test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
     assert.match(await terminal.type(command), /^hf_\S+$/m);
   });
 
-  await t.test("the tutorial leads where it says", async (t) => {
+  await t.test("the tutorial works as it says", async (t) => {
     const tutorial = await readFile(join(path, "docs/tutorial/first-service.md"), "utf8");
     await follow(t, tutorial, path, join(dirname(path), "blog"));
   });

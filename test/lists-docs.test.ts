@@ -53,7 +53,7 @@ describe("the reference of lists", () => {
     assert.deepEqual([...listed].sort(), [...listParameters].sort());
   });
 
-  test("says of other servers' parameters what the refusal says", async () => {
+  test("has the same text about other servers' parameters as the refusals", async () => {
     const [name, declaration] = Object.entries(collections)[0] ?? [];
     const books = await defineCollection(String(name), declaration ?? {});
     for (const [elsewhere, cell = ""] of tableOf("elsewhere | here")) {

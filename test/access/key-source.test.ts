@@ -178,7 +178,7 @@ test("keys are not looked for where the issuer's address leads on to", async (t)
   assert.deepEqual([elsewhere.asked(), warnings.length], [0, 1]);
 });
 
-test("an issuer that never answers is waited for five seconds", { timeout: ceilingMs }, async (t) => {
+test("the service waits five seconds for an issuer that never answers", { timeout: ceilingMs }, async (t) => {
   const server = await serve(t);
   server.answer.delayMs = 60_000;
   const { subjectOf, warnings } = await openUrl(server);

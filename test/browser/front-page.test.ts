@@ -68,7 +68,7 @@ describe("the page at the root", { skip }, () => {
       assert.deepEqual(faultsIn(seen), []);
     });
 
-  test("leads to the list, to a collection, and back from where nothing is", async (t) => {
+  test("links to the list and to a collection, and the page of an unknown path links back", async (t) => {
     const { page, seen } = await open(t);
     await page.goto(service.origin);
     await page.click("text=The list of collections");
@@ -86,7 +86,7 @@ describe("the page at the root", { skip }, () => {
     assert.deepEqual(faultsIn(seen), []);
   });
 
-  test("leads to /docs, as /docs/ does", async (t) => {
+  test("links to /docs, and /docs/ redirects there", async (t) => {
     const { page } = await open(t);
     await page.goto(service.origin);
     await page.click("text=Try requests");
@@ -97,7 +97,7 @@ describe("the page at the root", { skip }, () => {
     assert.equal(page.url(), `${service.origin}/docs`);
   });
 
-  test("shows what stands in its address as text, without what keeps a browser from sending and running it", async (t) => {
+  test("shows the text of its address, and runs no markup in it", async (t) => {
     const { page, seen } = await open(t);
     const paths = ["/<img/src=x/onerror=document.title='owned'>", "/<script>document.title='owned'</script>"];
     for (const path of paths) {

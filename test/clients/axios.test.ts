@@ -36,7 +36,7 @@ for (const mode of modes) {
       assert.equal(titles(data), "bd");
     });
 
-    test("a list of values in brackets is refused with what to write, and never taken for no filter", async () => {
+    test("a list of values in brackets is refused with what to write, and never ignored", async () => {
       const isHelped = ({ status, response }: AxiosError<{ detail: string }>) =>
         status === 400 && /Write "title=Topic\+b&title=Topic\+d"/.test(response?.data.detail ?? "");
       await assert.rejects(list({ title: ["Topic b", "Topic d"] }), isHelped);

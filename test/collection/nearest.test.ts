@@ -19,13 +19,13 @@ for (const [name, candidates, nearest] of tried)
     assert.equal(nearestTo(name, candidates), nearest);
   });
 
-test("a name that is too long is compared with nothing", () => {
+test("a name that is too long is not compared with any other", () => {
   const candidates = counted(["title"]);
   assert.equal(nearestTo("t".repeat(nearestLimits.nameLength + 1), candidates.names), undefined);
   assert.equal(candidates.read(), 0);
 });
 
-test("one answer looks for near names of its first few names alone", () => {
+test("one answer looks for near names only for its first few names", () => {
   const suggest = createSuggest();
   const names = Array.from({ length: 900 }, (_, n) => `attribute${n}`);
   const candidates = counted(names);

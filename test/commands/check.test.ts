@@ -243,7 +243,7 @@ test("a key that never expires is a warning", async (t) => {
   assert.match(String(said), /^1 API key never expires: "ci" \(\w+\)$/);
 });
 
-test("roles that are nearly the same are a warning with their places", async (t) => {
+test("two roles that are nearly the same cause a warning with their places", async (t) => {
   const collections = {
     topics: {
       access: { read: "public", write: [{ role: "editer" }, { role: "a" }], delete: { role: "Admin" } },
@@ -260,7 +260,7 @@ test("roles that are nearly the same are a warning with their places", async (t)
   ]);
 });
 
-test("short roles, roles with numbers and different roles are no warning", async (t) => {
+test("short roles, roles with numbers and different roles cause no warning", async (t) => {
   const roles = ["a", "b", "hr", "pr", "dev", "devs", "team-1", "team-2", "team-12", "author", "editor"];
   const collections = { topics: { access: { read: roles.map((role) => ({ role })) } } };
   assert.deepEqual(await warnings(t, { auth, collections }), []);

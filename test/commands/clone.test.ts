@@ -19,7 +19,7 @@ test("a clone that was not set up says that npm ci must run first, and where", a
   assert.equal(status, 1);
 });
 
-test("an older Node is told how to use the one of the clone, in words that work", (t) => {
+test("with an older Node, the message has a command that puts the Node of the clone on the path", (t) => {
   const env = environmentOfTheMachine();
   const versionOf = (line: string) =>
     Number.parseInt(spawnSync("bash", ["-c", line], { env, encoding: "utf8" }).stdout.slice(1), 10);

@@ -57,7 +57,7 @@ test("ten faults in ten places are ten lines, in the order of the file", async (
   ]);
 });
 
-test("faults of flags, of the environment, of the file and of the files that it names come together", async (t) => {
+test("faults of flags, of the environment, of the file and of the files that it names are reported together", async (t) => {
   const content = {
     tls: { cert: "server.pem", key: "server.key" },
     limits: { body: "1xb", pages: 5 },
@@ -85,7 +85,7 @@ test("faults of flags, of the environment, of the file and of the files that it 
   ]);
 });
 
-test("a sound configuration whose files are not is told of all of them", async (t) => {
+test("all faulty files of a configuration without faults are reported", async (t) => {
   const content = {
     auth: { jwt: { issuer: "https://id.example.org", audience: "a", jwks: "jwks.json" } },
     tls: { cert: "server.pem", key: "server.key" },
@@ -98,7 +98,7 @@ test("a sound configuration whose files are not is told of all of them", async (
   ]);
 });
 
-test("what follows from a fault is not told beside it", async (t) => {
+test("a fault that is only the consequence of another is not reported", async (t) => {
   const property = { type: "string", maxLength: 9 };
   for (const [content, line] of [
     // The rules could not be kept without auth, and the host would be open to all.
@@ -166,7 +166,7 @@ test("what follows from a fault is not told beside it", async (t) => {
     assert.deepEqual(await faultsOf(t, content), [`holdfast: ${file}: ${line}`], JSON.stringify(content));
 });
 
-test("twenty faults are listed, and the others are counted", async (t) => {
+test("a message lists twenty faults, and counts the others", async (t) => {
   const names = Array.from({ length: 33 }, (_, n) => `c${n}`);
   const content = { collections: Object.fromEntries(names.map((name) => [name, { id: "uid" }])) };
   const [first, ...lines] = await faultsOf(t, content);
@@ -176,7 +176,7 @@ test("twenty faults are listed, and the others are counted", async (t) => {
   assert.equal(lines[20], "  and 13 more");
 });
 
-test("a file that cannot be read is told beside the faults of flags and the environment", async (t) => {
+test("a file that cannot be read is reported with the faults of flags and environment", async (t) => {
   const cwd = await folder(t, { "holdfast.config.json": "{" });
   const options = { cwd, env: { HOLDFAST_PROT: "1" } };
   const { exitCode, stderr } = await run(t, ["serve", "--port", "x"], options);
@@ -187,7 +187,7 @@ test("a file that cannot be read is told beside the faults of flags and the envi
   );
 });
 
-test("what JSON does not have is told beside the other faults of a module", async (t) => {
+test("values that JSON does not have are reported with the other faults of a module", async (t) => {
   const text = `export default {
     collections: {
       a: { schema: { properties: { n: { const: NaN } } }, indexes: ["b"], unique: new Set(["n"]), id: "uid" },

@@ -65,7 +65,7 @@ test("standard input may hold the database, and declared collections keep intege
   );
 });
 
-test("a single object is left out with a sentence, and everything else is imported", async (t) => {
+test("a single object is left out with a message, and everything else is imported", async (t) => {
   const text = JSON.stringify({ posts: [{ id: "1" }], profile, settings: { a: {} } }, null, 2);
   for (const flags of [[], ["--skip-invalid"]]) {
     const cwd = await folder(t, { "db.json": text });
@@ -82,7 +82,7 @@ test("a single object is left out with a sentence, and everything else is import
   }
 });
 
-test("a single object that is put into a list, as the sentence says, is imported", async (t) => {
+test("a single object that is put into a list, as the message says, is imported", async (t) => {
   const cwd = await folder(t, { "db.json": JSON.stringify({ profile: [{ id: "1", ...profile }] }) });
   assert.equal((await run(t, ["import", "db.json"], { cwd })).exitCode, 0);
   const service = await serve(t, [], { cwd });
@@ -91,7 +91,7 @@ test("a single object that is put into a list, as the sentence says, is imported
   await stop(service);
 });
 
-test("a file without any list is not imported, and the line says what is missing", async (t) => {
+test("a file without any list is not imported, and the message says what is missing", async (t) => {
   const cwd = await folder(t, { "db.json": JSON.stringify({ profile }) });
   const outcome = await run(t, ["import", "db.json"], { cwd });
   assertRefused(outcome, /nothing was imported: db\.json has no list of resources/);

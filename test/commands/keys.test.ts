@@ -259,7 +259,7 @@ const roled = configuration(
   { auth: { keys: true } },
 );
 
-test("a role that no rule names is a warning with the nearest role, and the key is made", async (t) => {
+test("a role that no rule names causes a warning with the nearest role, and the key is made", async (t) => {
   const { keys, list } = await place(t, roled);
   const made = await keys("create", "--name", "ada", "--role", "editer", "--role", "payroll");
   assert.equal(made.exitCode, 0, made.stderr);
@@ -269,7 +269,7 @@ test("a role that no rule names is a warning with the nearest role, and the key 
   assert.deepEqual((await list())[0]?.roles, ["editer", "payroll"]);
 });
 
-test("a role that is like no other is a warning with the roles that there are, once for each role", async (t) => {
+test("a role that is like no other causes one warning, with the known roles", async (t) => {
   const { keys } = await place(t, roled);
   const { stderr } = await keys("create", "--name", "ada", "--role", "x1", "--role", "robot-47");
   assert.deepEqual(stderr.match(/^warning: .*$/gm), [
@@ -278,7 +278,7 @@ test("a role that is like no other is a warning with the roles that there are, o
   ]);
 });
 
-test("roles that rules name are no warning, and neither is a role where nobody is asked for one", async (t) => {
+test("a role that a rule names causes no warning, and without auth no role does", async (t) => {
   const named = await place(t, roled);
   const roles = ["--role", "editor", "--role", "publisher"];
   assert.doesNotMatch((await named.keys("create", "--name", "ada", ...roles)).stderr, /warning:/);
@@ -288,7 +288,7 @@ test("roles that rules name are no warning, and neither is a role where nobody i
   assert.doesNotMatch(stderr, /warning:/);
 });
 
-test("a role is a warning where there are rules and none of them names a role", async (t) => {
+test("a role causes a warning if no rule names any role", async (t) => {
   const { keys } = await place(t);
   const { stderr } = await keys("create", "--name", "ada", "--role", "editor");
   assert.match(stderr, /^warning: no rule names the role "editor"\. No rule names any role\.$/m);

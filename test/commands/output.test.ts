@@ -19,7 +19,7 @@ function shell(cwd: string, script: string) {
   return { status, stdout, stderr };
 }
 
-describe("where there is no room", {
+describe("on a full disk", {
   skip: !existsSync("/dev/full") && "needs /dev/full: run the tests on Linux",
 }, () => {
   for (const command of ["export things", "export few", "check", "--help", "import others few"]) {

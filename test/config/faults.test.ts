@@ -218,17 +218,17 @@ async function check(chosen: readonly Breaker[]): Promise<void> {
     assert.ok(faults[n]?.startsWith(`holdfast.config.json: ${place}`), told());
 }
 
-test("the configuration that is broken here is sound without it", async () => {
+test("the configuration has no faults before this test breaks it", async () => {
   assert.deepEqual(await faultsOf(sound), []);
 });
 
 for (const each of breakers) {
-  test(`a wrong ${each.path.join(".")} alone is one fault`, () => check([each]));
+  test(`a single wrong ${each.path.join(".")} is one fault`, () => check([each]));
 }
 
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`of any faults together each is reported at its place (HOLDFAST_SEED=${seed})`, async () => {
+test(`each of several faults is reported at its place (HOLDFAST_SEED=${seed})`, async () => {
   const chosen = fc.shuffledSubarray([...breakers], { minLength: 2 });
   await fc.assert(fc.asyncProperty(chosen, check), { numRuns: 200, seed });
 });

@@ -34,7 +34,7 @@ function namesIn(answer: Answer): string[] {
 }
 
 describe("the list of collections", () => {
-  test("of an open service has those that exist, sorted by name", async (t) => {
+  test("of an open service has the collections that exist, sorted by name", async (t) => {
     const service = await start(t);
     check(await service.send({ path: prefix }), listing([]));
     check(await service.send({ path: `${prefix}/topics` }), { status: 200, json: [] });
@@ -48,7 +48,7 @@ describe("the list of collections", () => {
     assert.ok(namesIn(await service.send({ path: prefix })).includes("gone"));
   });
 
-  test("of a declared service has what is declared, whether or not there are resources", async (t) => {
+  test("of a declared service has the declared collections, with or without resources", async (t) => {
     const collections = { users: {}, articles: { schema: { type: "object" } } };
     const { url, release } = await openDatabase();
     t.after(release);
@@ -63,7 +63,7 @@ describe("the list of collections", () => {
     check(await both.send({ path: prefix }), listing(["articles", "others", "users"]));
   });
 
-  test("has what another instance on the same database has made", async (t) => {
+  test("has the collections that another instance on the database has made", async (t) => {
     const { url, release } = await openDatabase();
     t.after(release);
     const store = { kind: "postgres", url } as const;
@@ -99,7 +99,7 @@ describe("the list of collections", () => {
       check(await service.send({ path: `${path}x` }), { status: 404 });
     });
 
-  test("has no Link where the service does not describe itself", async (t) => {
+  test("has no Link if the service does not describe itself", async (t) => {
     const service = await start(t, { docs: false });
     check(await service.send({ path: prefix }), {
       status: 200,
@@ -168,7 +168,7 @@ describe("a request to the prefix", () => {
         });
     });
 
-  test("of a page of another origin that may call can be read there", async () => {
+  test("from a page of an allowed origin gets an answer that the page can read", async () => {
     const headers = { Origin: "http://localhost:5173" };
     const answer = await service.send({ path: prefix, headers });
     assert.equal(answer.headers["access-control-allow-origin"], headers.Origin);
@@ -176,7 +176,7 @@ describe("a request to the prefix", () => {
 
   for (const path of [`${prefix}//`, `${prefix}/%20`, `${prefix}/_collections`, `${prefix}/nope`])
     for (const accept of [browser, "text/html", "*/*"])
-      test(`and what is not there below it stay apart: ${path} with Accept ${accept} is an empty 404`, async () => {
+      test(`to an unknown path below it is an empty 404: ${path} with Accept ${accept}`, async () => {
         check(await service.send({ path, headers: { Accept: accept } }), { status: 404 });
       });
 });
@@ -221,17 +221,17 @@ describe("a caller", () => {
       }
     });
 
-  test("with a credential that does not hold is refused", async () => {
+  test("with an invalid credential is refused", async () => {
     for (const caller of ["bad", "expired"] as const)
       assert.equal(outcome(await sendAs(service, caller, { path: prefix })), "401 INVALID_TOKEN");
   });
 
-  test("who reads gets an answer that no cache may hand to others", async () => {
+  test("gets an answer that no cache may give to others", async () => {
     const { headers } = await sendAs(service, "ada", { path: prefix });
     assert.equal(headers["cache-control"], "no-store");
   });
 
-  test("of an open service finds its collections with a credential alone", async (t) => {
+  test("of an open service with auth finds its collections only with a credential", async (t) => {
     const open = await start(t, { auth });
     await sendWith(open, { sub: "ada" }, { method: "POST", path: `${prefix}/notes`, content: {} });
     assert.deepEqual(namesIn(await sendAs(open, "bob", { path: prefix })), ["notes"]);
@@ -240,13 +240,13 @@ describe("a caller", () => {
     assert.deepEqual(namesIn(await sendWith(open, { scope: "topics:read" }, { path: prefix })), []);
   });
 
-  test("pays for it as for any other request", async (t) => {
+  test("uses the rate limit as with any other request", async (t) => {
     const limited = await start(t, { rate: { requests: 1, perSeconds: 600 } });
     assert.equal((await limited.send({ path: prefix })).status, 200);
     check(await limited.send({ path: prefix }), { status: 429, problem: "QUOTA_EXCEEDED" });
   });
 
-  test("who comes without encryption is refused where it is required", async (t) => {
+  test("without encryption is refused if the service requires it", async (t) => {
     const strict = await start(t, { requireTls: true, trustProxy: ["127.0.0.1"] });
     check(await strict.send({ path: prefix }), { status: 403, problem: "TLS_REQUIRED" });
     const headers = { "X-Forwarded-Proto": "https" };

@@ -109,7 +109,7 @@ for (const [prefix, paths] of [
   ["/data", ["/data", "/data/"]],
   ["/", ["/"]],
 ] as const)
-  test(`an application that says prefix ${prefix} has the list of collections there, and its own pages`, async (t) => {
+  test(`an application with the prefix ${prefix} has the list of collections there, and its own pages`, async (t) => {
     const collections = { topics: {}, authors: {} };
     const { origin } = await start(t, { collections, ...(prefix && { prefix }) }, (app) => {
       if (prefix !== "/")
@@ -124,7 +124,7 @@ for (const [prefix, paths] of [
       assert.equal(await (await fetch(`${origin}${path}`, { headers: browser })).text(), "the application's");
   });
 
-test("the application's own route at the prefix stays its own", async (t) => {
+test("an application's own route at the prefix wins", async (t) => {
   const { origin } = await start(t, {}, (app) => app.get("/api/v1", () => "the application's"));
   assert.equal(await (await fetch(`${origin}/api/v1`)).text(), "the application's");
 });

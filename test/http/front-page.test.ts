@@ -66,7 +66,7 @@ describe("the root", () => {
   });
   after(() => service.stop());
 
-  test("has a page for a browser, which leads on", async (t) => {
+  test("has a page with links for a browser", async (t) => {
     const fresh = await start(t);
     const page = checkPage(await fresh.send({ path: "/", headers: html }), 200);
     assert.deepEqual(await checkLinks(fresh, page, "/"), ["/docs", "/api/v1", "/openapi.json"]);
@@ -89,7 +89,7 @@ describe("the root", () => {
     assert.doesNotMatch(page, /more\./);
   });
 
-  test("names a few of many collections, and how many there are beside", async (t) => {
+  test("names a few of many collections, and how many others there are", async (t) => {
     const names = Array.from({ length: 30 }, (_, n) => `c${n + 10}`);
     const many = await start(t, { collections: Object.fromEntries(names.map((name) => [name, {}])) });
     const page = checkPage(await many.send({ path: "/", headers: html }), 200);
@@ -122,7 +122,7 @@ describe("the root", () => {
     "xtext/html",
     "",
   ])
-    test(`is an empty 404 for Accept ${accept}, as any path where nothing is`, async () => {
+    test(`is an empty 404 for Accept ${accept}, like any unknown path`, async () => {
       const headers = accept === undefined ? {} : { Accept: accept };
       for (const path of ["/", "/?x=1", "/nowhere", "/api"])
         check(await service.send({ path, headers }), { status: 404, headers: { Allow: undefined } });
@@ -142,19 +142,19 @@ describe("the root", () => {
     });
   });
 
-  test("is counted as any other request", async (t) => {
+  test("counts as a request in the rate limit", async (t) => {
     const limited = await start(t, { rate: { requests: 1, perSeconds: 600 } });
     checkPage(await limited.send({ path: "/", headers: html }), 200);
     check(await limited.send({ path: "/", headers: html }), { status: 429, problem: "QUOTA_EXCEEDED" });
   });
 
-  test("does not answer to another name than the service's", async () => {
+  test("does not answer for a host that is not the service's", async () => {
     const headers = { ...html, Host: "evil.example" };
     check(await service.send({ path: "/", headers }), { status: 421, problem: "MISDIRECTED" });
   });
 });
 
-describe("a path outside the prefix where nothing is", () => {
+describe("an unknown path outside the prefix", () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -175,7 +175,7 @@ describe("a path outside the prefix where nothing is", () => {
     ],
     ...["/nowhere?x=1", "/problems/none", "/docs/none", "/livez/x", "//evil.example/x", "/a//b"],
   ])
-    test(`${path} is a page with status 404 that leads to what there is`, async () => {
+    test(`${path} is a page with status 404 that links to the rest`, async () => {
       const page = checkPage(await service.send({ path, headers: html }), 404);
       const shown = path.split("?")[0] as string;
       assert.ok(page.includes(`nothing at <code>${shown}</code>`), page);
@@ -184,7 +184,7 @@ describe("a path outside the prefix where nothing is", () => {
     });
 
   for (const path of ["/api/v1//", "/api/v1/a/b/c", "/api/v1/_x", "/api/v1/1", "/api/v1/topics/none"])
-    test(`and ${path}, which is below it, stay apart: it is an empty 404`, async () => {
+    test(`does not include ${path} below the prefix: that is an empty 404`, async () => {
       check(await service.send({ path, headers: html }), { status: 404 });
     });
 
@@ -217,7 +217,7 @@ describe("a path outside the prefix where nothing is", () => {
       assert.equal((text.match(/<script|<img|<b>|<!--|<h1>Owned|<code>'/g) ?? []).length, 0, text);
     });
 
-  test("is cut short where it is long, and its links stay few", async () => {
+  test("is cut short if it is long, and its links stay short", async () => {
     const path = `/${"a/".repeat(3_900)}`;
     const page = checkPage(await service.send({ path, headers: html }), 404);
     assert.ok(page.includes(`<code>${path.slice(0, 200)}…</code>`));
@@ -225,7 +225,7 @@ describe("a path outside the prefix where nothing is", () => {
   });
 
   for (const target of ["http://localhost", "http://localhost/", "http://localhost/nowhere", "*"])
-    test(`may be asked for as ${target}`, async () => {
+    test(`may be the request target ${target}`, async () => {
       const text = await service.raw(
         `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\nConnection: close\r\n\r\n`,
       );
@@ -252,7 +252,7 @@ describe("the address of the page to try requests on", () => {
     assert.deepEqual([followed.status, new URL(followed.url).pathname], [200, "/docs"]);
   });
 
-  test("is nothing, and no page leads there, with docs: false", async (t) => {
+  test("is a 404 with docs: false, and no page links to it", async (t) => {
     const service = await start(t, { docs: false });
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
     assert.deepEqual(targetsOf(front, "/"), ["/api/v1"]);
@@ -277,7 +277,7 @@ describe("another prefix", () => {
     assert.ok(page.includes("<code>/shop/v2</code>"));
   });
 
-  test("that is the root has the page for a browser and the list for others", async (t) => {
+  test("that is the root has the page for browsers and the list for others", async (t) => {
     const service = await start(t, { prefix: "" });
     await service.create("things");
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
@@ -301,13 +301,13 @@ describe("another prefix", () => {
   });
 });
 
-describe("what the page tells of a service", () => {
+describe("the information on the page", () => {
   const collections = {
     news: { access: { read: "public" } },
     salaries: { access: { read: { role: "hr" } } },
   } as const;
 
-  test("with auth is what everybody may know", async (t) => {
+  test("of a service with auth is public", async (t) => {
     const service = await start(t, { auth, collections });
     const front = checkPage(await sendAs(service, "hans", { path: "/", headers: html }), 200);
     assert.match(front, /With a credential you may see others\./);
@@ -315,7 +315,7 @@ describe("what the page tells of a service", () => {
     assert.doesNotMatch(front, /salaries/);
   });
 
-  test("with auth and nothing public says how to send a credential", async (t) => {
+  test("of a service with auth and nothing public says how to send a credential", async (t) => {
     const { salaries } = collections;
     const service = await start(t, { auth, collections: { salaries } });
     const front = checkPage(await service.send({ path: "/", headers: html }), 200);
@@ -327,7 +327,7 @@ describe("what the page tells of a service", () => {
     assert.doesNotMatch(front, /salaries/);
   });
 
-  test("at the root with auth is for the caller, whose credential must hold", async (t) => {
+  test("at the root prefix with auth depends on the caller, whose credential must be valid", async (t) => {
     const service = await start(t, { auth, collections, prefix: "" });
     const anybody = checkPage(await service.send({ path: "/", headers: html }), 200);
     assert.doesNotMatch(anybody, /salaries/);
@@ -338,7 +338,7 @@ describe("what the page tells of a service", () => {
     });
   });
 
-  test("that comes encrypted says https", async (t) => {
+  test("says https if the request came encrypted", async (t) => {
     const service = await start(t, { trustProxy: ["127.0.0.1"], collections: { news: {} } });
     const headers = { ...html, "X-Forwarded-Proto": "https" };
     const answer = await service.send({ path: "/", headers });
@@ -346,7 +346,7 @@ describe("what the page tells of a service", () => {
   });
 
   for (const host of ["[::1]:8080", "localhost", "a-b.example.org:80"])
-    test(`has the host ${host} in its line for a shell`, async (t) => {
+    test(`has the host ${host} in its command`, async (t) => {
       const service = await start(t, { auth, collections });
       const answer = await service.send({ path: "/", headers: { ...html, Host: host } });
       assert.equal(exampleIn(checkPage(answer, 200)), `curl -i http://${host}/api/v1/news`);
@@ -365,7 +365,7 @@ describe("what the page tells of a service", () => {
       assert.ok(!text.includes(host), text);
     });
 
-  test("has the host of its target, where that has one", async (t) => {
+  test("has the host of the request target, if that has one", async (t) => {
     const service = await start(t, { auth, collections });
     const text = await service.raw(
       "GET http://example.org/ HTTP/1.1\r\nHost: `id`\r\nAccept: text/html\r\nConnection: close\r\n\r\n",
@@ -374,7 +374,7 @@ describe("what the page tells of a service", () => {
     assert.equal(exampleIn(text), "curl -i http://example.org/api/v1/news");
   });
 
-  test("that only reads does not tell anybody to write", async (t) => {
+  test("of a read-only service does not suggest a write", async (t) => {
     const cwd = await folder(t, {});
     const open = async (flags: Record<string, unknown>) =>
       startServer(await loadConfig({ flags: { port: "0", ...flags }, env: {}, cwd }));

@@ -449,7 +449,7 @@ describe("a restore is held to what is declared, as any write", async () => {
   });
 });
 
-test("changes that were made together share a group, whose name counts nothing", async () => {
+test("changes that were made together share a group, and its name reveals no number", async () => {
   const groups: unknown[] = [];
   for (let n = 0; n < 2; n++) {
     const operations = [1, 2].map((each) => ({ method: "POST", path: "/topics", body: { each } }));

@@ -38,13 +38,13 @@ test("from another address a retry gets the answer without its content", async (
   assert.equal(again.text, first.text);
 });
 
-test("one IPv6 network is one address", async () => {
+test("all addresses of an IPv6 /64 network count as one", async () => {
   const first = await from("2001:db8::1", create('"two"'));
   assert.equal((await from("2001:db8::2", create('"two"'))).text, first.text);
   assert.equal((await from("2001:db8:0:1::1", create('"two"'))).text, "");
 });
 
-test("a patch and a batch are answered so too", async () => {
+test("from another address the retry of a patch or a batch gets no content either", async () => {
   const { path } = await service.create("notes", { text: "a" });
   const patch: Request = {
     method: "PATCH",

@@ -116,7 +116,7 @@ describe("the documents of a service", () => {
   });
   after(() => Promise.all(Object.values(services).map((service) => service.stop())));
 
-  test("say of which types a date value is", async () => {
+  test("name the types of a date value", async () => {
     const { components } = await read(services.declared as Service);
     const { properties = {} } = components.schemas.ArticleInput ?? {};
     const { due, shown } = properties as Record<string, { type: unknown }>;
@@ -124,7 +124,7 @@ describe("the documents of a service", () => {
     assert.deepEqual(shown?.type, ["string", "integer"]);
   });
 
-  test("say that a name which no collection can have is 404, for every method of a collection", async () => {
+  test("say for every method of a collection that an impossible name is 404", async () => {
     const open = services.open as Service;
     const { paths } = await read(open, "/openapi-3.2.json");
     for (const method of ["GET", "POST", "QUERY"]) {

@@ -48,7 +48,7 @@ async function readAll(socket: Socket, enough = Number.POSITIVE_INFINITY): Promi
 }
 
 // The kernel takes about 1.5 MB at a time, so a client that reads steadily looks idle for long stretches.
-test("a client that reads slowly is not let go", async (t) => {
+test("a client that reads slowly keeps its connection", async (t) => {
   const service = await start(t, { wireBounds: { stalledTimeoutMs: 20 } });
   const page = await createPage(service);
   const whole = (await service.send({ path: page })).text.length;
@@ -61,7 +61,7 @@ test("a client that reads slowly is not let go", async (t) => {
   assert.ok(bytes >= 5 * whole, `closed after ${bytes} of ${5 * whole} bytes`);
 });
 
-test("a client that pauses for many time-outs is not let go where nobody needs its room", async (t) => {
+test("a client that pauses for many time-outs keeps its connection while there is memory", async (t) => {
   const service = await start(t, { wireBounds: { stalledTimeoutMs: 20 } });
   const page = await createPage(service);
   const whole = (await service.send({ path: page })).text.length;
@@ -74,7 +74,7 @@ for (const [what, more] of [
   ["a client that asks", ""],
   ["a client that asks for an upgrade", "Connection: Upgrade\r\nUpgrade: websocket\r\n"],
 ] as const) {
-  test(`${what} and never reads is let go where others need the room`, async (t) => {
+  test(`${what} and never reads loses its connection when memory is used up`, async (t) => {
     const service = await start(t, { wireBounds: { stalledTimeoutMs: 300, maxHeldBytes: 1_000_000 } });
     const page = await createPage(service);
     const socket = await client(t, service, get(page, more).repeat(9));
@@ -84,7 +84,7 @@ for (const [what, more] of [
     assert.ok((await readAll(socket)) < 9 * 2_000_000, "it was given everything");
   });
 
-  test(`${what} and never reads is let go in the end, also where nobody needs the room`, async (t) => {
+  test(`${what} and never reads loses its connection in the end, even while there is memory`, async (t) => {
     // Room for its connection and the one that makes the page.
     const wireBounds = { stalledTimeoutMs: 100, longestStallMs: 500, maxConnections: 2 };
     const service = await start(t, { wireBounds });
@@ -118,7 +118,7 @@ for (const accept of ["application/json", "text/csv"])
     await until("it has lost its connection", () => socket.closed);
   });
 
-test("a request that the service itself takes long over keeps its connection", async (t) => {
+test("a request keeps its connection while the service works on it for long", async (t) => {
   let perTurn = 8;
   const pace = { noteRead: () => {}, perTurn: () => perTurn };
   const service = await start(t, { pace, wireBounds: { stalledTimeoutMs: 20 } });

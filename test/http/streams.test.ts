@@ -58,7 +58,7 @@ test("pieces are made only as fast as the client reads, and no more once it has 
   assert.equal(budget.held, 0);
 });
 
-test("a client does not take a part for the whole where a piece cannot be made", async (t) => {
+test("the connection breaks off if a piece cannot be made, so a client notices", async (t) => {
   const budget = createBudget(1e9);
   function* pieces(): Generator<string> {
     yield "a part";

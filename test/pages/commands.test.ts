@@ -29,13 +29,13 @@ const pages = [
 ];
 const examples = files("examples").filter((name) => /\.(ts|sh|html)$/.test(name));
 
-test("every command of every page is there, with the options that it is given", () => {
+test("every command on every page exists, with its options", () => {
   const found = pages.flatMap((page) => commandsOf(page, readFileSync(page, "utf8")));
   assert.ok(found.length > 100, `${found.length} commands`);
   assert.deepEqual(found.flatMap(faultsOf), []);
 });
 
-test("the first lines of every example say how it is run, with commands that are there", () => {
+test("the first lines of every example say how to run it, with commands that exist", () => {
   assert.ok(examples.length > 5);
   for (const page of examples) {
     const lines = headerOf(readFileSync(page, "utf8"));
@@ -45,7 +45,7 @@ test("the first lines of every example say how it is run, with commands that are
   }
 });
 
-test("the page of the examples lists each of them with the commands of its first lines", () => {
+test("the page of the examples lists each one with the commands of its first lines", () => {
   const page = readFileSync("examples/README.md", "utf8");
   const rows = [...page.matchAll(/^\| \[[^\]]+\]\(([^)]+)\) \| .+ \| (.+) \|$/gm)];
   const listed = rows.map(([, file, run = ""]) => [
@@ -66,7 +66,7 @@ test("every example but the demo has fewer than 40 lines", () => {
   }
 });
 
-test("a command that is not there is found in each place where a page can name it", () => {
+test("an unknown command is found in each place where a page can name it", () => {
   const wrong = [
     "```sh\nnpm ci && npx holdfast serv\n```",
     "```console\n$ KEY=$(npx holdfast keys make --name ada)\n```",

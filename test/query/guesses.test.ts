@@ -135,37 +135,37 @@ function assertSays({ violations }: Problem, write: string): void {
 }
 
 for (const [query, write] of [...closed, ...everywhere])
-  test(`"${query}" is answered in a closed collection with what to write`, () => {
+  test(`in a closed collection, the answer to "${query}" says what to write`, () => {
     assertSays(isRefused(query, posts), write);
   });
 
 for (const [query, write] of everywhere)
-  test(`"${query}" is answered in an open collection with what to write`, () => {
+  test(`in an open collection, the answer to "${query}" says what to write`, () => {
     assertSays(isRefused(query, topics), write);
   });
 
 for (const [query, says] of [...sayings, ...sayingsOfClosed])
-  test(`"${query}" is answered in a closed collection with what there is instead`, () => {
+  test(`in a closed collection, the answer to "${query}" says what to use instead`, () => {
     assert.match(isRefused(query, posts).message, says);
   });
 
 for (const [query, says] of sayings)
-  test(`"${query}" is answered in an open collection with what there is instead`, () => {
+  test(`in an open collection, the answer to "${query}" says what to use instead`, () => {
     assert.match(isRefused(query, topics).message, says);
   });
 
-test("what is to be written is understood", () => {
+test("what the answers suggest is valid", () => {
   for (const [query, write] of [...closed, ...everywhere]) {
     if (write !== 'filter={"name":"value"}') parseList(write, posts, 1000);
     assert.notEqual(write, query);
   }
 });
 
-test("in an open collection a plain word is a filter, since any attribute may be there", () => {
+test("in an open collection a plain word is a filter, since any attribute may exist", () => {
   for (const [query] of closed) parseList(query, topics, 1000);
 });
 
-test("in an open collection what is refused for its shape can still be asked for", () => {
+test("in an open collection, attributes with names of a refused form can still be filtered and sorted by", () => {
   for (const query of [
     "filter[title]:eq=x",
     "$top:eq=5",
@@ -186,7 +186,7 @@ test("an attribute that is declared is never taken for a guess", async () => {
   parseList("sort=name:desc", declared, 1000);
 });
 
-test("operators of other servers in a JSON filter are answered with what to write", () => {
+test("for operators of other servers in a JSON filter, the answer says what to write", () => {
   for (const [filter, write] of [
     [{ title: { like: "%x%" } }, { title: { contains: "x" } }],
     [{ views: { $gte: 5 } }, { views: { gte: 5 } }],
@@ -204,7 +204,7 @@ test("operators of other servers in a JSON filter are answered with what to writ
 });
 
 // Were the work to grow with the square of the length, these would not end.
-test("long texts are answered as short ones are", () => {
+test("long texts get the same answers as short ones", () => {
   const long = 1_000_000;
   isRefused(`sort=a${"+".repeat(long)}b:desc`, topics);
   isRefused(`sort=${"a ".repeat(long)}`, posts);
@@ -217,7 +217,7 @@ test("long texts are answered as short ones are", () => {
   isRefused(`orderBy=${"a+".repeat(long)}`, posts);
 });
 
-test("of a request with many unknown names the first 50 are looked up, and the first few compared with what there is", async () => {
+test("in a request with many unknown names, the first 50 are looked up, and the first few are compared with known names", async () => {
   const names = Array.from({ length: 900 }, (_, n) => `attribute${n}`);
   const wide: Collection = await defineCollection("wide", {
     schema: { properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) },

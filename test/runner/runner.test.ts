@@ -19,12 +19,12 @@ function run(t: TestContext, text: string, args: readonly string[] = []) {
   return { status, ending: stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n").slice(1), file };
 }
 
-test("the last line counts the tests, and suites are none", (t) => {
+test("the last line counts tests, not suites", (t) => {
   const { status, ending } = run(t, 'describe("all", () => { test("a", () => {}); test("b", () => {}); });');
   assert.deepEqual([status, ending], [0, ["", "2 passed, 0 failed, 0 skipped", ""]]);
 });
 
-test("what failed is listed again at the end, by file and line, once", (t) => {
+test("each failed test is listed once at the end, with file and line", (t) => {
   const { status, ending, file } = run(
     t,
     'describe("all", () => { test("one is two", () => { throw new Error("1 is not 2"); }); });',
@@ -45,7 +45,7 @@ test("a file that cannot be loaded is a failure", (t) => {
   assert.deepEqual([status, ending.at(-2)], [1, "0 passed, 1 failed, 0 skipped"]);
 });
 
-test("what is skipped is listed by what is missing for it, a suite as a whole", (t) => {
+test("skipped tests are listed by the missing thing, and a suite as one", (t) => {
   const { status, ending, file } = run(
     t,
     'const skip = "needs x: apt-get install x";\ntest("a", { skip }, () => {});\ndescribe("b", { skip }, () => {});\ntest("c", (t) => t.skip("needs y"));',
@@ -78,7 +78,7 @@ for (const [how, text] of [
     assert.match(ending.join("\n"), /a\n {4}It is skipped without a reason/);
   });
 
-test("a test that hangs is named, and those behind it run", (t) => {
+test("a test that hangs is named, and the tests after it run", (t) => {
   const { status, ending, file } = run(
     t,
     'test("hangs", () => new Promise((end) => setTimeout(end, 5_000)));\ntest("b", () => {});',

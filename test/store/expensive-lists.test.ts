@@ -107,7 +107,7 @@ async function openWith(id: string, options: StoreOptions = {}) {
 }
 
 describe("the first list that no index serves", () => {
-  test("has all of its time, which does not begin before its thread is there", async () => {
+  test("has its whole time, which begins when its thread is ready", async () => {
     await until("one is answered", async () => {
       // A thread takes longer to start than this, on any machine; a list of one resource takes a fraction of it.
       const fixture = await openWith("ours", { queryMs: 15 });

@@ -93,7 +93,7 @@ async function requireSound(t: TestContext, service: RunningService, cwd: string
 for (const release of releases) {
   const { name, contents } = release;
   describe(`the store ${name}`, () => {
-    test("is opened with all that is in it, and goes on", async (t) => {
+    test("opens with all its content, and takes new writes", async (t) => {
       const { cwd } = await lay(t, release);
       const service = await serve(t, [], { cwd });
       const ask = askAt(service.base, contents.key);
@@ -106,7 +106,7 @@ for (const release of releases) {
       await requireSound(t, service, cwd, release);
     });
 
-    test("fits its configuration as it is", async (t) => {
+    test("fits its configuration without changes", async (t) => {
       const { cwd } = await lay(t, release);
       const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
       assert.equal(exitCode, 0, stderr);

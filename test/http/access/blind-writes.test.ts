@@ -64,7 +64,7 @@ const inBatch = ({ headers, body, content, method }: Request): Request => ({
 const versionOf = async () =>
   Number(/\d+/.exec((await sendAs(service, "ada", { path })).headers.etag ?? "")?.[0]);
 
-describe("a JSON Patch that would tell what is there is refused, whether it fits or not:", () => {
+describe("a JSON Patch that would reveal content is refused, whether it fits or not:", () => {
   const guesses: Record<string, object[]> = {
     "a test that is true": [{ op: "test", path: "/title", value: "secret" }],
     "a test that is false": [{ op: "test", path: "/title", value: "other" }],
@@ -95,7 +95,7 @@ describe("a JSON Patch that would tell what is there is refused, whether it fits
     });
 });
 
-describe("every write that is accepted is a new version, also one that changes nothing:", () => {
+describe("every accepted write makes a new version, even if it changes nothing:", () => {
   const same = { title: "secret", author: { name: "Ada" }, tags: ["a"] };
   const writes: Record<string, () => Request> = {
     "a merge patch": () => ({ method: "PATCH", path, content: { title: "secret" } }),
@@ -124,14 +124,14 @@ describe("every write that is accepted is a new version, also one that changes n
       assert.deepEqual(whole, { id, ...same });
     });
 
-  test("of a caller who reads, it is none", async () => {
+  test("not for a caller who may read", async () => {
     const before = await versionOf();
     await sendAs(service, "ada", { method: "PATCH", path, content: { title: "secret" } });
     assert.equal(await versionOf(), before);
   });
 });
 
-test("what is wrong with a write is told without what is there", async () => {
+test("the faults of a write are reported without the stored content", async () => {
   const faulty = await blindly({ method: "PATCH", path, content: { stars: 5 } });
   assert.equal(outcome(faulty), "400 VALIDATION_FAILED");
   assert.deepEqual((faulty.json as { errors: object }).errors, { stars: "must be at most 3" });

@@ -36,7 +36,7 @@ async function principalsFor(
 const everyone = [undefined, "bob", "ada", "eve"] as const;
 
 for (const isDeleted of [false, true])
-  test(`who changed a resource is told to those who may update it${isDeleted ? ", also after its delete" : ""}`, async () => {
+  test(`callers who may update a resource see who changed it${isDeleted ? ", also after its delete" : ""}`, async () => {
     assert.deepEqual(await principalsFor(everyone, { isDeleted }), [
       "left out",
       "left out",
@@ -45,6 +45,6 @@ for (const isDeleted of [false, true])
     ]);
   });
 
-test("history.showPrincipal tells it to everyone who may read", async () => {
+test("with history.showPrincipal, everyone who may read sees it", async () => {
   assert.deepEqual(await principalsFor(everyone, { showPrincipal: true }), ["ada", "ada", "ada", "ada"]);
 });

@@ -29,7 +29,7 @@ after(() => service.stop());
 const restore = (who: Caller | undefined, path: string) =>
   sendAs(service, who, { method: "POST", path: `${path}/_restore`, content: { version: 1 } });
 
-test("needs the right to delete its last state", async () => {
+test("restoring a deleted resource needs the right to delete its last state", async () => {
   const { path } = await createAs(service, "ada", "notes", { authorId: "ada" });
   await sendAs(service, "ada", { method: "DELETE", path });
   for (const who of ["bob", "eve"] as const)
@@ -38,7 +38,7 @@ test("needs the right to delete its last state", async () => {
   assert.equal((await restore("ada", path)).status, 201);
 });
 
-test("is judged by the state before the delete, not by the version that comes back", async () => {
+test("the right to restore depends on the state before the delete, not on the restored version", async () => {
   const { path } = await createAs(service, "ada", "notes", { authorId: "bob" });
   await sendAs(service, "ada", { method: "PATCH", path, content: { authorId: "ada" } });
   assert.equal((await sendAs(service, "ada", { method: "DELETE", path })).status, 205);
@@ -46,7 +46,7 @@ test("is judged by the state before the delete, not by the version that comes ba
   assert.equal((await restore("ada", path)).status, 201);
 });
 
-test("needs the right to create what comes back as well", async () => {
+test("restoring a deleted resource also needs the right to create it", async () => {
   const { path } = await createAs(service, "eve", "papers", {});
   await sendAs(service, "ada", { method: "DELETE", path });
   assert.equal(outcome(await restore("ada", path)), "403 INSUFFICIENT_SCOPE");

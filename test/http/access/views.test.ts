@@ -36,7 +36,7 @@ const tagFor = async (who: Caller | undefined, request: Request): Promise<string
   return answer.headers.etag ?? "";
 };
 
-describe("who sees a part of a resource gets an ETag of their own for", () => {
+describe("a caller who sees a part of a resource gets another ETag for", () => {
   const reads: Record<string, () => Request> = {
     "the resource": () => ({ path: target }),
     "the resource cut down": () => ({ path: `${target}?fields=name` }),
@@ -68,7 +68,7 @@ describe("who sees a part of a resource gets an ETag of their own for", () => {
         }
     });
 
-  test("what a write leaves behind, alone and in a batch", async () => {
+  test("a write, alone and in a batch", async () => {
     const grade = (n: number) => ({ method: "PATCH", path: target, content: { grade: n } });
     for (const who of ["hans", "ada"] as const) {
       const alone = await sendAs(service, who, grade(who === "ada" ? 1 : 2));
@@ -139,7 +139,7 @@ describe("a precondition of a write names the version, in the ETag of any view:"
       });
 });
 
-test("what was restored has the ETag of its caller's view", async () => {
+test("a restored resource has the ETag of the caller's view", async () => {
   const answer = await sendAs(service, "ada", {
     method: "POST",
     path: `${target}/_restore`,
@@ -149,7 +149,7 @@ test("what was restored has the ETag of its caller's view", async () => {
   check(answer, { status: 200, headers: { ETag: await tagFor("ada", { path: target }) } });
 });
 
-test("an ETag of a view stays after a restart, is another one in another store, and does not tell what is hidden", async (t) => {
+test("the ETag of a view stays after a restart, differs in another store, and reveals no hidden value", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-views-"));
   t.after(() => rm(folder, { recursive: true }));
   const tags: string[] = [];

@@ -37,14 +37,15 @@ export async function answerOnce(
   answer: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   const key = scopedKey(request, parseKey(String(request.headers["idempotency-key"])));
+  const shownTo = audienceOf(service, request); // once its connection is closed, a request has no address
   const content = await receiveContent(request, service.settings.limits.bodyBytes);
   const fingerprint = hash("sha256", Buffer.concat([typeOf(request), content]), "base64url");
   const { keysUnderWay } = service;
   if (keysUnderWay.has(key)) throw inProgress();
   keysUnderWay.add(key);
-  const keyed: NonNullable<HttpRequest["keyed"]> = { key, fingerprint };
+  const keyed: NonNullable<HttpRequest["keyed"]> = { key, fingerprint, shownTo };
   try {
-    const kept = await replay(service, request, keyed);
+    const kept = await replay(service, keyed);
     if (kept !== undefined) return kept;
     request.keyed = keyed;
     return await orReplay(service, request, answer);
@@ -59,10 +60,9 @@ export async function answerOnce(
 /** What a commit must keep so that a retry gets this result; `undefined` where the client sent no key. */
 export function receiptFor(service: Service, request: HttpRequest, result: Result): Receipt | undefined {
   if (request.keyed === undefined) return undefined;
-  const { key, fingerprint } = request.keyed;
+  const { key, fingerprint, shownTo } = request.keyed;
   const response = respond(service, result, request);
   const brief = String(response.headers.location ?? "");
-  const shownTo = audienceOf(service, request);
   const answer = JSON.stringify({ ...response, body: textOf(response), shownTo });
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
@@ -79,7 +79,7 @@ async function orReplay(
     const { keyed } = request;
     if (!(error instanceof Problem) || error.code !== "IDEMPOTENCY_KEY_REUSED" || keyed === undefined)
       throw error;
-    const kept = await replay(service, request, keyed);
+    const kept = await replay(service, keyed);
     if (kept === undefined) throw inProgress(); // it has expired meanwhile
     return kept;
   }
@@ -87,16 +87,14 @@ async function orReplay(
 
 async function replay(
   service: Service,
-  request: HttpRequest,
-  { key, fingerprint }: { key: string; fingerprint: string },
+  { key, fingerprint, shownTo }: NonNullable<HttpRequest["keyed"]>,
 ): Promise<HttpResponse | undefined> {
   const receipt = await service.store.receipt(key, service.now());
   if (receipt === undefined) return undefined;
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
   if (receipt.answer === undefined) throw notKept(receipt);
-  const { shownTo, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };
-  const isSame = shownTo === audienceOf(service, request);
-  const { status, headers, body } = isSame ? answer : withoutContent(answer);
+  const { shownTo: first, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };
+  const { status, headers, body } = first === shownTo ? answer : withoutContent(answer);
   return { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
 }
 

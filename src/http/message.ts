@@ -32,10 +32,10 @@ export interface HttpRequest {
   /** The whole content, where it was wanted before anything else. */
   received?: Buffer;
   /**
-   * Set while the request is the first with its Idempotency-Key: what its answer is kept under, and the commit that keeps
-   * it once that is under way.
+   * Set while the request is the first with its Idempotency-Key: what its answer is kept under, who may be shown the
+   * answer, and the commit that keeps it once that is under way.
    */
-  keyed?: { key: string; fingerprint: string; commit?: Promise<unknown> };
+  keyed?: { key: string; fingerprint: string; shownTo: string; commit?: Promise<unknown> };
   /** Tells a client that waits with `Expect: 100-continue` to send its content. */
   sendContinue?: () => void;
 }

@@ -71,6 +71,11 @@ export class Connection {
     return this.#closed;
   }
 
+  /** Says that no more requests come, as a client that goes away does. */
+  end(): void {
+    this.#socket.end();
+  }
+
   /** Ends the connection from this side. */
   close(): void {
     this.#socket.destroy();

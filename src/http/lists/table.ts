@@ -1,5 +1,6 @@
 /** Makes a table of a page: first finds the columns, since the header names them; then makes the lines while they are sent. */
 import { Problem } from "../../errors.ts";
+import { inBody, inQuery, violationAt } from "../../query/faults.ts";
 import type { HttpRequest, StreamedBody } from "../message.ts";
 import { isBeyond, noRoomForAnswer } from "../wire/budget.ts";
 import { createPauses } from "../wire/turns.ts";
@@ -21,35 +22,36 @@ export async function tableOf(
   fields: readonly string[] | undefined,
   request: HttpRequest,
 ): Promise<StreamedBody> {
-  const heldBytes = texts.reduce((sum, text) => sum + text.length, 0) + maxCells;
+  const heldBytes = texts.reduce((sum, text) => sum + text.length, 0);
   if (isBeyond(request.budget, heldBytes)) throw noRoomForAnswer();
   request.budget.held += heldBytes;
   try {
     const columns = fields === undefined ? await findColumns(texts, request) : new Columns(fields);
-    requireFewCells(columns, texts);
+    requireFewCells(columns, texts, request);
     return { pieces: tablePieces(columns.names, texts), heldBytes };
   } finally {
     request.budget.held -= heldBytes;
   }
 }
 
-async function findColumns(texts: readonly string[], { content }: HttpRequest): Promise<Columns> {
+async function findColumns(texts: readonly string[], request: HttpRequest): Promise<Columns> {
   const columns = new Columns();
   const pause = createPauses();
   for (const text of texts) {
     columns.add(parseResource(text));
-    requireFewCells(columns, texts);
+    requireFewCells(columns, texts, request);
     await pause(text.length);
-    if (content.socket.destroyed) break; // the client has gone
+    if (request.content.socket.destroyed) break; // the client has gone
   }
   return columns;
 }
 
-function requireFewCells({ size }: Columns, { length }: readonly string[]): void {
+function requireFewCells({ size }: Columns, { length }: readonly string[], { method }: HttpRequest): void {
   if (size * length <= maxCells) return;
   const most = maxCells.toLocaleString("en");
   const detail = `A page of CSV has at most ${most} cells. This page has ${length} resources with at least ${size} different attributes. Name the attributes that you need in "fields", or ask for fewer resources with "limit".`;
+  const place = method === "QUERY" ? inBody("fields") : inQuery("fields");
   throw new Problem("INVALID_PARAMETER", detail, {
-    violations: [{ in: "query", name: "fields", code: "cells", detail: "name the attributes that you need" }],
+    violations: [violationAt(place, "cells", "must name the attributes that are needed")],
   });
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { tablePieces, withoutGuard } from "../../src/http/lists/csv.ts";
-import { formats, type ListFormat, ndjson } from "../../src/http/lists/formats.ts";
+import { formats, type ListFormat } from "../../src/http/lists/formats.ts";
 import { tableText } from "./tables.ts";
 
 const csv = (resources: readonly unknown[], fields?: readonly string[]) =>
@@ -13,8 +13,11 @@ const csv = (resources: readonly unknown[], fields?: readonly string[]) =>
   );
 
 test("NDJSON is every text in a line of its own", () => {
-  assert.equal(ndjson(['{"id":"a","t":"x\\ny"}', '{"id":"b"}']), '{"id":"a","t":"x\\ny"}\n{"id":"b"}\n');
-  assert.equal(ndjson([]), "");
+  assert.equal(
+    formats["application/x-ndjson"].contentOf(['{"id":"a","t":"x\\ny"}', '{"id":"b"}']),
+    '{"id":"a","t":"x\\ny"}\n{"id":"b"}\n',
+  );
+  assert.equal(formats["application/x-ndjson"].contentOf([]), "");
 });
 
 test("CSV begins with the id, then every attribute in the order of appearance; what is absent is an empty cell", () => {

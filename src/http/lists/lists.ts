@@ -9,21 +9,21 @@ import { guardOf } from "../caller/permission.ts";
 import { isUnmodified, type Validators } from "../conditional.ts";
 import type { HttpRequest, StreamedBody } from "../message.ts";
 import type { Service } from "../service.ts";
+import { formats } from "./formats.ts";
 import { locationOf } from "./links.ts";
 import type { Listing } from "./listing.ts";
-import { tableOf } from "./table.ts";
 import { textsOf } from "./texts.ts";
 
 /** What came of a list. */
 export type ListResult =
   /** `location` is the URL at which GET gives what a QUERY asked for. */
   | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the resources of the page, as they are sent; `table` is the content of the answer if it is CSV. */
+  /** `texts` are the resources of the page, as they are sent; `content` is the content of an answer that is not JSON. */
   | {
       kind: "page";
       page: Page;
       texts: readonly string[];
-      table: StreamedBody | undefined;
+      content: string | StreamedBody | undefined;
       listing: Listing;
       validators: Validators;
     };
@@ -65,9 +65,11 @@ async function pageOf(service: Service, page: Page, asked: Asked): Promise<ListR
   const { listing, request } = asked;
   const validators = listValidators(service, page, asked);
   const texts = await textsOf(page, listing);
-  const isTable = listing.type === "text/csv";
-  const table = isTable ? await tableOf(texts, listing.asked.fields, request) : undefined;
-  return { kind: "page", page, texts, table, listing, validators };
+  const { type } = listing;
+  const { fields } = listing.asked;
+  const content =
+    type === "application/json" ? undefined : await formats[type].contentOf(texts, fields, request);
+  return { kind: "page", page, texts, content, listing, validators };
 }
 
 /** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */

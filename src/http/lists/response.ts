@@ -4,7 +4,6 @@ import type { Page } from "../../store/page.ts";
 import { type HttpRequest, type HttpResponse, revalidate, withBody, withStream } from "../message.ts";
 import { contentTypeOf } from "../negotiation/accept.ts";
 import { typesOf } from "../negotiation/content-types.ts";
-import { ndjson } from "./formats.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 import type { Listing } from "./listing.ts";
 import type { ListResult } from "./lists.ts";
@@ -26,8 +25,9 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
   addTotals(headers, result, total);
   const location = locationOf(listing, request);
   if (location !== undefined) headers.location = location;
-  if (result.table !== undefined) return withStream(request, result.table, { status: 200, headers });
-  return withBody(request, bodyOf(result, links, total), { status: 200, headers });
+  const content = result.content ?? jsonOf(result, links, total);
+  const head = { status: 200, headers };
+  return typeof content === "string" ? withBody(request, content, head) : withStream(request, content, head);
 }
 
 /** A last page tells the total too, where it is known how many resources come before it. */
@@ -53,12 +53,11 @@ function addTotals(
   headers["content-range"] = `${listing.collection.name} ${range}/${total}`;
 }
 
-function bodyOf(
+function jsonOf(
   { listing, page, texts }: ListResult & { kind: "page" },
   links: Links,
   total: number | undefined,
 ): string {
-  if (listing.type === "application/x-ndjson") return ndjson(texts);
   const items = isWhole(listing) ? wholeItems(page, texts) : join(texts);
   if (!listing.asked.envelope) return items;
   const { first, prev, next, last } = links;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openKeys, openStore, type StoreAddress } from "../../src/store/open.ts";
+import { openBelow } from "../http/below.ts";
 import { startProgram } from "../store/programs/start.ts";
 import { makeBusy } from "./busy.ts";
 import { makePlace } from "./places.ts";
@@ -21,6 +22,33 @@ test("a database that holds no store, and half a copy, are no sources", async (t
   await copyPages(source, half, 5);
   await assert.rejects(copy(half, target), refusal(/is a copy that is not finished/));
 });
+
+for (const from of ["sqlite", "postgres"] as const)
+  test(`a store in ${from} that has no secret yet is copied only after one start`, async (t) => {
+    const [source, target] = [await makePlace(t, from), await makePlace(t, "sqlite")];
+    await (await openStore(source)).close();
+    const below = await openBelow(source);
+    const { table, run } = below;
+    await run(`delete from ${table("meta")} where name like 'secret%'`);
+    await below.close();
+    const older = refusal(/was last used by an older Holdfast/);
+    await assert.rejects(copy(source, target), older);
+    // A database may be a standby, where nobody writes; a file is always one's own.
+    if (from === "postgres") await assert.rejects(reached(source), older);
+    await (await openStore(source)).close();
+    await copy(source, target);
+  });
+
+/** Opens a store without writing, as soon as it can be. */
+async function reached(address: StoreAddress): Promise<void> {
+  const store = await openStore(address, { readOnly: true });
+  try {
+    await store.reach?.();
+    await store.secret();
+  } finally {
+    await store.close();
+  }
+}
 
 test("a store that holds anything is not copied into", async (t) => {
   const source = await makePlace(t, "sqlite");

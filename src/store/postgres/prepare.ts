@@ -41,7 +41,12 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
       `The database was written by another version of Holdfast (format ${format}; this one reads ${formatNumber}).`,
     );
   const secret = await readSecret((statement) => connections.run(statement));
-  if (secret.length === 0 && wanted.isThere !== true) await connections.run(addSecret());
+  if (secret.length > 0) return;
+  if (wanted.isThere === true)
+    throw new StartError(
+      "The database was last used by an older Holdfast: start this one's service on it once, without --read-only, and try again.",
+    );
+  await connections.run(addSecret());
 }
 
 /** Whether a copy into the database was broken off, or is under way. */

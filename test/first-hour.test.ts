@@ -6,11 +6,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { jsonLines } from "./commands/cli.ts";
 import { setUpClone } from "./first-hour/clone.ts";
 import { runExamples } from "./first-hour/examples.ts";
-import { Terminal } from "./first-hour/terminal.ts";
+import { serve, Terminal } from "./first-hour/terminal.ts";
 import { follow } from "./first-hour/tutorial.ts";
 
 test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
@@ -73,8 +73,34 @@ test("the first hour in a clean clone", { timeout: 1_200_000 }, async (t) => {
     await project.type(lineOf("npm install ../holdfast"));
     await project.type("export PATH=$PWD/node_modules/holdfast/node_modules/.bin:$PATH");
     assert.match(await project.type("npx holdfast --version"), /^\d+\.\d+\.\d+$/);
+    await runReadme(t, readme, { project, path: join(dirname(path), "shop") });
     const names = ["holdfast", "holdfast/react-admin", "holdfast-client"];
     const program = names.map((name) => `import "${name}"`).join("; ");
     assert.equal(await project.type(`node --input-type=module --eval '${program}'`), "");
   });
 });
+
+/** Writes the two programs of the README into a project, and runs them. */
+async function runReadme(
+  t: TestContext,
+  readme: string,
+  { project, path }: { project: Terminal; path: string },
+): Promise<void> {
+  const blocks = [...readme.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)];
+  assert.deepEqual(
+    blocks.map(([, name]) => name),
+    ["holdfast.config.ts", "titles.ts"],
+  );
+  const nodeOfTheClone = "export PATH=$PWD/node_modules/holdfast/node_modules/.bin:$PATH";
+  await writeFile(join(path, "holdfast.config.ts"), String(blocks[0]?.[2]));
+  await writeFile(join(path, "topics.json"), '[{"title":"A winter"},{"title":"A summer"}]');
+  await project.type("npm pkg set type=module");
+  await project.type("npx holdfast import topics topics.json");
+  const service = await serve(t, path, [nodeOfTheClone, "npx holdfast serve"]);
+  await writeFile(
+    join(path, "titles.ts"),
+    String(blocks[1]?.[2]).replace("http://127.0.0.1:3000", service.origin),
+  );
+  assert.equal(await project.type("node titles.ts"), "A winter");
+  await service.stop();
+}

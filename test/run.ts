@@ -9,10 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { folderVariable, neverSeen } from "./http/described/seen-answers.ts";
 import { describeResults, type Results, sum } from "./runner/results.ts";
-import { runTests } from "./runner/run-tests.ts";
+import { isInterrupted, runTests } from "./runner/run-tests.ts";
 
 /** One PostgreSQL for all files of a run. */
 const withPostgres = "--test-global-setup=test/postgres/setup.ts";
+
+/** As shells have it for a program that Ctrl-C ended. */
+const interruptedStatus = 130;
 
 const given = process.argv.slice(2);
 process.exitCode = given.length > 0 ? await runGiven(given) : await runAll();
@@ -21,18 +24,21 @@ process.exitCode = given.length > 0 ? await runGiven(given) : await runAll();
 async function runGiven(args: readonly string[]): Promise<number> {
   const options = args.filter((each) => each.startsWith("-"));
   const files = args.filter((each) => !each.startsWith("-"));
-  return finish([await runTests([...options, ...(files.length > 0 ? files : ["test/**/*.test.ts"])])]);
+  const results = await runTests([...options, ...(files.length > 0 ? files : ["test/**/*.test.ts"])]);
+  return isInterrupted() ? interruptedStatus : finish([results]);
 }
 
 async function runAll(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
   const env = { [folderVariable]: folder };
   const onSqlite = await runTests([withPostgres, "test/**/*.test.ts"], env);
+  if (isInterrupted()) return interruptedStatus;
   console.log("\nThe HTTP interface on PostgreSQL:\n");
   const onPostgres = await runTests([withPostgres, "test/http/**/*.test.ts"], {
     ...env,
     HOLDFAST_TEST_STORE: "postgres",
   });
+  if (isInterrupted()) return interruptedStatus;
   const all = [onSqlite, onPostgres];
   const isRed = all.some(({ status }) => status !== 0);
   const missing = isRed ? [] : neverSeen(folder);

@@ -121,7 +121,7 @@ async function headersOf(
   return {
     Accept: "application/json",
     ...(content === undefined ? {} : { "Content-Type": "application/json" }),
-    ...(bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` }),
+    ...(bearer === undefined || bearer === "" ? {} : { Authorization: `Bearer ${bearer}` }),
     ...headers,
   };
 }

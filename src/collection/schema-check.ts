@@ -97,6 +97,7 @@ function walk(root: Schema, judge: Judge): Map<Schema, readonly string[]> {
   const visit = (schema: Schema, path: readonly string[]) => {
     found.set(schema, path);
     requireKeywords(schema, path, judge);
+    requireRequired(schema, path, judge);
     properties +=
       Object.keys(schema.properties ?? {}).length + Object.keys(schema.patternProperties ?? {}).length;
     for (const inner of subschemasOf(schema)) {
@@ -131,6 +132,38 @@ function requireKeywords(schema: Schema, path: readonly string[], { refuse, comp
     } catch (error) {
       refuse(path, (error as Error).message);
     }
+  }
+}
+
+/** Keywords by which another schema may describe further attributes of the same object. */
+const combining = [
+  "$ref",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+  "$defs",
+];
+
+/** What a closed object requires must be among its properties: otherwise nothing fits, and a name is misspelled. */
+function requireRequired(schema: Schema, path: readonly string[], { refuse }: Judge): void {
+  const { properties, patternProperties, required } = schema;
+  if (!isSchemaObject(properties) || patternProperties !== undefined || !Array.isArray(required)) return;
+  const { additionalProperties = false, unevaluatedProperties = false } = schema;
+  const isClosed = additionalProperties === false && unevaluatedProperties === false;
+  const isWhole = !combining.some((keyword) => Object.hasOwn(schema, keyword) || path.includes(keyword));
+  if (!isClosed || !isWhole) return;
+  const names = Object.keys(properties);
+  for (const name of required as unknown[]) {
+    if (typeof name === "string" && name !== "id" && !names.includes(name))
+      refuse(
+        [...path, "required"],
+        `"${name}" is not among the properties, so no resource fits.${didYouMean(name, names)}`,
+      );
   }
 }
 

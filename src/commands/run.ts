@@ -67,9 +67,17 @@ function tellInOneLine(command: Command, parent: Command, path: string): void {
   command.copyInheritedSettings(parent).configureOutput({
     outputError: (text, write) => {
       const place = /missing required|required option/.test(text) ? ` (See ${path} --help)` : "";
-      write(`holdfast: ${toOneLine(text)}${place}\n`);
+      write(`holdfast: ${toOneLine(text)}${place}${surplusHint(text)}\n`);
     },
   });
+}
+
+/** What was probably meant by an argument of `serve`, which takes none. */
+function surplusHint(text: string): string {
+  const [, given] = /too many arguments for 'serve'.* got \d+: ([^,\s]+)\./s.exec(text) ?? [];
+  if (given === undefined) return "";
+  if (/\.(?:json|ndjson|csv)$/.test(given)) return ` To bring in data, write: holdfast import ${given}`;
+  return " With npm, options go after two hyphens: npm start -- --port 4000";
 }
 
 /** Where an option belongs that was given without a command. */

@@ -74,7 +74,9 @@ test("the package, installed in an empty folder,", async (t) => {
       const service = await startService();
       t.after(() => service.stop());
       const args = [...flags, "program.ts", `${service.origin}/api/v1`];
-      const { stdout } = await promisify(execFile)(command, args, { cwd });
+      // The test runner asks for colours where its own output is a terminal.
+      const { FORCE_COLOR: _, ...env } = process.env;
+      const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...env, NO_COLOR: "1" } });
       assert.equal(stdout, "true Two\n");
     });
 });

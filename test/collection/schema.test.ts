@@ -251,3 +251,28 @@ describe("the declaration of a collection", () => {
     assert.equal((await defineCollection("a", { requirePreconditions: true })).requirePreconditions, true);
   });
 });
+
+test("a closed object that requires what it does not have is refused, with the nearest name", async () => {
+  const properties = { title: { type: "string" } };
+  const refused = [
+    { type: "object", required: ["titel"], properties },
+    { type: "object", required: ["titel"], properties, additionalProperties: false },
+    { type: "object", properties: { inner: { type: "object", required: ["titel"], properties } } },
+  ];
+  for (const schema of refused)
+    await assert.rejects(
+      defineCollection("topics", { schema }),
+      /required: "titel" is not among the properties, so no resource fits\. Did you mean "title"\?/,
+    );
+  const taken = [
+    { type: "object", required: ["titel"], properties, additionalProperties: true },
+    { type: "object", required: ["titel"], properties, patternProperties: { "^t": {} } },
+    { type: "object", required: ["titel"], properties, allOf: [{ properties: { titel: {} } }] },
+    {
+      type: "object",
+      properties: { ...properties, titel: {} },
+      anyOf: [{ required: ["titel"], properties }],
+    },
+  ];
+  for (const schema of taken) await defineCollection("topics", { schema });
+});

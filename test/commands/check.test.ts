@@ -66,7 +66,7 @@ test("a collection that is no longer declared is named, and nothing is wrong wit
   await declare(cwd, { others: {} });
   const { exitCode, stdout } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 0);
-  assert.match(stdout, /^topics: not declared; its 3 resources stay in the store, out of reach$/m);
+  assert.match(stdout, /^topics: not declared; the store keeps its 3 resources, out of reach$/m);
 });
 
 test("another kind of id than the store has is a misfit", async (t) => {

@@ -18,7 +18,18 @@ const silenceMs = 1_200_000;
 const reporter = join(import.meta.dirname, "reporter.ts");
 
 let running: ChildProcess | undefined;
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => running?.kill(signal));
+let wasInterrupted = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    wasInterrupted = true;
+    running?.stdout?.unpipe().resume(); // the runner would print every file that has not run as a failure
+    running?.kill(signal);
+  });
+
+/** Whether a signal has ended the tests. */
+export function isInterrupted(): boolean {
+  return wasInterrupted;
+}
 
 /** Runs tests and prints as they end. `args` are the runner's: options and files. */
 export async function runTests(
@@ -29,9 +40,10 @@ export async function runTests(
   const path = join(folder, "results.ndjson");
   writeFileSync(path, "");
   const child = spawn(process.execPath, [...optionsFor(args, path), ...args], {
-    stdio: "inherit",
-    env: { ...process.env, ...env },
+    stdio: ["inherit", "pipe", "inherit"],
+    env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}), ...env },
   });
+  child.stdout.pipe(process.stdout, { end: false });
   running = child;
   const watch = setInterval(() => {
     if (Date.now() - statSync(path).mtimeMs > silenceMs) child.kill("SIGTERM");

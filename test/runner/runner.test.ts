@@ -1,10 +1,13 @@
 /** The program that runs the tests: nothing fails, is skipped or hangs without being named. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+
+const runner = join(import.meta.dirname, "..", "run.ts");
 
 /** Runs a file of tests by `test/run.ts`; gives what it prints and its exit code. */
 function run(t: TestContext, text: string, args: readonly string[] = []) {
@@ -13,7 +16,6 @@ function run(t: TestContext, text: string, args: readonly string[] = []) {
   const file = join(folder, "some.test.mjs");
   writeFileSync(file, `import { describe, test } from "node:test";\n${text}`);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const runner = join(import.meta.dirname, "..", "run.ts");
   const program = ["--conditions=holdfast-source", runner, ...args, file];
   const { status, stdout } = spawnSync(process.execPath, program, { env, encoding: "utf8" });
   return { status, ending: stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n").slice(1), file };
@@ -22,6 +24,26 @@ function run(t: TestContext, text: string, args: readonly string[] = []) {
 test("the last line counts tests, not suites", (t) => {
   const { status, ending } = run(t, 'describe("all", () => { test("a", () => {}); test("b", () => {}); });');
   assert.deepEqual([status, ending], [0, ["", "2 passed, 0 failed, 0 skipped", ""]]);
+});
+
+test("a signal ends everything, and what has not run is no failure", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const text = 'console.log("begun"); test("never", () => new Promise((r) => setTimeout(r, 600_000)));';
+  for (const name of ["a", "b", "c", "d"])
+    writeFileSync(join(folder, `${name}.test.mjs`), `import { test } from "node:test";\n${text}`);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const files = ["a", "b", "c", "d"].map((name) => join(folder, `${name}.test.mjs`));
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", runner, ...files], { env });
+  t.after(() => child.kill("SIGKILL"));
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (data: string) => {
+    printed += data;
+    if (printed.includes("begun")) child.kill("SIGINT");
+  });
+  const [status] = await once(child, "exit");
+  assert.equal(status, 130);
+  assert.doesNotMatch(printed, /✖|failed/);
 });
 
 test("each failed test is listed once at the end, with file and line", (t) => {

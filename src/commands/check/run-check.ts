@@ -27,6 +27,7 @@ export async function runCheck(flags: Record<string, unknown>, env: Environment)
     print(`store: ${shownAddress(config.store)} is not there yet`);
     return;
   }
+  print(`store: ${shownAddress(config.store)}`);
   const reader = await openReader(config.store);
   try {
     printWarnings(await keyWarningsOf(config, Date.now())); // the store is there, and need not be made for them
@@ -92,7 +93,7 @@ function nameUndeclared(reader: StoreReader, { collections }: Config): void {
   for (const name of reader.collections().keys()) {
     if (collections.has(name)) continue;
     print(
-      `${name}: not declared; its ${counted(reader.count(name), "resource")} stay in the store, out of reach`,
+      `${name}: not declared; the store keeps its ${counted(reader.count(name), "resource")}, out of reach`,
     );
   }
 }

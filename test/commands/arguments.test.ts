@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { folder, run } from "./cli.ts";
+
+const cases: [args: string[], advice: RegExp][] = [
+  [["serve", "4000"], /With npm, options go after two hyphens: npm start -- --port 4000/],
+  [["serve", "db.json"], /To bring in data, write: holdfast import db\.json/],
+];
+
+for (const [args, advice] of cases)
+  test(`holdfast ${args.join(" ")} says what to write`, async (t) => {
+    const { exitCode, stderr } = await run(t, args, { cwd: await folder(t) });
+    assert.equal(exitCode, 1);
+    assert.match(stderr, advice);
+    assert.equal(stderr.trim().split("\n").length, 1);
+  });

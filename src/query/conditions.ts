@@ -9,7 +9,7 @@ import type { Faults, Place } from "./faults.ts";
 import type { Condition, Filter, Scalar } from "./filter.ts";
 import { hintFor } from "./hints.ts";
 import { legacySuffixes, type OperatorName, operators } from "./operators.ts";
-import { listParameters, othersIn, type Parameters } from "./parameters.ts";
+import { listParameters, type Parameters } from "./parameters.ts";
 
 /** Bounds of one filter: what it costs a store grows with each. */
 export const filterLimits = { conditions: 100, depth: 10, values: 1_000, pathNames: 64 } as const;
@@ -164,7 +164,7 @@ function unknownAttribute(
   const what = `${naming(name, place)}is not an attribute of "${collection.name}".`;
   const texts = parameters?.filters.get(place.name);
   const hint =
-    parameters === undefined || texts === undefined ? "" : hintFor(place.name, texts, othersIn(parameters));
+    parameters === undefined || texts === undefined ? "" : hintFor(place.name, texts, parameters.others);
   if (hint !== "") return what + hint;
   const depth = knownDepth(collection, path);
   const start = path

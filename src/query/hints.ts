@@ -64,10 +64,16 @@ function meantByBrackets(base: string, parts: readonly string[], texts: readonly
     return {
       write: parameter("sort", isDirection(value) ? sortMeantBy(`${first}:${value}`) : sortMeantBy(value)),
     };
-  if (["filter", "filters", "where"].includes(plain) && first !== "")
-    return { write: conditionOf(first, second, texts) };
+  const isFilter = ["filter", "filters", "where"].includes(plain);
+  if (isFilter && /^\$?(?:and|or|not)$/i.test(first)) return useJson;
+  if (isFilter && first !== "") return { write: conditionOf(first, second, texts) };
   return { write: conditionOf(base, first, texts) };
 }
+
+/** Groups of conditions are JSON here. */
+const useJson: Meant = {
+  say: 'A group of conditions is JSON, such as filter={"or":[{"name":"a"},{"name":"b"}]}',
+};
 
 /** The parts of a page in brackets, as JSON:API recommends them. */
 const pageParts: Readonly<Record<string, string>> = {

@@ -36,6 +36,8 @@ export interface Parameters {
   known: ReadonlyMap<ListParameter, string>;
   /** All others: filters by attribute, with every value that each was given. */
   filters: ReadonlyMap<string, readonly string[]>;
+  /** Finds values of other parameters, refused ones among them: examples are made of them. */
+  others: Others;
 }
 
 /** Reads a query string. What cannot be decoded, is reserved, or is there twice goes to `faults`. */
@@ -49,22 +51,27 @@ export function readParameters(query: string, faults: Faults): Parameters {
     else known.set(name, value);
   }
   for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "may be given once");
-  const all = new Map(filters);
-  for (const [name, texts] of all) {
+  const others = othersIn(known, new Map(filters));
+  for (const [name, texts] of filters) {
     if (!isReserved(name, texts)) continue;
-    const hint = () => hintFor(name, texts, othersIn({ known, filters: all }));
+    const hint = () => hintFor(name, texts, others);
     faults.add(inQuery(name), "unknownParameter", () => reservedDetail(name, hint(), faults));
     filters.delete(name);
   }
-  return { known, filters };
+  return { known, filters, others };
 }
 
-/** Finds the values of other parameters, for use in examples. */
-export function othersIn({ known, filters }: Parameters): Others {
-  const all = new Map<string, string>();
-  for (const [name, texts] of filters) all.set(plainName(name), texts.join(","));
-  for (const [name, text] of known) all.set(plainName(name), text);
-  return (...names) => names.map((name) => all.get(name)).find((text) => text !== undefined);
+/** One table of plain names for all hints of a request, made when the first of them asks. */
+function othersIn(known: Parameters["known"], filters: Parameters["filters"]): Others {
+  let all: Map<string, string> | undefined;
+  return (...names) => {
+    all ??= new Map(
+      [...[...filters].map(([name, texts]) => [name, texts.join(",")] as const), ...known].map(
+        ([name, text]) => [plainName(name), text],
+      ),
+    );
+    return names.map((name) => all?.get(name)).find((text) => text !== undefined);
+  };
 }
 
 /** Refuses every query parameter: for methods and paths that take none. Throws INVALID_PARAMETER. */

@@ -117,6 +117,8 @@ const sayings: readonly [query: string, says: RegExp][] = [
   ["_embed=author", /are not embedded: request them from their own collection/],
   ["$expand=author", /are not embedded: request them from their own collection/],
   ["page[after]=x", /Follow the link "next" of the answer/],
+  ["filter[$or][0][title]=x", /A group of conditions is JSON, such as filter=\{"or":/],
+  ["filter[not][title]=x", /A group of conditions is JSON/],
 ];
 
 const sayingsOfClosed: readonly [query: string, says: RegExp][] = [
@@ -230,4 +232,13 @@ test("in a request with many unknown names, the first 50 are looked up, and the 
   assert.ok(lookups > 0 && lookups <= 50, `the schema is asked ${lookups} times`);
   const hints = violations.filter(({ detail }) => detail.includes("Did you mean"));
   assert.equal(hints.length, nearestLimits.searches);
+});
+
+test("hints that look for other parameters go through all of them once", (t) => {
+  const { mock } = t.mock.method(String.prototype, "toLowerCase");
+  const names = Array.from({ length: 50 }, (_, n) => `${"_".repeat(n + 1)}orderby`);
+  const others = Array.from({ length: 400 }, (_, n) => `a${n}`);
+  const { message } = isRefused([...names, ...others].map((name) => `${name}=desc`).join("&"), posts);
+  assert.match(message, /descends/);
+  assert.ok(mock.callCount() < 2_000, `${mock.callCount()} names are made plain`);
 });

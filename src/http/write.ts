@@ -135,20 +135,18 @@ async function prepare(service: Service, operation: Write, request: HttpRequest)
   if (operation.kind === "delete") return { next: async () => undefined, isBlind: false };
   const { collection } = operation;
   const { limits } = service.settings;
+  const { isBlind } = guardOf(service, collection, request);
+  const target = isBlind ? blindTarget(operation) : operation;
   // RFC 9110 §14.5: a part of a representation must not be taken for the whole.
   if (operation.kind === "replace" && request.headers["content-range"] !== undefined) throw partialReplace();
   if (operation.kind === "replace") {
     const content = await readResource(request, limits);
-    const { isBlind } = guardOf(service, collection, request);
-    const target = isBlind ? blindTarget(operation) : operation;
     const next: Decided["next"] = async (moment) => decideReplace(target, content, moment);
     return { next, isBlind: isBlind || namesHidden(collection, content) };
   }
   const patch = await readPatch(operation, request, limits);
-  const { isBlind } = guardOf(service, collection, request);
   if (isBlind && readsAnything(patch, limits)) throw deniedPatch(request.principal, collection.name);
   const named = isBlind ? { named: namedIn(patch) } : {};
-  const target = isBlind ? blindTarget(operation) : operation;
   const next: Decided["next"] = async (moment) => {
     const { text } = moment.before;
     const value: unknown = JSON.parse(text);
@@ -158,7 +156,7 @@ async function prepare(service: Service, operation: Write, request: HttpRequest)
   return { next, isBlind: isBlind || namesHidden(collection, patch.value) };
 }
 
-/** The target of a write as its sender knows it who may not read. */
+/** The target of a write as a sender who may not read knows it. */
 function blindTarget({ collection, id }: Write): Pick<Write, "collection" | "id"> {
   return { collection: { ...collection, sight: blindSight(collection.sight) }, id };
 }

@@ -75,3 +75,33 @@ test("the connection breaks off if a piece cannot be made, so a client notices",
   assert.doesNotMatch(text, /\r\n0\r\n\r\n$/);
   assert.equal(budget.held, 0);
 });
+
+test("a crowd of answers makes few pieces in each turn of the event loop", async (t) => {
+  const budget = createBudget(1e9);
+  const answers = 50;
+  let made = 0;
+  let most = 0;
+  function* pieces(): Generator<string> {
+    for (let n = 0; n < 20; n++) {
+      made++;
+      yield "x";
+    }
+  }
+  const sent: Promise<void>[] = [];
+  const begin = Promise.withResolvers<void>();
+  const serve: RequestListener = (_request, response) => {
+    sent.push(begin.promise.then(() => sendPieces(response, { pieces: pieces(), heldBytes: 1 }, budget)));
+    if (sent.length === answers) begin.resolve();
+  };
+  const sockets = await Promise.all(Array.from({ length: answers }, () => ask(t, serve)));
+  for (const socket of sockets) socket.resume();
+  await begin.promise;
+  await turn();
+  await turn(); // each has made its first piece
+  for (let before = made; made < answers * 20; before = made) {
+    await turn();
+    most = Math.max(most, made - before);
+  }
+  await Promise.all(sent);
+  assert.ok(most <= 4, `${most} pieces in a turn`);
+});

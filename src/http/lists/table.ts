@@ -22,15 +22,15 @@ export async function tableOf(
   fields: readonly string[] | undefined,
   request: HttpRequest,
 ): Promise<StreamedBody> {
-  const heldBytes = texts.reduce((sum, text) => sum + text.length, 0);
-  if (isBeyond(request.budget, heldBytes)) throw noRoomForAnswer();
-  request.budget.held += heldBytes;
+  const bytes = texts.reduce((sum, text) => sum + text.length, 0);
+  if (isBeyond(request.budget, bytes)) throw noRoomForAnswer();
+  request.budget.held += bytes;
   try {
     const columns = fields === undefined ? await findColumns(texts, request) : new Columns(fields);
     requireFewCells(columns, texts, request);
-    return { pieces: tablePieces(columns.names, texts), heldBytes };
+    return { pieces: tablePieces(columns.names, texts), heldBytes: bytes + columns.size * texts.length };
   } finally {
-    request.budget.held -= heldBytes;
+    request.budget.held -= bytes;
   }
 }
 

@@ -4,12 +4,15 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { StreamedBody } from "../message.ts";
 import type { Budget } from "./budget.ts";
-import { nextTurn } from "./turns.ts";
+import { createTurns } from "./turns.ts";
+
+/** In a turn of the event loop, all answers together make so many pieces: a crowd of them must not hold up others. */
+const takeTurn = createTurns(() => 2);
 
 /**
- * Sends the pieces as fast as the client reads them, each in its own turn of the event loop. Their memory counts as held
- * until the end. Ends early when the connection closes. If making a piece throws, closes the connection, so that the
- * client does not take a part for the whole, and throws the same error.
+ * Sends the pieces as fast as the client reads them, and no more than a few pieces of all answers in one turn of the event
+ * loop. Their memory counts as held until the end. Ends early when the connection closes. If making a piece throws, closes
+ * the connection, so that the client does not take a part for the whole, and throws the same error.
  */
 export async function sendPieces(
   response: ServerResponse,
@@ -29,6 +32,6 @@ export async function sendPieces(
 async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
   for (const piece of pieces) {
     yield piece;
-    await nextTurn();
+    await takeTurn();
   }
 }

@@ -99,13 +99,3 @@ test("a table has at most 200,000 cells", async (t) => {
     violations: [{ in: "body", pointer: "#/fields", code: "cells" }],
   });
 });
-
-test("a crowd that asks for small tables needs little room", async (t) => {
-  const service = await startService({ wireBounds: { maxHeldBytes: 100_000 } });
-  t.after(() => service.stop());
-  await service.create("small", { title: "one" });
-  const connections = await Promise.all(Array.from({ length: 100 }, () => service.connect()));
-  const request = "GET /api/v1/small HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\n\r\n";
-  for (const connection of connections) connection.write(request);
-  for (const connection of connections) assert.equal((await connection.answer()).status, 200);
-});

@@ -30,6 +30,7 @@ export async function sendPieces(
 }
 
 async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+  await takeTurn();
   for (const piece of pieces) {
     yield piece;
     await takeTurn();

@@ -58,6 +58,21 @@ test("pieces are made only as fast as the client reads, and no more once it has 
   assert.equal(budget.held, 0);
 });
 
+test("nothing is made for a client that has gone already", async (t) => {
+  const budget = createBudget(1e9);
+  const { count, pieces } = countedPieces();
+  const sent = Promise.withResolvers<void>();
+  const socket = await ask(t, (request, response) => {
+    request.socket.once("close", () =>
+      sendPieces(response, { pieces, heldBytes: 1 }, budget).then(sent.resolve, sent.reject),
+    );
+    socket.destroy();
+  });
+  await sent.promise;
+  assert.ok(count.made <= 1);
+  assert.equal(budget.held, 0);
+});
+
 test("the connection breaks off if a piece cannot be made, so a client notices", async (t) => {
   const budget = createBudget(1e9);
   function* pieces(): Generator<string> {

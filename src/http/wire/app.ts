@@ -221,7 +221,10 @@ function send(
   const staysOpen = () => headers.connection !== "close" && reply.raw.shouldKeepAlive;
   const { socket: connection } = raw;
   if (typeof body === "object") {
-    const sent = sendPieces(reply.raw, body, wire.budget);
+    const sent = sendPieces(reply.raw, body, wire.budget).catch((err: unknown) => {
+      wire.service.log.error({ requestId: request.id, err }, "The answer broke off.");
+      throw err;
+    });
     return atFairPace(sent, { connection, bytes: body.heldBytes }, wire).then(staysOpen);
   }
   // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.

@@ -9,6 +9,13 @@ import { createTurns } from "./turns.ts";
 /** In a turn of the event loop, all answers together make so many pieces: a crowd of them must not hold up others. */
 const takeTurn = createTurns(() => 2);
 
+/** What Node calls it when the connection closes before the end, or before the beginning. */
+const whenClosed: ReadonlySet<string | undefined> = new Set([
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "ERR_STREAM_UNABLE_TO_PIPE",
+  "ERR_STREAM_DESTROYED",
+]);
+
 /**
  * Sends the pieces as fast as the client reads them, and no more than a few pieces of all answers in one turn of the event
  * loop. Their memory counts as held until the end. Ends early when the connection closes. If making a piece throws, closes
@@ -23,7 +30,7 @@ export async function sendPieces(
   try {
     await pipeline(Readable.from(inTurns(pieces)), response);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    if (!whenClosed.has((error as NodeJS.ErrnoException).code)) throw error;
   } finally {
     budget.held -= heldBytes;
   }

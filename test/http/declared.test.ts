@@ -24,7 +24,11 @@ const collections = {
     },
   },
   own: {
-    schema: { type: "object", properties: { constructor: { type: "string" } }, required: ["toString"] },
+    schema: {
+      type: "object",
+      properties: { constructor: { type: "string" }, toString: { type: "string" } },
+      required: ["toString"],
+    },
   },
 } as const;
 

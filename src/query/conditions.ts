@@ -12,7 +12,13 @@ import { legacySuffixes, type OperatorName, operators } from "./operators.ts";
 import { listParameters, type Parameters } from "./parameters.ts";
 
 /** Bounds of one filter: what it costs a store grows with each. */
-export const filterLimits = { conditions: 100, depth: 10, values: 1_000, pathNames: 64 } as const;
+export const filterLimits = {
+  conditions: 100,
+  depth: 10,
+  values: 1_000,
+  pathNames: 64,
+  nameLength: 1_000,
+} as const;
 
 /** The reading of one request. */
 export interface Reading {
@@ -37,6 +43,11 @@ export interface Attribute {
 export function readAttribute(name: string, place: Place, reading: Reading): Attribute | undefined {
   const { collection, faults } = reading;
   if (faults.isFull) return undefined;
+  if (name.length > filterLimits.nameLength) {
+    const most = filterLimits.nameLength.toLocaleString("en");
+    faults.add(place, "attribute", `may name an attribute with at most ${most} characters`);
+    return undefined;
+  }
   const path = readPath(name);
   if (path === undefined) {
     faults.add(

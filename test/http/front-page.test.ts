@@ -221,6 +221,7 @@ describe("an unknown path outside the prefix", () => {
     const path = `/${"a/".repeat(3_900)}`;
     const page = checkPage(await service.send({ path, headers: html }), 404);
     assert.ok(page.includes(`<code>${path.slice(0, 200)}…</code>`));
+    assert.ok(page.length < 8_000, `${page.length} characters`);
     assert.deepEqual(targetsOf(page, path), ["/", "/docs", "/api/v1", "/openapi.json"]);
   });
 

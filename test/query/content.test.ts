@@ -163,3 +163,13 @@ test("no content throws anything but a problem", () => {
     { numRuns: 3000 },
   );
 });
+
+test("a name that is far too long is refused and not repeated, wherever it is", () => {
+  const name = "a".repeat(1_001);
+  for (const content of [{ sort: [name] }, { filter: { [name]: 1 } }, { fields: [name] }]) {
+    const { message = "", violations } = problemOf(() => read(content)) ?? {};
+    assert.match(message, /may name an attribute with at most 1,000 characters/);
+    assert.ok(JSON.stringify(violations).length < 3_000);
+  }
+  read({ sort: [name.slice(1)] });
+});

@@ -26,10 +26,14 @@ ${namesPart(service, names)}
   });
 }
 
+/** Deeper paths get absolute links, so that the page stays small. */
+const maxDepth = 50;
+
 /** The page for an unknown path, with status 404. */
 export function absentPageOf(service: Service, path: string): Document {
   // All links are relative, so that they work behind a proxy that adds a path.
-  const root = "../".repeat(path.split("/").length - 2) || "./";
+  const depth = path.split("/").length - 2;
+  const root = depth > maxDepth ? "/" : "../".repeat(depth) || "./";
   return htmlPage({
     status: 404,
     title: "Nothing is here - Holdfast",

@@ -74,6 +74,6 @@ async function requireFreeName(keys: Keys, name: string, now: number): Promise<v
   const taken = (await keys.all()).find((key) => key.name === name && isLive(key, now));
   if (taken === undefined) return;
   throw new StartError(
-    `There is a key "${name}" already (${taken.prefix}): choose another name, or replace it with holdfast keys rotate.`,
+    `There is a key "${name}" already (${taken.prefix}): choose another name, replace it with "holdfast keys rotate", or end it with "holdfast keys revoke".`,
   );
 }

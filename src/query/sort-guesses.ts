@@ -1,5 +1,10 @@
 /** How clients of other servers write a sort: `name:desc`, `name desc`, `name.desc`, `desc(name)`. */
-import type { Spelled } from "./sort-keys.ts";
+
+/** A key as it was written. */
+export interface Spelled {
+  name: string;
+  descending: boolean;
+}
 
 /** A key in another server's spelling. */
 export interface ForeignKey extends Spelled {

@@ -8,15 +8,9 @@ import { type Reading, readAttribute } from "./conditions.ts";
 import { parameter } from "./example.ts";
 import { inQuery, inside, type Place } from "./faults.ts";
 import type { ListParameter } from "./parameters.ts";
-import { foreignKey, isDirection, sortMeantBy, sortMeantByObject } from "./sort-guesses.ts";
+import { foreignKey, isDirection, type Spelled, sortMeantBy, sortMeantByObject } from "./sort-guesses.ts";
 
 const maxKeys = 5;
-
-/** A key as it was written. */
-export interface Spelled {
-  name: string;
-  descending: boolean;
-}
 
 /** The sort that a query string asks for. What is wrong goes to the faults. */
 export function readSortParameters(

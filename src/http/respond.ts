@@ -18,7 +18,7 @@ import { preferredReturn } from "./negotiation/prefer.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Result } from "./result.ts";
 import { resourcePath } from "./route.ts";
-import { type Document, serviceDescription } from "./routes/documents.ts";
+import { type Document, serviceDescription } from "./routes/document.ts";
 import type { Service } from "./service.ts";
 
 const noStore = "no-store";

@@ -5,7 +5,7 @@ import type { Guard } from "./caller/permission.ts";
 import type { Validators } from "./conditional.ts";
 import type { ListResult } from "./lists/lists.ts";
 import type { OperationOf } from "./operation.ts";
-import type { Document } from "./routes/documents.ts";
+import type { Document } from "./routes/document.ts";
 
 /** A change as the caller sees it: `principal` may be left out, and `group` is a name that hides the number. */
 export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {

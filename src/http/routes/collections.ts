@@ -2,7 +2,7 @@
 import { collectionName } from "../../collection/collection.ts";
 import { type HttpRequest, jsonType } from "../message.ts";
 import type { Service } from "../service.ts";
-import { type Document, serviceDescription } from "./documents.ts";
+import { type Document, serviceDescription } from "./document.ts";
 
 /** The sorted names of the collections that the caller may list: all declared ones, and in open mode all that exist. */
 export async function listedNames(

@@ -3,7 +3,7 @@ import { jsonType } from "../message.ts";
 import type { OpenApiVersion } from "../openapi/described.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { Service } from "../service.ts";
-import type { Document } from "./documents.ts";
+import type { Document } from "./document.ts";
 
 const versions: Readonly<Record<string, OpenApiVersion>> = {
   "openapi.json": "3.1",

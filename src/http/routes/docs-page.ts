@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import type { Document } from "./documents.ts";
+import type { Document } from "./document.ts";
 
 /** The files of Swagger UI that the page needs, by what their paths end with. The build copies them beside the program. */
 const files: Readonly<Record<string, string>> = {

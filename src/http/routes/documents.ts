@@ -4,18 +4,7 @@ import { type ProblemCode, problems } from "../../errors.ts";
 import { jsonType } from "../message.ts";
 import { problemSlug } from "../problem.ts";
 import type { Service } from "../service.ts";
-
-/** A small answer that is no resource. */
-export interface Document {
-  status: number;
-  type: string;
-  body: string;
-  /** Fields that it has beside those of every document, or in place of them. */
-  headers?: Readonly<Record<string, string>>;
-}
-
-/** The value of `Link` that leads to the OpenAPI document (RFC 8631). */
-export const serviceDescription = '</openapi.json>; rel="service-desc"';
+import type { Document } from "./document.ts";
 
 /** The document of this name (a path without its first slash); `undefined` if there is none. */
 export async function documentOf(service: Service, name: string): Promise<Document | undefined> {

@@ -4,7 +4,7 @@ import type { HttpRequest } from "../message.ts";
 import { hostOf } from "../route.ts";
 import type { Service } from "../service.ts";
 import { listedNames } from "./collections.ts";
-import type { Document } from "./documents.ts";
+import type { Document } from "./document.ts";
 import { escapeHtml, htmlPage, logo } from "./html-page.ts";
 
 /** The most collections that the page names. */

@@ -1,6 +1,6 @@
 /** The frame of the service's own pages: each is one file, has no scripts, and loads nothing from elsewhere. */
 import { hash } from "node:crypto";
-import type { Document } from "./documents.ts";
+import type { Document } from "./document.ts";
 
 /** The content of a page. */
 export interface PageContent {

@@ -59,7 +59,8 @@ test("old changes go when there are more than are kept, and nothing else changes
   assert.deepEqual([sequence, total], [500, 1]);
   const again = await reopen();
   await commit(again, [updated(topic("a"), 500, { n: 501 })], { at: Date.now() });
-  assert.deepEqual(await sequencesOf(again), [498, 499, 500, 501].slice(-(await sequencesOf(again)).length));
+  await untilLeft(again, 3);
+  assert.deepEqual(await sequencesOf(again), [499, 500, 501]);
   assert.equal((await again.read(topic("a")))?.version, 501);
 });
 

@@ -37,7 +37,7 @@ async function serving<T>(
 
 const keyed = (key: string) => ({ "idempotency-key": key });
 
-/** Each flush of the disk is done, and whoever asked for it learns so two seconds later. */
+/** Each flush of the disk works, and its caller gets the result two seconds later. */
 const slowFlush = slowlyFlushing("delay_exit=2000000");
 
 test("killed between commit and answer, the service answers the retry as it would have answered", {

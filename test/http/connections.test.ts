@@ -1,11 +1,12 @@
 /** What one connection, and all of them together, may ask of the service. */
 import assert from "node:assert/strict";
-import { connect as connectTcp, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../until.ts";
 import { type Connection, parseAnswers } from "./connection.ts";
 import { jsonType, type Service, type ServiceOptions, startService } from "./service.ts";
+import { createPage, openUnread } from "./unread.ts";
 
 const host = "Host: localhost\r\n";
 const json = "Content-Type: application/json\r\n";
@@ -27,20 +28,10 @@ async function start(t: TestContext, options: ServiceOptions = {}): Promise<Serv
 const unreadSockets: Socket[] = [];
 
 /** A connection that sends and never reads. */
-async function unread(service: Service, bytes: string): Promise<Socket> {
-  const socket = connectTcp({ host: "127.0.0.1", port: service.port });
-  socket.on("error", () => {});
+async function unread({ port }: Service, bytes: string): Promise<Socket> {
+  const socket = await openUnread(port, bytes);
   unreadSockets.push(socket);
-  await new Promise((resolve) => socket.once("connect", resolve));
-  socket.pause();
-  socket.write(bytes);
   return socket;
-}
-
-/** A collection whose one page has about 2 MiB. */
-async function createPage(service: Service): Promise<string> {
-  for (let n = 0; n < 4; n++) await service.create("large", { text: "x".repeat(510_000) });
-  return "/api/v1/large";
 }
 
 function codeOf(body: string): string {

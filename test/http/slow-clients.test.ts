@@ -1,10 +1,11 @@
 /** Clients that read slowly keep their connection; those that do not read at all lose it. */
 import assert from "node:assert/strict";
-import { connect as connectTcp, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { until } from "../until.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { createPage, openUnread } from "./unread.ts";
 
 const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
@@ -14,23 +15,6 @@ async function start(t: TestContext, options: ServiceOptions): Promise<Service> 
   return service;
 }
 
-/** A client that has sent this and has not begun to read. */
-async function client(t: TestContext, { port }: Service, bytes: string): Promise<Socket> {
-  const socket = connectTcp({ host: "127.0.0.1", port });
-  t.after(() => socket.destroy());
-  socket.on("error", () => {});
-  await new Promise((resolve) => socket.once("connect", resolve));
-  socket.pause();
-  socket.write(bytes);
-  return socket;
-}
-
-/** A collection whose one page has about 2 MiB: several of them are more than the kernel takes for a connection. */
-async function createPage(service: Service): Promise<string> {
-  for (let n = 0; n < 4; n++) await service.create("large", { text: "x".repeat(510_000) });
-  return "/api/v1/large";
-}
-
 /** The status of an answer on a connection of its own; `undefined` where that is closed at once. */
 async function statusOf(service: Service, path: string): Promise<number | undefined> {
   const connection = await service.connect();
@@ -38,6 +22,13 @@ async function statusOf(service: Service, path: string): Promise<number | undefi
   const answer = await connection.answer().catch(() => undefined);
   connection.close();
   return answer?.status;
+}
+
+/** A client that has sent this and has not begun to read. */
+async function client(t: TestContext, { port }: Service, bytes: string): Promise<Socket> {
+  const socket = await openUnread(port, bytes);
+  t.after(() => socket.destroy());
+  return socket;
 }
 
 /** Reads what still comes, and gives the number of all bytes. */

@@ -69,7 +69,7 @@ async function makeStore(store: string): Promise<Contents> {
   const ask = askAt(`http://127.0.0.1:${program.port}/api/v1`, key);
   try {
     const filled = await fill(ask);
-    await pass(1_100); // Last-Modified is told once its second is over
+    await pass(1_100); // an answer has Last-Modified once that second is over
     return { ...filled, key, found: await look(ask, filled) };
   } finally {
     await end(program, "SIGTERM");

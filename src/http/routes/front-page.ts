@@ -51,7 +51,7 @@ function heading(text: string): string {
 /** A link, with a name and a description. */
 type Link = readonly [href: string, name: string, description: string];
 
-/** Links to the parts of the service. If the prefix is the root, there is none to the list: a browser gets this page there. */
+/** Links to the parts of the service. The list has no link if the prefix is the root, since a browser gets this page there. */
 function linksPart({ settings: { docs, prefix } }: Service, root: string, ...first: Link[]): string {
   const links: Link[] = [...first];
   if (docs) links.push([`${root}docs`, "Try requests", "Read about the interface, and send requests."]);

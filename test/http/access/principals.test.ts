@@ -1,4 +1,4 @@
-/** Who made a change is told to those who may change the resource, unless the configuration shows it to all readers. */
+/** Callers who may update a resource see who made its changes. The configuration can show it to all readers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { owner } from "../../../src/access/declaration.ts";

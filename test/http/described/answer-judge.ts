@@ -98,7 +98,7 @@ function faultUntold(
   return isForeseen ? undefined : `the status ${status} is not foreseen`;
 }
 
-/** The root has a page, and is nothing to whoever does not ask for it. */
+/** The root has a page for requests that ask for HTML, and an empty 404 for others. */
 function isPageAlone(path: string, prefix: string): boolean {
   return path === "/" && prefix !== "";
 }

@@ -240,7 +240,8 @@ describe("an attribute that is for a role", () => {
     const target = await hire({ salary: 50 });
     const answer = await as("ada", { method: "PATCH", path: target, content: { grade: "chief" } });
     assert.equal(outcome(answer), "400 VALIDATION_FAILED");
-    assert.doesNotMatch(answer.text, /salary|100|50/);
+    const { instance: _, ...told } = answer.json as Record<string, unknown>; // a random one may have any digits
+    assert.doesNotMatch(JSON.stringify(told), /salary|100|50/);
     assert.match(
       (await as("hans", { method: "PATCH", path: target, content: { grade: "chief" } })).text,
       /#\/salary/,

@@ -37,13 +37,16 @@ const notDescribed = /^\/docs(?:\/|$)/;
 
 /** A judge that goes by a document. `prefix` is the service's. */
 export function createAnswerJudge(document: object, prefix: string): AnswerJudge {
-  const { find, anyProblem, documented } = describedPaths(document, prefix);
+  const { find, anyCollection, anyProblem, documented } = describedPaths(document, prefix);
   const fits = schemaJudge(document);
   const judge = (seen: SeenAnswer): Verdict => {
     const path = pathOf(seen);
     if (path === "*" || notDescribed.test(path)) return { name: undefined, fault: undefined };
     if (isPageOfAbsence(seen, prefix)) return { name: answerName(404), fault: undefined };
-    const found = find(path);
+    const isName =
+      seen.status === 404 && path.startsWith(`${prefix}/`) && !path.slice(prefix.length + 1).includes("/");
+    const found =
+      find(path) ?? (isName && seen.method in (anyCollection?.methods ?? {}) ? anyCollection : undefined);
     if (found !== undefined && seen.method === "OPTIONS" && seen.status === 204)
       return { name: undefined, fault: faultOfAllow(seen, found) };
     const method = seen.method === "HEAD" ? "GET" : seen.method;

@@ -18,6 +18,8 @@ export interface DescribedPath {
 export interface DescribedPaths {
   /** What is told of a path of a request, which has no query string any more. */
   find(path: string): DescribedPath | undefined;
+  /** The path of any collection, where the document has one. It also describes the answer to a name that none can have. */
+  anyCollection: DescribedPath | undefined;
   /** The problem that any request may meet. */
   anyProblem: DescribedAnswer;
   /** Each answer by its name. */
@@ -49,6 +51,7 @@ export function describedPaths(document: object, prefix: string): DescribedPaths
   const told = all.map((each) => each.told);
   return {
     find: (path) => all.find(({ shape }) => shape.test(canonical(path, prefix)))?.told,
+    anyCollection: all.find(({ path }) => path === `${prefix}/{collection}`)?.told,
     anyProblem: Object.values(told[0]?.methods ?? {})[0]?.default ?? {},
     documented: [...new Set([...told.flatMap(namesOf), ...anywhere.map((status) => answerName(status))])],
   };

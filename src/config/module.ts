@@ -18,7 +18,7 @@ export interface ImportOptions {
   faults: StartFaults;
 }
 
-/** The default export of the module at a path, as plain data. Throws StartError if there is none. */
+/** The default export of the module at a path, as plain data. Throws StartError if the module has no default export. */
 export async function importConfiguration(path: string, options: ImportOptions): Promise<unknown> {
   const { file } = options;
   const real = realpathSync(path); // as Node names the modules that it loads

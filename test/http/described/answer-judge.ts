@@ -43,10 +43,7 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
     const path = pathOf(seen);
     if (path === "*" || notDescribed.test(path)) return { name: undefined, fault: undefined };
     if (isPageOfAbsence(seen, prefix)) return { name: answerName(404), fault: undefined };
-    const isName =
-      seen.status === 404 && path.startsWith(`${prefix}/`) && !path.slice(prefix.length + 1).includes("/");
-    const found =
-      find(path) ?? (isName && seen.method in (anyCollection?.methods ?? {}) ? anyCollection : undefined);
+    const found = find(path) ?? (isNoName(seen, prefix, anyCollection) ? anyCollection : undefined);
     if (found !== undefined && seen.method === "OPTIONS" && seen.status === 204)
       return { name: undefined, fault: faultOfAllow(seen, found) };
     const method = seen.method === "HEAD" ? "GET" : seen.method;
@@ -99,6 +96,13 @@ function faultUntold(
   if (!isOperation && status === 400) return undefined;
   const isForeseen = anywhere.some((each) => each === status && each !== 405);
   return isForeseen ? undefined : `the status ${status} is not foreseen`;
+}
+
+/** Whether the answer is the 404 of a name that no collection can have, to a method that collections have. */
+function isNoName(seen: SeenAnswer, prefix: string, anyCollection: DescribedPath | undefined): boolean {
+  const path = pathOf(seen);
+  const isOneName = path.startsWith(`${prefix}/`) && !path.slice(prefix.length + 1).includes("/");
+  return seen.status === 404 && isOneName && anyCollection?.methods[seen.method] !== undefined;
 }
 
 /** The root has a page for requests that ask for HTML, and an empty 404 for others. */

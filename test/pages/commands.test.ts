@@ -114,7 +114,7 @@ function faultOfHoldfast([name = "", ...args]: readonly string[]): string | unde
 }
 
 function faultOfNpm([name = "", ...args]: readonly string[]): string | undefined {
-  if (["ci", "init", "pkg", "exec"].includes(name)) return undefined;
+  if (["ci", "init", "pkg", "exec", "publish"].includes(name)) return undefined;
   if (name === "install") return args.map(faultOfInstalled).find((fault) => fault !== undefined);
   const script = name === "run" ? (args[0] ?? "") : name;
   return script in scripts ? undefined : `package.json has no script "${script}"`;

@@ -49,7 +49,7 @@ async function startWithBooks(limits: { queryMs?: number } = {}): Promise<Servic
 
 describe("the reference of lists", () => {
   test("has every parameter, and no other", () => {
-    const listed = tableOf("parameter | what it is").map(([name]) => name);
+    const listed = tableOf("parameter | description").map(([name]) => name);
     assert.deepEqual([...listed].sort(), [...listParameters].sort());
   });
 
@@ -81,7 +81,7 @@ describe("the reference of lists", () => {
       const ending = endings.map(([suffix]) => `\`${suffix}\``).join(", ");
       return [name, ending, taken[takes], collects ? "yes" : "no", meaning];
     });
-    const head = "operator | ending | takes | repeated | is true of an attribute that";
+    const head = "operator | suffix | value | repeatable | matches if the attribute";
     assert.deepEqual(tableOf(head), known);
   });
 
@@ -95,7 +95,7 @@ describe("the reference of lists", () => {
 
   test("says rightly which lists an index serves", async () => {
     const books = await defineCollection("books", collections.books ?? {});
-    for (const [query, served] of tableOf("query string | served")) {
+    for (const [query, served] of tableOf("query string | index used")) {
       const { filter, sort } = parseList(query, books, 1_000);
       const isServed = servingOf({ ...(filter && { filter }), sort }, books.indexes) !== undefined;
       assert.equal(served?.split(":")[0], isServed ? "yes" : "no", query);

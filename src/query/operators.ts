@@ -17,39 +17,57 @@ interface Operator {
 
 /** Every operator, by the name that stands behind the colon or in the JSON of a filter. */
 export const operators = {
-  eq: { kind: "in", negated: false, takes: "scalar", collects: true, meaning: "is the value" },
+  eq: { kind: "in", negated: false, takes: "scalar", collects: true, meaning: "equals the value" },
   ne: {
     kind: "in",
     negated: true,
     takes: "scalar",
     collects: true,
-    meaning: "is not the value, or is not there",
+    meaning: "does not equal the value, or does not exist",
   },
-  gt: { kind: "gt", negated: false, takes: "comparable", collects: false, meaning: "is greater" },
-  gte: { kind: "gte", negated: false, takes: "comparable", collects: false, meaning: "is greater or equal" },
-  lt: { kind: "lt", negated: false, takes: "comparable", collects: false, meaning: "is less" },
-  lte: { kind: "lte", negated: false, takes: "comparable", collects: false, meaning: "is less or equal" },
-  in: { kind: "in", negated: false, takes: "list", collects: true, meaning: "is one of the values" },
+  gt: {
+    kind: "gt",
+    negated: false,
+    takes: "comparable",
+    collects: false,
+    meaning: "is greater than the value",
+  },
+  gte: {
+    kind: "gte",
+    negated: false,
+    takes: "comparable",
+    collects: false,
+    meaning: "is greater than or equal to the value",
+  },
+  lt: { kind: "lt", negated: false, takes: "comparable", collects: false, meaning: "is less than the value" },
+  lte: {
+    kind: "lte",
+    negated: false,
+    takes: "comparable",
+    collects: false,
+    meaning: "is less than or equal to the value",
+  },
+  in: { kind: "in", negated: false, takes: "list", collects: true, meaning: "equals one of the values" },
   nin: {
     kind: "in",
     negated: true,
     takes: "list",
     collects: true,
-    meaning: "is none of the values, or is not there",
+    meaning: "equals none of the values, or does not exist",
   },
   contains: {
     kind: "contains",
     negated: false,
     takes: "scalar",
     collects: false,
-    meaning: "is a string with the value in it, or an array that has the value",
+    meaning: "is a string that contains the value, or an array with the value as an element",
   },
   startsWith: {
     kind: "startsWith",
     negated: false,
     takes: "string",
     collects: false,
-    meaning: "is a string that begins with the value",
+    meaning: "is a string that starts with the value",
   },
   endsWith: {
     kind: "endsWith",
@@ -63,7 +81,7 @@ export const operators = {
     negated: false,
     takes: "boolean",
     collects: false,
-    meaning: "is there (true) or not (false); null is there",
+    meaning: "exists (true) or does not exist (false); null exists",
   },
 } as const satisfies Record<string, Operator>;
 

@@ -36,6 +36,8 @@ export class Terminal {
 export interface Served {
   /** Such as `http://127.0.0.1:49152`. */
   origin: string;
+  /** Waits until the output is like this. Throws with the output if the program ends first. */
+  prints(pattern: RegExp): Promise<void>;
   /** Presses Ctrl+C, and waits for the end of everything that was started. */
   stop(): Promise<void>;
 }
@@ -45,7 +47,11 @@ export async function serve(t: TestContext, cwd: string, lines: readonly string[
   const shell = new Shell(t, ["-c", `{ ${lines.join("\n")}\n} </dev/null 2>&1`], cwd);
   const address = /(http:\/\/(?:127\.0\.0\.1|localhost):\d+)[/\s]/;
   const [, origin = ""] = await shell.until(address, lines.join("; "));
-  return { origin, stop: () => shell.interrupt() };
+  return {
+    origin,
+    prints: async (pattern) => void (await shell.until(pattern, lines.join("; "))),
+    stop: () => shell.interrupt(),
+  };
 }
 
 /** A shell with a process group of its own, as a terminal gives to what runs in it. */

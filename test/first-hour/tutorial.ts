@@ -45,8 +45,14 @@ class Reader {
   async type(text: string): Promise<void> {
     for (const step of text.split(/^\$ /m).slice(1)) {
       const [command = "", ...expected] = step.trim().split("\n");
-      if (command === "npx holdfast serve") await this.#serve(command);
-      else requireLike(await this.#terminal.type(this.#here(command)), expected.join("\n"), command);
+      const output = expected.join("\n");
+      if (command === "npx holdfast serve") await this.#serve(command, output);
+      else
+        assert.match(
+          await this.#terminal.type(this.#here(command)),
+          new RegExp(`^${likeOf(output)}$`, "s"),
+          command,
+        );
     }
   }
 
@@ -63,14 +69,16 @@ class Reader {
     );
   }
 
-  async #serve(command: string): Promise<void> {
+  async #serve(command: string, output: string): Promise<void> {
     await this.#service?.stop();
     this.#service = await serve(this.#t, this.#project, [...this.#preparations, command]);
+    await this.#service.prints(new RegExp(`^${likeOf(this.#here(output))}`, "s"));
   }
 
   /** The text with the address that the service has here. */
   #here(text: string): string {
-    return text.replaceAll("localhost:3000", new URL(this.#service?.origin ?? "http://localhost:3000").host);
+    const { host } = new URL(this.#service?.origin ?? "http://localhost:3000");
+    return text.replaceAll(/(?:localhost|127\.0\.0\.1):3000/g, host);
   }
 }
 
@@ -80,8 +88,10 @@ async function hasOlderNode(): Promise<boolean> {
   return Number.parseInt(stdout.slice(1), 10) < 24;
 }
 
-/** `…` is any text. */
-function requireLike(actual: string, expected: string, command: string): void {
-  const parts = expected.split("…").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  assert.match(actual, new RegExp(`^${parts.join(".*")}$`, "s"), command);
+/** The source of a pattern for printed text, in which `…` is any text. */
+function likeOf(text: string): string {
+  return text
+    .split("…")
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+    .join(".*");
 }

@@ -1,4 +1,4 @@
-/** What the documents on PostgreSQL say in figures and names is so. */
+/** The numbers and names in the pages on PostgreSQL are right. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -7,14 +7,15 @@ import { problems } from "../src/errors.ts";
 const guide = readFileSync("docs/how-to/postgres.md", "utf8");
 const durability = readFileSync("docs/explanation/durability.md", "utf8");
 
-test("the guide tells how many connections an instance opens", () => {
+test("the guide says how many connections an instance opens", () => {
   const source = readFileSync("src/store/postgres/open-store.ts", "utf8");
   const [, quick, slow, long] = /connections: (\d+), slow: (\d+), long: (\d+)/.exec(source) ?? [];
-  assert.ok(guide.includes(`opens ${quick} connections at most for reads and writes, ${slow} for lists`));
+  for (const row of [`| ${quick} | reads and writes |`, `| ${slow} | lists `, `| ${long} | long work`])
+    assert.ok(guide.includes(row), row);
   assert.ok(guide.includes(`at least ${Number(quick) + Number(slow) + Number(long)} for each instance`));
 });
 
-test("problems have the status in the documents on PostgreSQL that they are answered with", () => {
+test("each error code in the pages on PostgreSQL stands with its status", () => {
   const named = [...`${guide}\n${durability}`.matchAll(/\b(\d{3}) `([A-Z_]+)`/g)];
   assert.ok(named.length > 5);
   for (const [text, status, code] of named)

@@ -200,7 +200,7 @@ test("what is the application's to say, and what is wrong, keeps it from becomin
 test("what the guide says is the application's own is refused, and nothing else", async () => {
   const guide = readFileSync("docs/how-to/fastify.md", "utf8");
   const [, told = "", toldLimits = ""] =
-    /refused in the configuration: (.+), and of the `limits` (.+?)\. The/s.exec(guide) ?? [];
+    /refuses these options in the configuration:\n\n- (.+)\n- in `limits`: (.+)\n/.exec(guide) ?? [];
   const namesIn = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
   const listed = [...namesIn(told), ...namesIn(toldLimits).map((name) => `limits.${name}`)];
   const refused: string[] = [];

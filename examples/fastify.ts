@@ -20,10 +20,10 @@ const app = fastify();
 app.register(holdfast, config);
 app.get("/", () => ({ articles: "/data/articles" }));
 
-// The application's hooks come first, for the collections too.
+// The application's hooks run before Holdfast, also for the collections.
 app.addHook("onRequest", async (request, reply) => {
   if (request.method !== "GET" && request.headers["x-shop"] === undefined)
-    return reply.code(403).send({ error: "Say which shop you are: X-Shop." });
+    return reply.code(403).send({ error: "Send the header X-Shop with the name of your shop." });
 });
 
 console.log(await app.listen({ port: Number(process.env.PORT ?? 3000) }));

@@ -6,7 +6,7 @@ import simpleRestProvider from "ra-data-simple-rest";
 const url = process.argv[2] ?? "http://127.0.0.1:3000/api/v1";
 const httpClient = fetchUtils.fetchJson;
 
-// The one line that an admin needs: <Admin dataProvider={dataProvider}>
+// In an application, use it as <Admin dataProvider={dataProvider}>.
 const dataProvider: DataProvider = holdfastDataProvider(simpleRestProvider(url, httpClient), {
   url,
   httpClient,

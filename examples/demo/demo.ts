@@ -41,7 +41,7 @@ if (imported === 0) {
   const args = ["serve", ...options, ...process.argv.slice(2)];
   process.exitCode = await runCli(args, process.env, (base) => process.stdout.write(thingsToTry(base)));
 } else {
-  // Half of the data would look like all of it the next time.
+  // A partial import would look complete at the next start.
   for (const suffix of ["", "-wal", "-shm", ".lock"]) await rm(`${store}${suffix}`, { force: true });
   process.exitCode = imported;
 }

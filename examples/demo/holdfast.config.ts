@@ -5,7 +5,7 @@ const countryCode = { type: "string", pattern: "^[A-Z]{2}$" };
 const alpha3 = { type: "string", pattern: "^[A-Z]{3}$" };
 const shortText = { type: "string", maxLength: 100 };
 
-/** Decimal degrees as text, as GeoNames has them: at most five fraction digits. */
+/** Decimal degrees as text, as in GeoNames: at most five digits after the point. */
 const latitude = { type: "string", pattern: "^-?(90|[1-8]?[0-9](\\.[0-9]{1,5})?)$" };
 const longitude = { type: "string", pattern: "^-?(180|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]{1,5})?)$" };
 
@@ -18,7 +18,7 @@ const names = {
   },
 };
 
-/** An object whose members are named by codes of languages or currencies. */
+/** An object whose member names are codes of languages or currencies. */
 const by = (code: string, value: object) => ({
   type: "object",
   patternProperties: { [code]: value },
@@ -31,7 +31,7 @@ const demonym = { type: "object", required: ["f", "m"], properties: { f: shortTe
 export default defineConfig({
   collections: {
     cities: {
-      // Each attribute alone, and attributes that requests combine. An index serves one direction of a sort.
+      // Each attribute on its own, and the combinations that requests use. An index serves one direction of a sort.
       indexes: [
         "name",
         "-name",

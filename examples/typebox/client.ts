@@ -13,16 +13,16 @@ const { id: authorId } = await authors.create({ name: "Ursula K. Le Guin", born:
 const lavinia = await articles.create({ title: "Lavinia", authorId, tags: ["myth"] });
 console.log(lavinia.status); // draft
 
-// What was read carries its ETag: somebody else's change in between would be a ConflictError.
+// `lavinia` carries its ETag. The second replace fails, because the first one has changed the resource.
 await articles.replace({ ...lavinia, views: 1 });
 await articles
   .replace({ ...lavinia, views: 2 })
   .catch((error) => console.log(error instanceof ConflictError)); // true
 
-// Reads, changes, and does so again where somebody else was quicker.
+// Reads and changes the resource, and tries again if another client changed it first.
 await articles.update(lavinia.id, ({ views = 0, ...others }) => ({ ...others, views: views + 1 }));
 
-// All of it or nothing; the second operation names what the first one makes.
+// All or nothing. The second operation uses the id that the first one will get.
 await $batch(({ authors, articles }) => {
   const lem = authors.create({ name: "Stanisław Lem" });
   return [lem, articles.create({ title: "Solaris", authorId: lem.id, status: "published" })];

@@ -72,7 +72,7 @@ class Reader {
   async #serve(command: string, output: string): Promise<void> {
     await this.#service?.stop();
     this.#service = await serve(this.#t, this.#project, [...this.#preparations, command]);
-    await this.#service.prints(new RegExp(`^${likeOf(this.#here(output))}`, "s"));
+    await this.#service.prints(new RegExp(`(?:^|\\n)${likeOf(this.#here(output))}`, "s")); // npm may warn first
   }
 
   /** The text with the address that the service has here. */

@@ -7,6 +7,8 @@ export interface Page<T> {
   readonly items: T[];
   /** The number of resources on all pages, where the service tells it. */
   readonly total: number | undefined;
+  /** The number of items that the page can have at most. The service lowers a `limit` that is too large. */
+  readonly limit: number | undefined;
 }
 
 /** What a list is asked with, whatever its resources are. */
@@ -90,8 +92,15 @@ function nextPlace(links: string | null): Place | undefined {
 }
 
 function toPage<T>({ headers, body }: Answer): Page<T> {
-  const total = headers.get("x-total-count");
-  return { items: body as T[], total: total === null ? undefined : Number(total) };
+  return {
+    items: body as T[],
+    total: numberIn(headers.get("x-total-count")),
+    limit: numberIn(headers.get("page-limit")),
+  };
+}
+
+function numberIn(header: string | null): number | undefined {
+  return header === null ? undefined : Number(header);
 }
 
 function toQueryString(query: AnyQuery & Place): string {

@@ -133,7 +133,8 @@ describe("the client", () => {
           [4, 5, 6],
         ],
       );
-      assert.equal(pages[0]?.total, 7);
+      assert.deepEqual([pages[0]?.total, pages[0]?.limit], [7, 3]);
+      assert.equal((await client.notes.list({ limit: 100_000 }).page()).limit, 1_000);
       const { items, total } = await client.notes
         .list({ limit: 1, filter: { odd: true }, count: "exact" })
         .page();

@@ -5,7 +5,7 @@ import { type Answer, type Made, type Service, startService } from "./service.ts
 
 const topics = "/api/v1/topics";
 const exposed =
-  "Content-Range, X-Total-Count, Link, Location, Content-Location, ETag, Allow, Accept-Patch, Retry-After, " +
+  "Content-Range, X-Total-Count, Page-Limit, Link, Location, Content-Location, ETag, Allow, Accept-Patch, Retry-After, " +
   "RateLimit, RateLimit-Policy, Preference-Applied, Idempotent-Replayed, Deprecation, Sunset, WWW-Authenticate, " +
   "X-Request-Id";
 const allowedHeaders =

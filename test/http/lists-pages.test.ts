@@ -250,6 +250,7 @@ describe("a list in an envelope", () => {
       json: {
         items: topics.slice(2, 4).map(({ body }) => body),
         total: 25,
+        limit: 2,
         self: path,
         first: to(0),
         prev: to(0),
@@ -258,7 +259,10 @@ describe("a list in an envelope", () => {
       },
     });
     const texts = topics.slice(2, 4).map(({ body }) => JSON.stringify(body));
-    assert.ok(answer.text.startsWith(`{"items":[${texts.join(",")}],"total":25,"self":"`), answer.text);
+    assert.ok(
+      answer.text.startsWith(`{"items":[${texts.join(",")}],"total":25,"limit":2,"self":"`),
+      answer.text,
+    );
   });
 
   test("by cursor has no prev and no last, and no total where none is wanted", async () => {
@@ -266,7 +270,7 @@ describe("a list in an envelope", () => {
     check(await service.send({ path }), {
       status: 200,
       headers: { "X-Total-Count": undefined, Link: `<${path}>; rel="first"` },
-      json: { items: [topics[7]?.body], self: path, first: path },
+      json: { items: [topics[7]?.body], limit: 100, self: path, first: path },
     });
   });
 
@@ -275,7 +279,7 @@ describe("a list in an envelope", () => {
     check(await service.send({ path }), {
       status: 200,
       headers: { "X-Total-Count": "0", "Content-Range": "never */0" },
-      json: { items: [], total: 0, self: path, first: path },
+      json: { items: [], total: 0, limit: 100, self: path, first: path },
     });
   });
 

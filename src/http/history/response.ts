@@ -20,7 +20,12 @@ export function changesResponse(
     const cursor = formatCursor(nameOfChanges({ collection: collection.name, id }), [last.version]);
     links.unshift(`<${target}?${[...limit, `cursor=${cursor}`].join("&")}>; rel="next"`);
   }
-  const headers = { "content-type": jsonType, "cache-control": revalidate, link: links.join(", ") };
+  const headers = {
+    "content-type": jsonType,
+    "cache-control": revalidate,
+    link: links.join(", "),
+    "page-limit": String(asked.limit),
+  };
   return withBody(request, JSON.stringify(changes.map(toJson)), { status: 200, headers });
 }
 

@@ -19,6 +19,7 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
     "cache-control": revalidate,
     etag: validators.etag,
     "accept-query": typesOf("QUERY"),
+    "page-limit": String(listing.asked.paging.limit),
   };
   const link = formatLinks(links);
   if (link !== "") headers.link = link;
@@ -61,8 +62,9 @@ function jsonOf(
   const items = isWhole(listing) ? wholeItems(page, texts) : join(texts);
   if (!listing.asked.envelope) return items;
   const { first, prev, next, last } = links;
-  const rest = JSON.stringify({ total, self: urlOf(listing), first, prev, next, last });
-  return rest === "{}" ? `{"items":${items}}` : `{"items":${items},${rest.slice(1)}`;
+  const { limit } = listing.asked.paging;
+  const rest = JSON.stringify({ total, limit, self: urlOf(listing), first, prev, next, last });
+  return `{"items":${items},${rest.slice(1)}`;
 }
 
 /** Of pages that the store keeps in memory. */

@@ -96,7 +96,7 @@ function page({ described, names, version }: About, more: readonly AnswerField[]
     "text/csv": { schema: { type: "string" } },
   };
   return answer(described, "A page of the list.", {
-    must: ["ETag", "Accept-Query"],
+    must: ["ETag", "Accept-Query", "Page-Limit"],
     may: [...ofPages, ...more],
     content: { ...json(schema), ...others },
   });

@@ -73,7 +73,7 @@ export const changesOperations: Record<MethodsOf<"changes">, (about: About) => O
     parameters: [...target(about), ref("parameters", "limit"), ref("parameters", "cursor")],
     answers: {
       200: answer(about.described, "A page of changes.", {
-        must: ["Link"],
+        must: ["Link", "Page-Limit"],
         content: json({ type: "array", items: ref("schemas", "Change") }),
       }),
     },

@@ -174,10 +174,15 @@ function pageSchema(part: string): Part {
   return {
     description: "A page of a list with its links, where `envelope=true` asks for it.",
     type: "object",
-    required: ["items"],
+    required: ["items", "limit"],
     properties: {
       items: { type: "array", items: ref("schemas", part) },
       total: { description: "How many resources the whole list has, where that is known.", type: "integer" },
+      limit: {
+        description:
+          "The number of resources that this page can have at most. A larger number in the request is lowered to the limit of the service.",
+        type: "integer",
+      },
       self: url,
       first: url,
       prev: url,

@@ -11,6 +11,8 @@ const fields = {
   Link: "The first and the next page, and others where they are known (RFC 8288).",
   "X-Total-Count": "How many resources the whole list has, where that is known.",
   "Content-Range": "The place of the page in the list, where that is known: `topics 0-99/319`.",
+  "Page-Limit":
+    "The number of resources (or changes) that this page can have at most. A larger number in the request is lowered to the limit of the service.",
   "Accept-Query": "The media type of what QUERY takes.",
   "Accept-Patch": "The media types of what PATCH takes.",
   Accept: "The media types that the method takes.",

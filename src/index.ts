@@ -52,6 +52,8 @@ export interface HoldfastConfig {
   log?: "requests" | "problems";
   /** Whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on. @default true */
   docs?: boolean;
+  /** Whether responses above 1 kB to GET, HEAD and QUERY are compressed, for clients that accept it. @default true */
+  compression?: boolean;
   /** Whether nothing is written: every write is 503 `UNAVAILABLE`. @default false */
   readOnly?: boolean;
   /**

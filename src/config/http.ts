@@ -20,6 +20,7 @@ export function httpOf(
     requireTls: get("requireTls"),
     showPrincipal: get("history").showPrincipal,
     docs: get("docs"),
+    compression: get("compression"),
     limits: limitsOf(get),
   };
 }

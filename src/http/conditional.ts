@@ -1,6 +1,7 @@
 /** Conditional requests (RFC 9110 §13): entity tags, dates, and which of them decide. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../errors.ts";
+import { acceptedCodings, tagForms, withoutWeakness } from "./negotiation/codings.ts";
 
 /** The current state that preconditions are judged against. */
 export interface Validators {
@@ -45,7 +46,7 @@ export function judge(
 
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
-    const isSame = readAt === undefined ? isSameStateWeakly : isWeakMatch;
+    const isSame = readAt === undefined ? isSameStateWeakly : isFormFor(headers);
     if (matches(ifNoneMatch, current, isSame)) return readAt === undefined ? "failed" : "unmodified";
   } else if (readAt !== undefined && isPublic(current, readAt)) {
     if (isModifiedSince(headers["if-modified-since"], current) === false) return "unmodified";
@@ -109,7 +110,7 @@ function misspelled(ifMatch: string | undefined, current: Validators): string | 
   if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
   if (!tagList.test(ifMatch)) return `If-Match takes ETags with their double quotes, or *.`;
   if (!matches(ifMatch, current, isSameStateWeakly)) return undefined;
-  return "If-Match compares strongly, and is never true of an ETag with W/.";
+  return "If-Match compares strongly, and never matches an ETag with W/. If a proxy has added W/, turn off its compression: the service itself compresses.";
 }
 
 /** The time of a change rounded up to the second, so that two changes within one never look like one. */
@@ -142,21 +143,45 @@ let lastDay = { number: Number.NaN, text: "" };
 const entityTag = /(W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 const tagList = new RegExp(`^[ \\t,]*${entityTag.source}(?:[ \\t]*,[ \\t,]*${entityTag.source})*[ \\t,]*$`);
 
-/** A list that is not well-formed matches nothing. */
-function matches(
-  list: string,
-  current: Validators,
-  isMatch: (tag: string, current: Validators) => boolean,
-): boolean {
+/**
+ * The entity tag of a 304: the first in If-None-Match that matches, so that the client knows which of its stored responses
+ * it can use (RFC 9111 §4.3.4). Without one, the tag of the content without a coding.
+ */
+export function tagOfUnmodified(headers: IncomingHttpHeaders, current: Validators): string {
+  const { etag } = current;
+  const list = headers["if-none-match"];
+  if (list === undefined || list === etag) return etag;
+  const forms = formsFor(headers, current);
+  const first = tagsIn(list).find((tag) => forms.some((form) => isSameTag(tag, form)));
+  return forms.find((form) => first !== undefined && isSameTag(first, form)) ?? etag;
+}
+
+function formsFor(headers: IncomingHttpHeaders, { etag }: Validators): readonly string[] {
+  return tagForms(etag, acceptedCodings(headers["accept-encoding"]));
+}
+
+function isFormFor(headers: IncomingHttpHeaders): IsMatch {
+  const accepted = acceptedCodings(headers["accept-encoding"]);
+  return (tag, { etag }) =>
+    (tag === etag && accepted.plain) || tagForms(etag, accepted).some((form) => isSameTag(tag, form));
+}
+
+type IsMatch = (tag: string, current: Validators) => boolean;
+
+function matches(list: string, current: Validators, isMatch: IsMatch): boolean {
   if (list.trim() === "*") return true;
   if (list === current.etag) return isMatch(list, current);
-  if (!tagList.test(list)) return false;
-  return (list.match(entityTag) ?? []).some((tag) => isMatch(tag, current));
+  return tagsIn(list).some((tag) => isMatch(tag, current));
+}
+
+/** A list that is not well-formed has no tags. */
+function tagsIn(list: string): readonly string[] {
+  return tagList.test(list) ? (list.match(entityTag) ?? []) : [];
 }
 
 /** Whether both are tags of one representation (RFC 9110 §8.8.3.2, weak comparison). */
-function isWeakMatch(tag: string, { etag }: Validators): boolean {
-  return withoutWeakness(tag) === withoutWeakness(etag);
+function isSameTag(a: string, b: string): boolean {
+  return withoutWeakness(a) === withoutWeakness(b);
 }
 
 /**
@@ -168,15 +193,11 @@ function isSameState(tag: string, current: Validators): boolean {
 }
 
 function isSameStateWeakly(tag: string, current: Validators): boolean {
-  if (current.version === undefined) return isWeakMatch(tag, current);
+  if (current.version === undefined) return isSameTag(tag, current.etag);
   return versionOf.exec(withoutWeakness(tag))?.[1] === String(current.version);
 }
 
 const versionOf = /^"([1-9][0-9]*)(?:-[\w-]+)?"$/;
-
-function withoutWeakness(tag: string): string {
-  return tag.startsWith("W/") ? tag.slice(2) : tag;
-}
 
 /** `undefined` where the header is absent or not a date, or the modification time is not known: then it is ignored. */
 function isModifiedSince(header: string | undefined, { lastModifiedMs }: Validators): boolean | undefined {

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { Principal } from "../access/principal.ts";
 import type { Quota } from "./caller/rate-limit.ts";
+import type { Coding } from "./negotiation/codings.ts";
 import type { Budget } from "./wire/budget.ts";
 
 /** A request whose header section is there and whose content is still unread. */
@@ -45,7 +46,7 @@ export interface HttpResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  body: string | StreamedBody | undefined;
+  body: string | Buffer | StreamedBody | undefined;
 }
 
 /** Content that is made while it is sent, as fast as the client reads it. */
@@ -54,6 +55,8 @@ export interface StreamedBody {
   pieces: Iterable<string>;
   /** The memory that the content needs until it is sent, in bytes. */
   heldBytes: number;
+  /** How the pieces are compressed. @default not at all */
+  coding?: Coding;
 }
 
 /** Harmless settings for browsers, on every answer. */
@@ -69,19 +72,21 @@ export const jsonType = "application/json; charset=utf-8";
 /** A client may use what it kept after asking whether it still holds. */
 export const revalidate = "no-cache";
 
-/** The content of an answer as text. The answer must not be streamed; that of a write never is. */
+/** The content of an answer as text. The answer must not be streamed or compressed; that of a write never is. */
 export function textOf({ body }: HttpResponse): string | undefined {
-  if (typeof body === "object") throw new Error("Streamed content has no text.");
+  if (typeof body === "object") throw new Error("Streamed or compressed content has no text.");
   return body;
 }
 
-/** An answer whose content is made while it is sent. Its length is unknown, and may be left out of HEAD (RFC 9110 §9.3.2). */
+/**
+ * An answer whose content is made while it is sent. Its length is unknown, and may be left out of HEAD (RFC 9110 §9.3.2),
+ * for which the wire leaves out the content.
+ */
 export function withStream(
-  request: HttpRequest,
   body: StreamedBody,
   { status, headers }: { status: number; headers: Record<string, string> },
 ): HttpResponse {
-  return { status, headers, body: request.method === "HEAD" ? undefined : body };
+  return { status, headers, body };
 }
 
 /** HEAD has the headers of GET, its length included (RFC 9110 §8.6), and no content. */

@@ -2,7 +2,7 @@
 
 import { isEncrypted } from "./caller/admit.ts";
 import { addQuotaHeaders } from "./caller/quota.ts";
-import { httpDate, isPublic, type Validators } from "./conditional.ts";
+import { httpDate, isPublic, tagOfUnmodified, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { changesResponse } from "./history/response.ts";
 import { listResponse } from "./lists/response.ts";
@@ -36,7 +36,7 @@ export function respond(service: Service, result: Result, request: HttpRequest):
     case "document":
       return documentResponse(result.document, request);
     case "unmodified":
-      return unmodified(service, result);
+      return unmodified(service, result, request);
     case "page":
       return listResponse(result, request);
     case "changes":
@@ -100,8 +100,10 @@ function optionsResponse(
 function unmodified(
   service: Service,
   { validators, location }: Result & { kind: "unmodified" },
+  request: HttpRequest,
 ): HttpResponse {
-  const headers: Record<string, string> = { etag: validators.etag, "cache-control": revalidate };
+  const etag = tagOfUnmodified(request.headers, validators);
+  const headers: Record<string, string> = { etag, "cache-control": revalidate };
   if (location !== undefined) headers.location = location;
   addLastModified(headers, validators, service.now());
   return { status: 304, headers, body: undefined };

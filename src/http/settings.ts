@@ -21,6 +21,8 @@ export interface HttpSettings {
   showPrincipal: boolean;
   /** Whether the service describes itself. @default true */
   docs: boolean;
+  /** Whether answers are compressed for clients that accept this. @default true */
+  compression: boolean;
   limits: Limits;
 }
 

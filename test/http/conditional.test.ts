@@ -70,7 +70,10 @@ for (const method of ["PUT", "PATCH", "DELETE"] as const)
     for (const [value, advice] of [
       ['"7"', "Read the resource again and decide anew."],
       ["1", "If-Match takes ETags with their double quotes, or *."],
-      ['W/"1"', "If-Match compares strongly, and is never true of an ETag with W/."],
+      [
+        'W/"1"',
+        "If-Match compares strongly, and never matches an ETag with W/. If a proxy has added W/, turn off its compression: the service itself compresses.",
+      ],
     ] as const)
       test(`with If-Match: ${value} is told what to do`, async () => {
         const { json } = await tryWrite(method, await service.create("topics", { title: "Old" }), {

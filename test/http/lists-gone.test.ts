@@ -74,6 +74,7 @@ async function startWatched(
         trustProxy: [],
         requireTls: false,
         docs: true,
+        compression: true,
         showPrincipal: false,
         limits: defaultLimits,
       },

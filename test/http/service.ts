@@ -25,6 +25,7 @@ import type { Pace } from "../../src/store/pace.ts";
 import { recordOf } from "../../src/store/record.ts";
 import { ceilingMs } from "../until.ts";
 import { type Connection, openConnection } from "./connection.ts";
+import { decoded } from "./decoded.ts";
 import { watchAnswers } from "./described/watch-answers.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
 import { openTestStore } from "./test-store.ts";
@@ -46,6 +47,8 @@ export interface ServiceOptions {
   requireTls?: boolean;
   /** @default true */
   docs?: boolean;
+  /** @default true */
+  compression?: boolean;
   /** @default false */
   showPrincipal?: boolean;
   /** @default the program's, but for those of time, which are far longer */
@@ -84,6 +87,9 @@ export interface Answer {
   /** By lower-case name. */
   headers: Record<string, string | undefined>;
   rawHeaders: readonly string[];
+  /** The content as it was sent. */
+  bytes: Buffer;
+  /** The content without its coding. */
   text: string;
   /** The text as a JSON value; throws when it is not JSON. */
   readonly json: unknown;
@@ -248,6 +254,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       trustProxy: options.trustProxy ?? [],
       requireTls: options.requireTls ?? false,
       docs: options.docs ?? true,
+      compression: options.compression ?? true,
       showPrincipal: options.showPrincipal ?? false,
       limits: { ...patientLimits, ...options.limits },
     },
@@ -301,7 +308,8 @@ function toWire(request: Request): {
 async function readAnswer(method: string, incoming: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  const text = decoded(bytes, incoming.headers["content-encoding"]);
   const headers: Answer["headers"] = {};
   for (const [name, values] of Object.entries(incoming.headersDistinct)) headers[name] = values?.join(", ");
   return {
@@ -309,6 +317,7 @@ async function readAnswer(method: string, incoming: IncomingMessage): Promise<An
     status: incoming.statusCode ?? 0,
     headers,
     rawHeaders: incoming.rawHeaders,
+    bytes,
     text,
     get json(): unknown {
       return JSON.parse(text);

@@ -61,6 +61,13 @@ export const serviceOptions = {
       "whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on",
     read: truth,
   },
+  compression: {
+    shownDefault: "true",
+    fallback: true,
+    about:
+      "whether responses above 1 kB to GET, HEAD and QUERY are compressed with `br` or `gzip`, for clients that accept it",
+    read: truth,
+  },
   readOnly: {
     shownDefault: "false",
     fallback: false,

@@ -28,7 +28,7 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
   if (location !== undefined) headers.location = location;
   const content = result.content ?? jsonOf(result, links, total);
   const head = { status: 200, headers };
-  return typeof content === "string" ? withBody(request, content, head) : withStream(request, content, head);
+  return typeof content === "string" ? withBody(request, content, head) : withStream(content, head);
 }
 
 /** A last page tells the total too, where it is known how many resources come before it. */

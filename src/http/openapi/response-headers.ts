@@ -4,7 +4,7 @@ import { type Part, ref } from "./described.ts";
 /** What each field tells. */
 const fields = {
   "X-Request-Id": "Names the request in the service's log: the client's own, or one of the service's.",
-  ETag: "The version of the resource, then a tag of the caller's view if some attributes are hidden; or the state of the list.",
+  ETag: "The version of the resource, then a tag of the caller's view if some attributes are hidden, then the coding of compressed content; or the state of the list.",
   "Last-Modified": "The time of the last change, unless that is this very second.",
   Location: "The path of the resource; of a QUERY, the URL at which GET gives the same.",
   "Content-Location": "The path of the resource that the content is.",

@@ -3,7 +3,7 @@
  * every request to `handle` with its content unread; none of our logic hangs on its hooks or routes.
  */
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Problem } from "../../errors.ts";
 import { handle } from "../handle.ts";
@@ -15,6 +15,7 @@ import type { Service } from "../service.ts";
 import type { Limits } from "../settings.ts";
 import { type Budget, createBudget, isBeyond, isFull, noRoomForAnswer, noRoomForRequest } from "./budget.ts";
 import { answerClientError } from "./client-errors.ts";
+import { codingOf, compressed } from "./compression.ts";
 import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
 import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
 import { atFairPace, createTimeoutListener, type StallBounds } from "./stalled.ts";
@@ -188,7 +189,9 @@ async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply)
   const { budget } = wire;
   const request = toHttpRequest(incoming, wire);
   try {
-    const response = withinRoom(wire, request, await handle(wire.service, request));
+    const plain = withinRoom(wire, request, await handle(wire.service, request));
+    const coding = wire.service.settings.compression ? codingOf(request, plain) : undefined;
+    const response = coding === undefined ? plain : await compressed(request, plain, coding);
     budget.held -= request.heldBytes;
     const sent = send(wire, { request, response, begin }, reply);
     return sent instanceof Promise ? await sent : sent;
@@ -213,27 +216,37 @@ function send(
   { request, response, begin }: Answered,
   reply: FastifyReply,
 ): boolean | Promise<boolean> {
-  const { status, headers, body } = response;
+  const { status, headers } = response;
+  const body = request.method === "HEAD" ? undefined : response.body;
   const { raw } = reply.request;
   if (closesBehind(raw)) headers.connection = "close";
   reply.raw.writeHead(status, headers);
   if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - begin });
   const staysOpen = () => headers.connection !== "close" && reply.raw.shouldKeepAlive;
   const { socket: connection } = raw;
-  if (typeof body === "object") {
+  if (typeof body === "object" && !Buffer.isBuffer(body)) {
     const sent = sendPieces(reply.raw, body, wire.budget).catch((err: unknown) => {
       wire.service.log.error({ requestId: request.id, err }, "The answer broke off.");
       throw err;
     });
     return atFairPace(sent, { connection, bytes: body.heldBytes }, wire).then(staysOpen);
   }
-  // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.
-  const isAscii = body !== undefined && Number(headers["content-length"]) === body.length;
-  reply.raw.end(body, isAscii ? "latin1" : "utf8");
+  if (Buffer.isBuffer(body)) reply.raw.end(body);
+  else endWithText(reply.raw, body, headers);
   const bytes = reply.raw.writableLength;
   if (bytes === 0) return staysOpen();
   const read = untilRead(reply.raw, connection, wire.budget);
   return atFairPace(read, { connection, bytes }, wire).then(staysOpen);
+}
+
+function endWithText(
+  response: ServerResponse,
+  text: string | undefined,
+  headers: HttpResponse["headers"],
+): void {
+  // Text of as many bytes as characters is ASCII, which is quicker to send in its other name.
+  const isAscii = text !== undefined && Number(headers["content-length"]) === text.length;
+  response.end(text, isAscii ? "latin1" : "utf8");
 }
 
 /** The answer itself, unless it is a large one to a read and too much is held already. */
@@ -247,7 +260,7 @@ function withinRoom(wire: Wire, request: HttpRequest, response: HttpResponse): H
 }
 
 function bytesToHold({ body }: HttpResponse): number {
-  return typeof body === "object" ? body.heldBytes : (body?.length ?? 0);
+  return typeof body === "object" && "pieces" in body ? body.heldBytes : (body?.length ?? 0);
 }
 
 function refusalOf({ service }: Wire, request: HttpRequest, problem: Problem): HttpResponse {

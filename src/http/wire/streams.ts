@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { StreamedBody } from "../message.ts";
 import type { Budget } from "./budget.ts";
+import { createEncoder } from "./compression.ts";
 import { createTurns } from "./turns.ts";
 
 /** In a turn of the event loop, all answers together make so many pieces: a crowd of them must not hold up others. */
@@ -23,12 +24,15 @@ const whenClosed: ReadonlySet<string | undefined> = new Set([
  */
 export async function sendPieces(
   response: ServerResponse,
-  { pieces, heldBytes }: StreamedBody,
+  { pieces, heldBytes, coding }: StreamedBody,
   budget: Budget,
 ): Promise<void> {
   budget.held += heldBytes;
   try {
-    await pipeline(Readable.from(inTurns(pieces)), response);
+    const content = Readable.from(inTurns(pieces));
+    await (coding === undefined
+      ? pipeline(content, response)
+      : pipeline(content, createEncoder(coding), response));
   } catch (error) {
     if (!whenClosed.has((error as NodeJS.ErrnoException).code)) throw error;
   } finally {

@@ -37,6 +37,7 @@ before(async () => {
     trustProxy: [],
     requireTls: false,
     docs: true,
+    compression: true,
     showPrincipal: false,
     limits: defaultLimits,
   };

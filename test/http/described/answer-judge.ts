@@ -174,6 +174,7 @@ const everywhere = new Set([
   "connection",
   "content-type",
   "content-length",
+  "content-encoding",
   "cache-control",
   "vary",
   "x-content-type-options",

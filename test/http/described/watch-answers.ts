@@ -10,6 +10,7 @@ import { Socket } from "node:net";
 import { after } from "node:test";
 import type { Config } from "../../../src/config.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
+import { decoded } from "../decoded.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { leaveNames, noteDocumented, noteSeen } from "./seen-answers.ts";
 
@@ -92,7 +93,12 @@ function listen(): void {
     end(this: ServerResponse, ...given: unknown[]) {
       const { method = "", url: target = "", socket } = this.req;
       const headers = { ...(heads.get(this) as Record<string, string>) };
-      const body = typeof given[0] === "string" ? given[0] : "";
+      const content = given[0];
+      const body = Buffer.isBuffer(content)
+        ? decoded(content, headers["content-encoding"])
+        : typeof content === "string"
+          ? content
+          : "";
       keep(socket?.localPort, { method, target, status: this.statusCode, headers, body });
       return Reflect.apply(end, this, given);
     },

@@ -6,7 +6,7 @@ import { measureAll } from "./session.ts";
 
 const options = readOptions(process.argv.slice(2));
 if (options.document !== undefined) {
-  for (const path of writeDocumentation(options.document)) process.stdout.write(`${path}\n`);
+  process.stdout.write(`${writeDocumentation(options.document)}\n`);
 } else {
   const effort = effortOf(options);
   const results = await measureAll(options, effort);

@@ -114,17 +114,14 @@ async function startAll(
   comparison: Comparison,
   results: Results,
 ): Promise<Subject[]> {
-  const { effort, opponents, grids: asked, progress } = comparison;
+  const { opponents, grids: asked, progress } = comparison;
   const isWanted = ({ name }: Opponent) =>
     asked.some(({ bytes, only }) => bytes === data.bytes && (only?.includes(name) ?? true));
   const subjects: Subject[] = [];
   for (const opponent of opponents.filter(isWanted)) {
     progress.say(`${opponent.title} is filled`);
     try {
-      const started = await startWithFacts(opponent, folder, data, {
-        rounds: effort.rounds,
-        cpu: cpus.server,
-      });
+      const started = await startWithFacts(opponent, folder, data, { cpu: cpus.server });
       subjects.push(started.subject);
       if (!results.subjects.some(({ name }) => name === opponent.name)) results.subjects.push(started.facts);
     } catch (error) {

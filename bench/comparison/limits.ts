@@ -81,7 +81,8 @@ async function answerOf({ says, server }: Subject, { scenario, data }: Task): Pr
   });
   const { method, path, headers, body } = readRequest(text);
   const { Host: _, "Content-Length": __, ...fields } = headers;
-  const answer = await fetch(origin + path, { method, headers: fields, ...(body === "" ? {} : { body }) });
+  const plain = { ...fields, "Accept-Encoding": "identity" }; // as the load, which accepts no coding either
+  const answer = await fetch(origin + path, { method, headers: plain, ...(body === "" ? {} : { body }) });
   const kept = [...answer.headers].filter(
     ([name]) => !/^(date|connection|keep-alive|content-length)$/.test(name),
   );

@@ -106,6 +106,7 @@ function counted(round: Round, { name }: Subject, { title, statuses }: Scenario)
 
 function toCell({ name }: Subject, { scenario, data, connections }: Task, rounds: readonly Round[]): Cell {
   const middle = (of: (round: Round) => number) => median(rounds.map(of));
+  const cpuPer10k = ({ cpu, answers }: Round) => (cpu / answers) * 10_000;
   return {
     scenario: scenario.name,
     bytes: data.bytes,
@@ -114,6 +115,7 @@ function toCell({ name }: Subject, { scenario, data, connections }: Task, rounds
     perSecond: middle(({ perSecond }) => perSecond),
     p50: middle(({ p50 }) => p50),
     p99: middle(({ p99 }) => p99),
-    cpuPer10k: middle(({ cpu, answers }) => (cpu / answers) * 10_000),
+    cpuPer10k: middle(cpuPer10k),
+    rounds: rounds.map((round) => ({ perSecond: round.perSecond, cpuPer10k: cpuPer10k(round) })),
   };
 }

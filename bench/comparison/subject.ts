@@ -1,7 +1,6 @@
 /** A service under comparison: filled, started, and with what is known of it so far. */
 import { mkdirSync } from "node:fs";
 import type { RunOptions } from "../harness/commands.ts";
-import { median } from "../harness/figure.ts";
 import { bytesIn } from "../harness/folder.ts";
 import { originOf, type Server, stopServer } from "../harness/server.ts";
 import { peakMb, untilIdle } from "../harness/usage.ts";
@@ -32,32 +31,22 @@ export async function startSubject(
   return { name: opponent.name, server, says: opponent.says, opponent };
 }
 
-/** Fills a service and starts it a few times, to see what it takes; the last start is the one that is measured on. */
+/** As `startSubject`, with what is known of the service then. Its bytes are counted after it was started and stopped once. */
 export async function startWithFacts(
   opponent: Opponent,
   folder: string,
   data: Data,
-  { rounds, cpu }: { rounds: number; cpu: number },
+  options: RunOptions,
 ): Promise<{ subject: Subject; facts: SubjectFacts }> {
+  const first = await startSubject(opponent, folder, data, options);
+  await requireFirstArticle(first, data);
+  await stopServer(first.server, "SIGTERM");
   const own = `${folder}/${opponent.name}`;
-  mkdirSync(own, { recursive: true });
-  await opponent.fill(own, data);
-  const starts: number[] = [];
-  for (let round = 1; round < rounds; round++) {
-    const { server, ms } = await timedStart(opponent, own, data, cpu);
-    starts.push(ms);
-    await stopServer(server, "SIGTERM");
-  }
   const bytes = await (opponent.bytes?.(own) ?? bytesIn(own));
-  const { server, ms } = await timedStart(opponent, own, data, cpu);
+  const server = await opponent.start(own, options);
   await untilIdle(server, 10_000);
-  const facts = {
-    ...describe(opponent),
-    isLimit: false,
-    startMs: median([...starts, ms]),
-    bytesPerResource: bytes / data.ids.length,
-  };
-  return { subject: { name: opponent.name, server, says: opponent.says, opponent }, facts };
+  const facts = { ...describe(opponent), isLimit: false, bytesPerResource: bytes / data.ids.length };
+  return { subject: { ...first, server }, facts };
 }
 
 /** The memory that a subject has needed at most. */
@@ -69,18 +58,9 @@ function describe({ name, title, keeps, checks, versions }: Opponent) {
   return { name, title, keeps, checks, versions: versions() };
 }
 
-/** Until the first article is read. */
-async function timedStart(
-  opponent: Opponent,
-  folder: string,
-  { ids }: Data,
-  cpu: number,
-): Promise<{ server: Server; ms: number }> {
-  const begin = performance.now();
-  const server = await opponent.start(folder, { cpu });
-  const answer = await fetch(originOf(server) + opponent.says.item(ids[0] ?? ""));
+async function requireFirstArticle({ opponent, server, says }: Subject, { ids }: Data): Promise<void> {
+  const answer = await fetch(originOf(server) + says.item(ids[0] ?? ""));
   await answer.arrayBuffer();
   if (answer.status !== 200)
     throw new Error(`${opponent.title} answered the first read with ${answer.status}`);
-  return { server, ms: performance.now() - begin };
 }

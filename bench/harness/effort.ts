@@ -19,6 +19,6 @@ export function shareOf({ share }: Effort, resources: number): number {
 /** The efforts that can be asked for. */
 export const efforts = {
   quick: { name: "quick", rounds: 1, warmUpMs: 0, durationMs: 1_000, share: 0.05 },
-  usual: { name: "usual", rounds: 3, warmUpMs: 1_000, durationMs: 1_000, share: 1 },
+  usual: { name: "usual", rounds: 5, warmUpMs: 1_000, durationMs: 1_000, share: 1 },
   thorough: { name: "thorough", rounds: 5, warmUpMs: 2_000, durationMs: 3_000, share: 1 },
 } as const satisfies Record<Effort["name"], Effort>;

@@ -3,6 +3,20 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
+/** The ratios of two sides that were measured in turn: the median of the rounds, and the smallest and the largest. */
+export interface Spread {
+  median: number;
+  smallest: number;
+  largest: number;
+}
+
+/** The ratios of rounds that were taken in turn, each with the round beside it; `undefined` without rounds. */
+export function spreadOf(ours: readonly number[], theirs: readonly number[]): Spread | undefined {
+  const ratios = ours.flatMap((own, n) => (theirs[n] === undefined ? [] : [own / theirs[n]]));
+  if (ratios.length === 0) return undefined;
+  return { median: median(ratios), smallest: Math.min(...ratios), largest: Math.max(...ratios) };
+}
+
 /** What a ratio is to be. */
 export type Aim = { atLeast: number } | { atMost: number };
 

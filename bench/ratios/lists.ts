@@ -96,12 +96,13 @@ async function compareSizes(small: Subject, large: Subject): Promise<Figure[]> {
 async function compareConstant(subject: Subject): Promise<Figure> {
   const { server } = subject;
   const paths = byAuthor(subject);
-  const answer = await fetch(`${originOf(server)}${paths[0]}`);
+  const headers = { "Accept-Encoding": "identity" }; // as the load, which accepts no coding either
+  const answer = await fetch(`${originOf(server)}${paths[0]}`, { headers });
   const body = await answer.text();
-  const headers = Object.fromEntries(
+  const answered = Object.fromEntries(
     [...answer.headers].filter(([name]) => !/^(date|connection|keep-alive)$/.test(name)),
   );
-  const constant = await startServer("constant", { headers, body }, { cpu: 0 });
+  const constant = await startServer("constant", { headers: answered, body }, { cpu: 0 });
   const plans = [server, constant].map((each) => crowded({ ...subject, server: each }, paths));
   const [own = Number.NaN, theirs = Number.NaN] = await alternate(
     subject.effort,

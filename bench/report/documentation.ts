@@ -7,9 +7,6 @@ import { tables } from "./tables.ts";
 /** The page with the figures. */
 export const page = "docs/explanation/performance.md";
 
-/** The folder of the charts that the page shows. */
-export const chartsFolder = "docs/explanation/performance";
-
 const block = /<!-- figures: ([a-z]+) -->\n[\s\S]*?<!-- end -->/g;
 
 /** The page with the figures of the results. Throws where it has a mark that nobody knows. */
@@ -18,6 +15,25 @@ export function fillIn(text: string, results: Results, file: string): string {
     const content = contentOf(name, results, file);
     return `<!-- figures: ${name} -->\n\n${content}\n\n<!-- end -->`;
   });
+}
+
+/** The fewest rounds that the page may show: fewer say little about the spread. */
+export const fewestRounds = 5;
+
+/** Throws if a ratio on the page would come from fewer rounds than `fewestRounds`. */
+export function requireRounds({ cells, scale }: Results): void {
+  const rounds = roundsOf(cells, scale);
+  if (rounds >= fewestRounds) return;
+  const have = rounds === 0 ? "no rounds" : `${rounds} rounds`;
+  throw new Error(
+    `The results have ${have}, and ${page} needs at least ${fewestRounds}. Run: npm run bench -- comparison scale`,
+  );
+}
+
+/** The fewest rounds of all that was measured in turn. */
+function roundsOf(cells: Results["cells"], scale: Results["scale"]): number {
+  const inTurn = [...cells.filter(({ subject }) => subject !== "sqlite-loop"), ...scale];
+  return inTurn.length === 0 ? 0 : Math.min(...inTurn.map(({ rounds = [] }) => rounds.length));
 }
 
 /** The results file that the page was made from. */
@@ -33,16 +49,24 @@ function contentOf(name: string, results: Results, file: string): string {
   return table.rows.length === 0 ? "Nothing was measured." : toMarkdown(table);
 }
 
-function conditions({ date, commit, effort, load, machine }: Results, file: string): string {
-  const { processor, processors, memoryGb, system, node, busy } = machine;
-  const lines = [
-    `- measured on ${date} at commit ${commit}, effort "${effort}", kept in \`bench/results/${basename(file)}\``,
-    `- ${processors} × ${processor}, ${memoryGb} GB, ${system}, Node ${node}`,
-    `- load by ${load}, on a processor of its own; each server on one other`,
-  ];
-  if (busy > 0.3)
-    lines.push(
-      `- **the machine was busy with other work** (load average ${busy} for each processor): these figures only show the form`,
-    );
-  return lines.join("\n");
+function conditions(results: Results, file: string): string {
+  const { date, commit, effort, load, machine, cells, scale } = results;
+  const { processor, processors, memoryGb, system, node } = machine;
+  const rounds = roundsOf(cells, scale);
+  return [
+    `- **Rounds:** ${rounds === 0 ? "only the medians of this run were kept, so its ratios have no brackets" : `${rounds} for each ratio`}.`,
+    `- **Other work:** ${otherWork(machine)}`,
+    `- **Machine:** ${processors} × ${processor}, ${memoryGb} GB, ${system}, Node ${node}.`,
+    `- **Load:** ${load}, on one processor. Each server runs alone on another.`,
+    `- **Run:** ${date}, commit ${commit}, effort "${effort}". All figures: \`bench/results/${basename(file)}\`.`,
+  ].join("\n");
+}
+
+/** Up to this load average for each processor, the machine does little else. */
+const quiet = 0.1;
+
+function otherWork({ busy }: Results["machine"]): string {
+  const average = `(load average ${busy} per processor)`;
+  if (busy <= quiet) return `the machine ran almost nothing else ${average}.`;
+  return `the machine also ran other work ${average}, so read only the ratios.`;
 }

@@ -8,8 +8,7 @@ import { tables } from "./tables.ts";
 
 /** Prints the tables, and gives whether the ratios are as they are to be; only a quick run minds. */
 export function report(results: Results, effort: Effort): boolean {
-  const { ratios: _, ...others } = tables;
-  for (const make of Object.values(others)) {
+  for (const make of Object.values(tables)) {
     const table = make(results);
     if (table.rows.length > 0) process.stdout.write(toText(table));
   }

@@ -1,4 +1,4 @@
-/** What a run found, as it is kept under `bench/results/`. Tables, charts and the documentation come from such a file. */
+/** What a run found, as it is kept under `bench/results/`. Tables and the documentation come from such a file. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
@@ -45,8 +45,6 @@ export interface SubjectFacts {
   checks: string;
   /** Whether it is no service but a limit: it keeps nothing, or answers nobody. */
   isLimit: boolean;
-  /** From launch to the first answer, with its articles. */
-  startMs?: number;
   peakMb?: number;
   bytesPerResource?: number;
 }
@@ -65,7 +63,12 @@ export interface Cell {
   p99: number;
   /** Processor seconds for 10,000 requests; not known of limits that are no servers. */
   cpuPer10k?: number;
+  /** Each round, in the order in which they were measured in turn with the other subjects. @default not in turn */
+  rounds?: readonly CellRound[];
 }
+
+/** One round of a cell. */
+export type CellRound = Required<Pick<Cell, "perSecond" | "cpuPer10k">>;
 
 /** One measurement at one size. */
 export interface ScalePoint {
@@ -74,6 +77,8 @@ export interface ScalePoint {
   what: string;
   /** Answers in a second; of a walk, resources. */
   perSecond: number;
+  /** The same of each round, in the order in which they were measured in turn with the other subjects. */
+  rounds?: readonly number[];
 }
 
 /** Says where the bench runs. */

@@ -1,7 +1,8 @@
 /** The tables that a results file is told in. */
 import { scenarios } from "../comparison/scenarios.ts";
-import { formatAim, isReached } from "../harness/figure.ts";
-import type { Cell, Results, SubjectFacts } from "./results.ts";
+import { describeCell, isMain, main, scaleTitle, titleOf } from "./cells.ts";
+import { ratioTables } from "./ratio-tables.ts";
+import type { Cell, Results } from "./results.ts";
 import { short, type Table } from "./table.ts";
 
 /** Each table by the name that the documentation calls it by. */
@@ -19,13 +20,10 @@ export const tables = {
   variations: variationsTable,
   footprint: footprintTable,
   scale: scaleTable,
-  ratios: ratiosTable,
+  ...ratioTables,
   subjects: subjectsTable,
   absent: absentTable,
 } as const satisfies Record<string, (results: Results) => Table>;
-
-/** The articles and connections that the main tables tell of. */
-export const main = { bytes: 300, connections: 64 };
 
 function ofScenarios({ cells, subjects }: Results, title: string, of: (cell: Cell) => string): Table {
   const all = cells.filter(isMain);
@@ -42,22 +40,13 @@ function ofScenarios({ cells, subjects }: Results, title: string, of: (cell: Cel
   return { title: `${title}: ${describeMain()}`, head: ["", ...shown.map((each) => each.title)], rows };
 }
 
-/** The loop has no connections: it stands beside all of them. */
-function isMain({ bytes, connections, flushDelayUs, subject }: Cell): boolean {
-  return (
-    bytes === main.bytes &&
-    flushDelayUs === undefined &&
-    (connections === main.connections || subject === "sqlite-loop")
-  );
-}
-
 function describeMain(): string {
   return `articles of ${main.bytes} bytes, ${main.connections} connections`;
 }
 
 /** What was measured with other articles, connections and disks: a line for each way, a column for each service. */
 function variationsTable({ cells, subjects }: Results): Table {
-  const others = cells.filter((cell) => !isMain(cell) && cell.subject !== "sqlite-loop");
+  const others = cells.filter((cell) => !isMain(cell));
   const shown = subjects.filter(({ name }) => others.some(({ subject }) => subject === name));
   const rows = new Map<string, string[]>();
   for (const cell of others) {
@@ -73,24 +62,13 @@ function variationsTable({ cells, subjects }: Results): Table {
   };
 }
 
-function describeCell({ scenario, bytes, connections, flushDelayUs }: Cell): string {
-  const title = scenarios.find(({ name }) => name === scenario)?.title ?? scenario;
-  const slow = flushDelayUs === undefined ? "" : `, each flush ${flushDelayUs / 1000} ms slower`;
-  return `${title}: ${short(bytes)} bytes, ${connections} connection${connections === 1 ? "" : "s"}${slow}`;
-}
-
 function footprintTable({ subjects }: Results): Table {
   const rows = subjects
     .filter(({ isLimit }) => !isLimit)
-    .map(({ title, startMs, peakMb, bytesPerResource }) => [
-      title,
-      short(startMs),
-      short(peakMb),
-      short(bytesPerResource),
-    ]);
+    .map(({ title, peakMb, bytesPerResource }) => [title, short(peakMb), short(bytesPerResource)]);
   return {
-    title: "What it takes",
-    head: ["", "start to first answer, ms", "peak memory, MB", "bytes on disk per article"],
+    title: "Memory and disk",
+    head: ["", "peak memory, MB", "bytes on disk per article"],
     rows,
   };
 }
@@ -111,26 +89,6 @@ function scaleTable({ scale, subjects }: Results): Table {
     head: ["", ...sizes.map((size) => size.toLocaleString("en"))],
     rows,
   };
-}
-
-/** What a curve is called. */
-export function scaleTitle(what: string): string {
-  if (what === "walk") return "walk by pages of 100, articles";
-  return scenarios.find(({ name }) => name === what)?.title ?? what;
-}
-
-/** What a subject is called. */
-export function titleOf(subjects: readonly SubjectFacts[], name: string): string {
-  return subjects.find((each) => each.name === name)?.title ?? name;
-}
-
-function ratiosTable({ ratios }: Results): Table {
-  const rows = ratios.map((figure) => {
-    const { what, value, ratio, aim } = figure;
-    if (ratio === undefined || aim === undefined) return [what, value, "–", "–", "–"];
-    return [what, value, short(ratio), formatAim(aim), isReached(figure) ? "yes" : "no"];
-  });
-  return { title: "Ratios", head: ["", "measured", "ratio", "aim", "reached"], rows };
 }
 
 function subjectsTable({ subjects }: Results): Table {

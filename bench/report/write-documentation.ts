@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { drawCharts } from "./charts.ts";
-import { fillIn, page } from "./documentation.ts";
+import { fillIn, page, requireRounds } from "./documentation.ts";
 import { latestResults, readResults } from "./results.ts";
 
-/** Makes the page and its charts from a results file, or from the last one, and gives their paths. */
-export function writeDocumentation(asked: string | true): string[] {
+/** Makes the page from a results file, or from the last one, and gives its path. Throws if the file has too few rounds. */
+export function writeDocumentation(asked: string | true): string {
   const file = asked === true ? latestResults() : asked;
-  if (file === undefined) throw new Error("there are no results to make the documentation from");
+  if (file === undefined)
+    throw new Error("There are no results to make the page from. Run: npm run bench -- comparison scale");
   const results = readResults(file);
+  requireRounds(results);
   writeFileSync(page, fillIn(readFileSync(page, "utf8"), results, file));
-  return [page, ...drawCharts(results, file)];
+  return page;
 }

@@ -1,0 +1,31 @@
+/** Which cells the tables show, and what they are called. */
+import { scenarios } from "../comparison/scenarios.ts";
+import type { Cell, SubjectFacts } from "./results.ts";
+import { short } from "./table.ts";
+
+/** The articles and connections of the main tables. */
+export const main = { bytes: 300, connections: 64 };
+
+/** Whether the main tables show a cell. The loop has no connections, and is shown beside all of them. */
+export function isMain({ bytes, connections, flushDelayUs, subject }: Cell): boolean {
+  if (subject === "sqlite-loop") return bytes === main.bytes;
+  return bytes === main.bytes && flushDelayUs === undefined && connections === main.connections;
+}
+
+/** What was measured: the scenario, the articles, the connections and the disk. */
+export function describeCell({ scenario, bytes, connections, flushDelayUs }: Cell): string {
+  const title = scenarios.find(({ name }) => name === scenario)?.title ?? scenario;
+  const slow = flushDelayUs === undefined ? "" : `, each flush ${flushDelayUs / 1000} ms slower`;
+  return `${title}: ${short(bytes)} bytes, ${connections} connection${connections === 1 ? "" : "s"}${slow}`;
+}
+
+/** What a curve is called. */
+export function scaleTitle(what: string): string {
+  if (what === "walk") return "walk by pages of 100, articles";
+  return scenarios.find(({ name }) => name === what)?.title ?? what;
+}
+
+/** What a subject is called. */
+export function titleOf(subjects: readonly SubjectFacts[], name: string): string {
+  return subjects.find((each) => each.name === name)?.title ?? name;
+}

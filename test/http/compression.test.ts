@@ -181,6 +181,9 @@ describe("Accept-Encoding", () => {
     const { path } = await plain.create("topics", { text: "x".repeat(5_000) });
     const answer = await get(path, { "Accept-Encoding": "br, identity;q=0" }, plain);
     check(answer, { status: 200, headers: { "Content-Encoding": undefined, ETag: '"1"' } });
+    const saidBy = async (on: Service) =>
+      (await get("/openapi.json", {}, on)).text.includes("`Accept-Encoding`");
+    assert.deepEqual([await saidBy(plain), await saidBy(service)], [false, true]);
   });
 });
 

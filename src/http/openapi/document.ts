@@ -62,6 +62,9 @@ const ofService = "What belongs to no collection.";
 function descriptionOf({ openCollections, access, settings }: Described): string {
   return [
     `Resources in collections, as JSON over HTTP. Every path that has GET also has HEAD. Every path has OPTIONS${settings.prefix === "" ? "" : ", except the page at `/`"}.`,
+    ...(settings.compression
+      ? ["Responses above 1 kB to GET are compressed if `Accept-Encoding` accepts `br` or `gzip`."]
+      : []),
     ...(openCollections ? ["A collection springs into being with its first create."] : []),
     ...(access === undefined ? [] : ["Requests need a credential: an API key or a JSON Web Token."]),
   ].join(" ");

@@ -6,7 +6,12 @@ import { measureAll } from "./session.ts";
 
 const options = readOptions(process.argv.slice(2));
 if (options.document !== undefined) {
-  process.stdout.write(`${writeDocumentation(options.document)}\n`);
+  try {
+    process.stdout.write(`${writeDocumentation(options.document)}\n`);
+  } catch (error) {
+    process.stderr.write(`bench: ${(error as Error).message}\n`);
+    process.exitCode = 1;
+  }
 } else {
   const effort = effortOf(options);
   const results = await measureAll(options, effort);

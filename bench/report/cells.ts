@@ -6,9 +6,12 @@ import { short } from "./table.ts";
 /** The articles and connections of the main tables. */
 export const main = { bytes: 300, connections: 64 };
 
+/** The subject that writes in a loop, without connections and not in turn with the others. */
+export const loop = "sqlite-loop";
+
 /** Whether the main tables show a cell. The loop has no connections, and is shown beside all of them. */
 export function isMain({ bytes, connections, flushDelayUs, subject }: Cell): boolean {
-  if (subject === "sqlite-loop") return bytes === main.bytes;
+  if (subject === loop) return bytes === main.bytes;
   return bytes === main.bytes && flushDelayUs === undefined && connections === main.connections;
 }
 

@@ -1,5 +1,6 @@
 /** Keeps the figures of the documentation those of a results file: between two marks stands what is made here. */
 import { basename } from "node:path";
+import { loop } from "./cells.ts";
 import type { Results } from "./results.ts";
 import { toMarkdown } from "./table.ts";
 import { tables } from "./tables.ts";
@@ -32,7 +33,7 @@ export function requireRounds({ cells, scale }: Results): void {
 
 /** The fewest rounds of all that was measured in turn. */
 function roundsOf(cells: Results["cells"], scale: Results["scale"]): number {
-  const inTurn = [...cells.filter(({ subject }) => subject !== "sqlite-loop"), ...scale];
+  const inTurn = [...cells.filter(({ subject }) => subject !== loop), ...scale];
   return inTurn.length === 0 ? 0 : Math.min(...inTurn.map(({ rounds = [] }) => rounds.length));
 }
 

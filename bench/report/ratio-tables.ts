@@ -1,7 +1,7 @@
 /** The tables of ratios: Holdfast beside others that were measured in turn with it. Other work on the machine slows both. */
 import { scenarios } from "../comparison/scenarios.ts";
 import { type Spread, spreadOf } from "../harness/figure.ts";
-import { describeCell, isMain, scaleTitle } from "./cells.ts";
+import { describeCell, isMain, loop, scaleTitle } from "./cells.ts";
 import type { Cell, CellRound, Results, ScalePoint, SubjectFacts } from "./results.ts";
 import { short, type Table } from "./table.ts";
 
@@ -40,7 +40,7 @@ function isAlternative({ name, isLimit }: SubjectFacts): boolean {
 
 /** What no service on Node can exceed, and Holdfast on its other store. The loop is not measured in turn. */
 function isLimitOrStore({ name, isLimit }: SubjectFacts): boolean {
-  return name !== own && name !== "sqlite-loop" && (isLimit || name.startsWith(own));
+  return name !== own && name !== loop && (isLimit || name.startsWith(own));
 }
 
 function ofScenarios(

@@ -1,6 +1,6 @@
 /** The tables that a results file is told in. */
 import { scenarios } from "../comparison/scenarios.ts";
-import { describeCell, isMain, main, scaleTitle, titleOf } from "./cells.ts";
+import { describeCell, isMain, loop, main, scaleTitle, titleOf } from "./cells.ts";
 import { ratioTables } from "./ratio-tables.ts";
 import type { Cell, Results } from "./results.ts";
 import { short, type Table } from "./table.ts";
@@ -46,7 +46,7 @@ function describeMain(): string {
 
 /** What was measured with other articles, connections and disks: a line for each way, a column for each service. */
 function variationsTable({ cells, subjects }: Results): Table {
-  const others = cells.filter((cell) => !isMain(cell));
+  const others = cells.filter((cell) => !isMain(cell) && cell.subject !== loop);
   const shown = subjects.filter(({ name }) => others.some(({ subject }) => subject === name));
   const rows = new Map<string, string[]>();
   for (const cell of others) {

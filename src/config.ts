@@ -8,7 +8,7 @@ import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { authOf } from "./config/auth.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
-import { type FoundFile, readConfigFile } from "./config/file.ts";
+import { type FoundFile, type OnFile, readConfigFile } from "./config/file.ts";
 import { readFiles } from "./config/files.ts";
 import { httpOf, tlsOf } from "./config/http.ts";
 import { requireKnownVariables } from "./config/option-names.ts";
@@ -31,6 +31,8 @@ import type { History } from "./store/history.ts";
 export interface Config {
   /** The file that it was read from; `undefined` without one. */
   file: string | undefined;
+  /** The content of the file; empty without one. */
+  content: FileContent;
   store: StoreAddress;
   /** The declared collections, by name. */
   collections: ReadonlyMap<string, Collection>;
@@ -71,17 +73,22 @@ export interface ConfigSources extends OutsideFile {
    * itself, its files are not read here: the program reads them when it starts. @default false
    */
   reportsFiles?: boolean;
+  /**
+   * Called with the path of each file that the configuration is read from, before it is read: the configuration file, and
+   * what it imports from outside of packages. Files that are missing are named too, since they may appear.
+   */
+  onFile?: OnFile;
 }
 
 /** Reads and checks the configuration. Throws StartError with all faults, in the order of the file. */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
-  const { flags, env, cwd, fileDeadlineMs: deadlineMs = 10_000 } = sources;
+  const { flags, env, cwd, fileDeadlineMs: deadlineMs = 10_000, onFile = () => {} } = sources;
   const faults = new StartFaults();
   faults.read([], () => requireKnownVariables(env));
   const given = readGiven(sources, faults);
   const path = flags.config ?? env.HOLDFAST_CONFIG;
   const named = path === undefined ? undefined : String(path);
-  const found = await faults.wait([], () => readConfigFile(cwd, { named, deadlineMs }));
+  const found = await faults.wait([], () => readConfigFile(cwd, { named, deadlineMs, onFile }));
   return readConfig(faults.valueOf(found), { ...sources, given, faults });
 }
 
@@ -116,6 +123,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   const openCollections = get("openCollections") ?? declared().collections.size === 0;
   return {
     file,
+    content,
     store: store(),
     ...accessOf(declared(), auth(), openCollections),
     openCollections,

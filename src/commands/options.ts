@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { Option as TableOption } from "../config/option.ts";
 import { options } from "../config/options.ts";
-import type { Config } from "../config.ts";
+import type { Config, ConfigSources } from "../config.ts";
 
 /** The environment that the program was started in. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,8 +35,8 @@ type Described = Required<Pick<TableOption<unknown>, "flag" | "about" | "shownDe
 export async function configOf(
   flags: Readonly<Record<string, unknown>>,
   env: Environment,
-  { reportsFiles = false } = {},
+  { reportsFiles = false, onFile }: Pick<ConfigSources, "reportsFiles" | "onFile"> = {},
 ): Promise<Config> {
   const { loadConfig } = await import("../config.ts"); // --help needs none of what it brings along
-  return loadConfig({ flags, env, cwd: process.cwd(), reportsFiles });
+  return loadConfig({ flags, env, cwd: process.cwd(), reportsFiles, ...(onFile && { onFile }) });
 }

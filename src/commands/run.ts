@@ -1,7 +1,7 @@
 /** The commands, and what becomes of their errors. */
 import { Command, CommanderError } from "commander";
 import { about } from "../about.ts";
-import { describeFaults, Problem, StartError } from "../errors.ts";
+import { Problem, StartError } from "../errors.ts";
 import { checkCommand } from "./check.ts";
 import { copyCommand } from "./copy.ts";
 import { eraseCommand } from "./erase.ts";
@@ -12,7 +12,7 @@ import { openapiCommand } from "./openapi.ts";
 import type { Environment } from "./options.ts";
 import { serveCommand } from "./serve.ts";
 import { typesCommand } from "./types.ts";
-import { withoutSecrets } from "./words.ts";
+import { messageOf, toOneLine } from "./words.ts";
 
 /** Every command, in the order in which the help lists them. */
 export function createCommands(env: Environment, onListening?: (base: string) => void): Command[] {
@@ -90,14 +90,6 @@ function placeOf(text: string, commands: readonly Command[]): string {
   return command === undefined ? "" : ` (Did you mean holdfast ${command.name()} ${flag} …?)`;
 }
 
-/** Commander writes `error: …` and puts its suggestion in a line of its own. */
-function toOneLine(text: string): string {
-  return withoutSecrets(text)
-    .trim()
-    .replace(/^error: /, "")
-    .replaceAll(/\s*\n\s*/g, " ");
-}
-
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // commander has printed it
   if (error instanceof StartError || error instanceof Problem) {
@@ -105,10 +97,4 @@ function exitCodeFor(error: unknown): number {
     return 1;
   }
   throw error;
-}
-
-/** Each fault is one line. */
-function messageOf(error: StartError | Problem): string {
-  const texts = error instanceof StartError ? error.faults.map(({ text }) => text) : [error.message];
-  return describeFaults(texts.map(toOneLine));
 }

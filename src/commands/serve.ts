@@ -9,8 +9,16 @@ export function serveCommand(env: Environment, onListening?: (base: string) => v
     .option("--insecure", "listen beyond the loopback addresses although nothing is authenticated")
     .option("--read-only", "write nothing: every write is 503, and the store may be copied meanwhile")
     .option("--accept", "start although existing resources do not fit a changed schema")
-    .addHelpText("after", "\nExample:\n  holdfast serve --port 4000 --store sqlite:shop.db\n")
-    .action(async (flags: Record<string, unknown>) => {
+    .option("--watch", "restart when the configuration changes; for development")
+    .addHelpText(
+      "after",
+      "\nExample:\n  holdfast serve --port 4000 --store sqlite:shop.db\n  holdfast serve --watch\n",
+    )
+    .action(async ({ watch, ...flags }: Record<string, unknown>) => {
+      if (watch === true) {
+        const { runWatch } = await import("./serve/watch/run-watch.ts");
+        await runWatch(flags, env, onListening);
+      }
       const { runServe } = await import("./serve/run-serve.ts");
       await runServe(flags, env, onListening);
     });

@@ -1,5 +1,6 @@
 /** How several commands put things. */
 import { didYouMean } from "../collection/nearest.ts";
+import { describeFaults, type Problem, StartError } from "../errors.ts";
 
 /** `1 resource`, `2 resources`, `171,075 resources`. */
 export function counted(n: number, noun: string): string {
@@ -24,4 +25,18 @@ export function withoutSecrets(text: string): string {
   return text
     .replaceAll(/(hf_[0-9a-z]{8}_)[0-9a-z]+/g, "$1…")
     .replaceAll(/([a-z][a-z0-9+.-]+:\/\/?[^\s:@/]*:)[^\s]*@/gi, "$1…@");
+}
+
+/** The message of an error, without secrets: each fault is one line. */
+export function messageOf(error: StartError | Problem): string {
+  const texts = error instanceof StartError ? error.faults.map(({ text }) => text) : [error.message];
+  return describeFaults(texts.map(toOneLine));
+}
+
+/** A message as one line, without secrets. Commander writes `error: …`, and puts its suggestion in a line of its own. */
+export function toOneLine(text: string): string {
+  return withoutSecrets(text)
+    .trim()
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ");
 }

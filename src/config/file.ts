@@ -11,12 +11,17 @@ import { type FileContent, requirePlainObject } from "./values.ts";
 /** The names that a file may have in the working directory, in the order in which they are looked for. */
 const fileNames = ["ts", "js", "mjs", "json"].map((extension) => `holdfast.config.${extension}`);
 
+/** Called with the path of a file. */
+export type OnFile = (path: string) => void;
+
 /** Which file is read, and how. */
 export interface FileChoice {
   /** Instead of one of the usual names. */
   named: string | undefined;
   /** Until a module's top level must be done, in milliseconds. */
   deadlineMs: number;
+  /** Called before a file is read, or looked for. */
+  onFile: OnFile;
 }
 
 /** A file and its content. Without a file, both are absent. */
@@ -29,7 +34,11 @@ export interface FoundFile {
 }
 
 /** Finds and reads the file. Throws StartError if nothing in it can be read. */
-export async function readConfigFile(cwd: string, { named, deadlineMs }: FileChoice): Promise<FoundFile> {
+export async function readConfigFile(
+  cwd: string,
+  { named, deadlineMs, onFile }: FileChoice,
+): Promise<FoundFile> {
+  for (const path of possibleFiles(cwd, named)) onFile(path);
   const file = named ?? onlyFile(cwd);
   const faults = new StartFaults(file);
   if (file === undefined) return { file, content: {}, faults };
@@ -38,8 +47,13 @@ export async function readConfigFile(cwd: string, { named, deadlineMs }: FileCho
   const content =
     extname(path) === ".json"
       ? readJson(path, file)
-      : await importConfiguration(path, { file, deadlineMs, faults });
+      : await importConfiguration(path, { file, deadlineMs, faults, onFile });
   return { file, content: requirePlainObject(content, `${file}: the configuration`), faults };
+}
+
+/** The paths at which the configuration file is looked for. `named` is the one that a flag or the environment names. */
+export function possibleFiles(cwd: string, named: string | undefined): string[] {
+  return (named === undefined ? fileNames : [named]).map((name) => resolve(cwd, name));
 }
 
 /** Two files would leave one of them ignored. */

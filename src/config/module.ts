@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { basename, extname } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { toPlain } from "./plain.ts";
@@ -16,6 +16,8 @@ export interface ImportOptions {
   deadlineMs: number;
   /** Faults in its exports are added here. */
   faults: StartFaults;
+  /** Called with the path of each imported file outside of packages, before it is read. */
+  onFile: (path: string) => void;
 }
 
 /** The default export of the module at a path, as plain data. Throws StartError if the module has no default export. */
@@ -35,8 +37,8 @@ export async function importConfiguration(path: string, options: ImportOptions):
   }
 }
 
-async function readExport(path: string, { file, faults }: ImportOptions): Promise<unknown> {
-  const module = await importAs(formatOf(path), path);
+async function readExport(path: string, { file, faults, onFile }: ImportOptions): Promise<unknown> {
+  const module = await importAs(formatOf(path), path, onFile);
   if (module.default === undefined)
     throw new StartError(`${file} has no default export; write: export default defineConfig({ … })`);
   return toPlain(module.default, faults);
@@ -80,9 +82,20 @@ function formatOf(path: string): string | undefined {
 }
 
 /** `npm init` writes `"type": "commonjs"`, or no type at all, of which Node warns: this one file is a module anyway. */
-async function importAs(format: string | undefined, path: string): Promise<{ default?: unknown }> {
+async function importAs(
+  format: string | undefined,
+  path: string,
+  onFile: ImportOptions["onFile"],
+): Promise<{ default?: unknown }> {
   const { href } = pathToFileURL(path);
   const hooks = registerHooks({
+    resolve: (specifier, context, next) => {
+      const nameFile = (url: URL | null) => url !== null && isLocal(url) && onFile(fileURLToPath(url));
+      if (/^(?:\.{0,2}\/|file:)/.test(specifier)) nameFile(URL.parse(specifier, context.parentURL)); // it may be missing
+      const resolved = next(specifier, context);
+      nameFile(URL.parse(resolved.url));
+      return resolved;
+    },
     load: (url, context, next) =>
       next(url, url === href && format !== undefined ? { ...context, format } : context),
   });
@@ -91,6 +104,15 @@ async function importAs(format: string | undefined, path: string): Promise<{ def
   } finally {
     hooks.deregister();
   }
+}
+
+/** The folder of this package, whose own modules a configuration may import. */
+const ownFolder = new URL("../../", import.meta.url).href;
+
+/** Whether a module is a file that is part of no package. */
+function isLocal({ protocol, href }: URL): boolean {
+  const isOurs = ["src/", "dist/"].some((folder) => href.startsWith(ownFolder + folder));
+  return protocol === "file:" && !isOurs && !href.includes("/node_modules/");
 }
 
 function isCommonJs(error: unknown): boolean {

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { resolve } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { folder, run } from "./cli.ts";
+import { configuration, folder, run } from "./cli.ts";
 
 const isThere = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux");
 const skip = !isThere && "needs script of util-linux: on Debian apt-get install bsdutils";
@@ -97,5 +98,23 @@ describe("at a terminal", { skip }, () => {
     const { exitCode, shown } = await terminal.ended;
     assert.equal(exitCode, 0, shown);
     assert.doesNotMatch(shown, /"level"|limit=1/, "neither JSON nor query strings");
+  });
+
+  test("with --watch the difference is shown above the restarted service, and Ctrl-C ends both processes", async (t) => {
+    const cwd = await folder(t, configuration({ topics: {} }));
+    const terminal = atTerminal(t, cwd, ["serve", "--watch", "--port", "0"]);
+    const [, base] = await terminal.shows(/listens on +(http:\S+)/);
+    for (const [name, content] of Object.entries(configuration({ users: {} })))
+      await writeFile(join(cwd, name), content);
+    await terminal.shows(
+      /has changed, and the service restarts:\s+collections\.topics: removed\s+collections\.users: added\s+Holdfast/,
+    );
+    await terminal.shows(/mode +declared: users/);
+    assert.equal((await fetch(`${base}/users`)).status, 200);
+    await terminal.shows(/INFO: GET \S+\/users 200/);
+    terminal.type(ctrlC);
+    const { exitCode, shown } = await terminal.ended;
+    assert.equal(exitCode, 0, shown);
+    await assert.rejects(fetch(`${base}/users`), "the service has ended too");
   });
 });

@@ -238,6 +238,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
   const openCollections = options.openCollections ?? options.collections === undefined;
   return {
     file: undefined,
+    content: {},
     store,
     collections,
     access: options.auth === undefined ? undefined : compileAccess(collections, rules, { openCollections }),

@@ -10,6 +10,7 @@ import { importCommand } from "./import.ts";
 import { keysCommand } from "./keys.ts";
 import { openapiCommand } from "./openapi.ts";
 import type { Environment } from "./options.ts";
+import { seedCommand } from "./seed.ts";
 import { serveCommand } from "./serve.ts";
 import { typesCommand } from "./types.ts";
 import { messageOf, toOneLine } from "./words.ts";
@@ -19,6 +20,7 @@ export function createCommands(env: Environment, onListening?: (base: string) =>
   return [
     serveCommand(env, onListening),
     importCommand(env),
+    seedCommand(env),
     exportCommand(env),
     copyCommand(env),
     checkCommand(env),

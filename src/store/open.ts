@@ -12,7 +12,7 @@ import type { ReceiptBounds } from "./receipts.ts";
 import { openSqliteSource } from "./sqlite/copy/source.ts";
 import { openSqliteTarget } from "./sqlite/copy/target.ts";
 import { openSqliteKeys } from "./sqlite/keys.ts";
-import { requireFile } from "./sqlite/open-file.ts";
+import { isMade, requireFile } from "./sqlite/open-file.ts";
 import { openSqliteReader } from "./sqlite/open-reader.ts";
 import { openSqliteStore, type SqliteOptions } from "./sqlite/open-store.ts";
 import type { Store } from "./store.ts";
@@ -102,9 +102,9 @@ export async function openTarget(address: StoreAddress): Promise<Target> {
   return openPostgresTarget(address.url);
 }
 
-/** Whether there may be a store: a file that is not there has none, and a database tells when it is opened. */
+/** Whether there may be a store: a file that is missing or empty is none, and a database tells when it is opened. */
 export function mayExist(address: StoreAddress): boolean {
-  return address.kind === "postgres" || existsSync(address.path);
+  return address.kind === "postgres" || isMade(address.path);
 }
 
 /** Throws StartError where there is certainly no store. */

@@ -83,7 +83,8 @@ test("the end of a watched service is that of any service", async (t) => {
 
 test("a file that the configuration imports is watched too, a helper of the helper and one without effect", async (t) => {
   const cwd = await folder(t, {
-    "holdfast.config.ts": 'import { collections } from "./collections.ts"; export default { collections };',
+    "holdfast.config.ts":
+      'import { collections } from "./collections.ts"; console.error("it is read"); export default { collections };',
     "collections.ts":
       'import data from "./names.json" with { type: "json" }; export const collections = Object.fromEntries(data.map((name: string) => [name, {}]));',
     "names.json": '["first"]',
@@ -99,6 +100,8 @@ test("a file that the configuration imports is watched too, a helper of the help
   );
   await answers(`${service.base}/third`, 200);
   await replace(cwd, "collections.ts", "export const collections = { third: {} }; // the same");
+  const reads = () => service.output().stderr.split("it is read\n").length - 1;
+  await until("the comment is read", () => reads() >= 4);
   await replace(cwd, "holdfast.config.ts", "export default { collections: { fourth: {} } };");
   await answers(`${service.base}/fourth`, 200);
   assert.equal(addresses(service).length, 4, "a comment restarts nothing");

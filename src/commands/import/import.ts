@@ -68,7 +68,7 @@ export async function importInto(
   collection: Collection,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const [result] = await importAll(store, [{ collection, options }], { isAllowed: true });
+  const [result] = await importAll(store, [{ collection, options }], { isAllowed: true, onlyIfEmpty: false });
   return result as ImportResult;
 }
 
@@ -78,14 +78,32 @@ export interface ImportPart {
   options: ImportOptions;
 }
 
+/** Thrown when an import is only for an empty store, and something has been written to these collections. */
+export class NotEmpty extends Error {
+  readonly collections: readonly string[];
+
+  constructor(collections: readonly string[]) {
+    super(`The store is not empty: ${collections.join(", ")}`);
+    this.collections = collections;
+  }
+}
+
+/** When an import is written. */
+export interface ImportConditions {
+  /** False: nothing is written, and the results say what would have been. */
+  isAllowed: boolean;
+  /** Throw NotEmpty if something has been written to the store before, also what was deleted since. */
+  onlyIfEmpty: boolean;
+}
+
 /**
- * Imports into several collections at once, all or nothing, which may refer to each other. Nothing is written either where
- * one of them may not be, or where it is not allowed. Throws StartError where what they refer to is not there in the end.
+ * Imports into several collections at once, all or nothing. They may refer to each other. Nothing is written if one of them
+ * must not be, or if it is not allowed. Throws StartError if a reference leads nowhere when all are imported, and NotEmpty.
  */
 export async function importAll(
   store: Store,
   parts: readonly ImportPart[],
-  { isAllowed }: { isAllowed: boolean },
+  { isAllowed, onlyIfEmpty }: ImportConditions,
 ): Promise<ImportResult[]> {
   for (const { collection } of parts) {
     await requireFit(store, collection, ["unique", "references"]);
@@ -96,8 +114,10 @@ export async function importAll(
     const results: ImportResult[] = [];
     for (const { collection, options } of parts) {
       const record = recordFor(collection, store.collections());
-      if (transaction === undefined) transaction = await store.load(record, among);
-      else await transaction.next(record);
+      if (transaction === undefined) {
+        transaction = await store.load(record, among);
+        if (onlyIfEmpty) await requireEmpty(store); // from here on, another import waits for this one
+      } else await transaction.next(record);
       results.push(await new Import(store, transaction, collection, options).run());
       options.signal.throwIfAborted();
     }
@@ -108,6 +128,13 @@ export async function importAll(
     await transaction?.cancel().catch(() => {}); // the first error is the one to tell
     throw error;
   }
+}
+
+async function requireEmpty(store: Store): Promise<void> {
+  const names = await store.collectionNames();
+  const pages = await Promise.all(names.map((collection) => store.list({ collection, limit: 1 })));
+  const written = names.filter((_, n) => (pages[n]?.sequence ?? 0) > 0);
+  if (written.length > 0) throw new NotEmpty(written.toSorted());
 }
 
 /**

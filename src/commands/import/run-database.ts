@@ -10,7 +10,7 @@ import type { Pieces } from "./pieces.ts";
 import { type Part, refuseDatabase, refuseObjects, reportDatabase } from "./report.ts";
 import { collectionOf } from "./run-import.ts";
 import { inStore, interruptible } from "./session.ts";
-import { openSource } from "./source.ts";
+import { openSource, Unreadable } from "./source.ts";
 
 /**
  * Imports every list of a json-server database into the collection of its name, and leaves out its single objects.
@@ -23,17 +23,35 @@ export async function runDatabaseImport(
 ): Promise<void> {
   const config = await configOf(flags, env);
   if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
-  requireNoStoreFile(file, config.store);
-  const { stream } = await openSource(file).catch((error: Error) => {
-    throw error instanceof StartError ? new StartError(`${error.message} ${needsCollection(file)}`) : error;
+  const options = { skipInvalid: skipInvalid === true, onlyIfEmpty: false };
+  await importDatabase(file, config, options).catch((error: unknown) => {
+    throw error instanceof Unreadable ? new StartError(`${error.message} ${needsCollection(file)}`) : error;
   });
+}
+
+/** How a database is imported. */
+export interface DatabaseOptions {
+  /** Import the valid resources although others are invalid. */
+  skipInvalid: boolean;
+  /** Import nothing if something has been written to the store before. */
+  onlyIfEmpty: boolean;
+}
+
+/** Imports a json-server database, and says what it did. Throws StartError as `runImport` does, and NotEmpty. */
+export async function importDatabase(
+  file: string,
+  config: Config,
+  { skipInvalid, onlyIfEmpty }: DatabaseOptions,
+): Promise<void> {
+  requireNoStoreFile(file, config.store);
+  const { stream } = await openSource(file);
   const begin = performance.now();
   await interruptible(stream, async (signal) => {
     const members = readDatabase(Buffer.concat(await stream.toArray()), file);
     const plan = new Plan(members, config);
     if (plan.hasObjectsOnly) refuseObjects(plan.objects, file);
-    const isAllowed = plan.bad.length === 0 || skipInvalid === true;
-    const parts = await plan.run({ signal, skipInvalid: skipInvalid === true, isAllowed });
+    const isAllowed = plan.bad.length === 0 || skipInvalid;
+    const parts = await plan.run({ signal, skipInvalid, isAllowed, onlyIfEmpty });
     if (!isAllowed || parts.some(({ result }) => !result.isWritten)) refuseDatabase(parts, plan.bad);
     const seconds = (performance.now() - begin) / 1_000;
     reportDatabase(parts, {
@@ -59,9 +77,8 @@ interface Step {
   line: number;
 }
 
-interface Order {
+interface Order extends DatabaseOptions {
   signal: AbortSignal;
-  skipInvalid: boolean;
   /** Whether anything may be written if all goes well. */
   isAllowed: boolean;
 }
@@ -91,12 +108,12 @@ class Plan {
   }
 
   /** Where one list would not be imported, nothing is written. */
-  async run({ isAllowed, signal, skipInvalid }: Order): Promise<Part[]> {
+  async run({ isAllowed, onlyIfEmpty, signal, skipInvalid }: Order): Promise<Part[]> {
     const total = this.#steps.reduce((bytes, { list }) => bytes + list.length, 0);
     return inStore(this.#config, { what: "importing", total }, async (store, onProgress) => {
       const options = { signal, skipInvalid, onProgress };
       const parts = this.#steps.map((step) => this.#partOf(step, options));
-      const results = await importAll(store, parts, { isAllowed });
+      const results = await importAll(store, parts, { isAllowed, onlyIfEmpty });
       return results.map((result, n) => ({ collection: (parts[n] as ImportPart).collection.name, result }));
     });
   }

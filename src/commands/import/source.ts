@@ -16,16 +16,19 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "this user may not read it",
 };
 
-/** Opens a file, or standard input for `-`. Throws StartError when it cannot be read. */
+/** Thrown when a file cannot be read. */
+export class Unreadable extends StartError {}
+
+/** Opens a file, or standard input for `-`. Throws Unreadable. */
 export async function openSource(file: string): Promise<Source> {
   if (file === "-") return { stream: process.stdin, size: undefined };
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-    throw new StartError(`${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}.`);
+    throw new Unreadable(`${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}.`);
   });
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
-    throw new StartError(`${file} cannot be read: it is a folder.`);
+    throw new Unreadable(`${file} cannot be read: it is a folder.`);
   }
   return {
     stream: handle.createReadStream({ highWaterMark: chunkBytes }),

@@ -50,6 +50,19 @@ export function requireWritablePlace(path: string): void {
   }
 }
 
+/** Whether there is a store at `path`, or something that is no store. A process that is killed may leave an empty file. */
+export function isMade(path: string): boolean {
+  if (statOf(path)?.isFile() !== true) return statOf(path) !== undefined;
+  const database = openDatabase(path, { readOnly: true });
+  try {
+    return !isEmpty(database);
+  } catch {
+    return true; // the attempt to use it tells what is wrong with it
+  } finally {
+    database.close();
+  }
+}
+
 /** Throws StartError when there is no file at `path`. */
 export function requireFile(path: string): void {
   if (statOf(path)?.isFile() !== true) throw new StartError(`There is no store at ${path}.`);

@@ -1,0 +1,26 @@
+/** `holdfast seed`: fills an empty store with a file, once. */
+import { Command } from "commander";
+import { addStoreOptions, type Environment } from "./options.ts";
+
+/** The command, for the command line. */
+export function seedCommand(env: Environment): Command {
+  return addStoreOptions(new Command("seed"))
+    .description("fill an empty store with a file; a store that is not empty stays as it is")
+    .argument(
+      "<file>",
+      'a JSON object with a list of resources for each collection; "-" reads standard input',
+    )
+    .option("--skip-invalid", "import the valid resources although others are invalid, and list those")
+    .addHelpText(
+      "after",
+      `
+Example:
+  holdfast seed db.json
+  holdfast seed db.json && holdfast serve
+`,
+    )
+    .action(async (file: string, flags: Record<string, unknown>) => {
+      const { runSeed } = await import("./import/run-seed.ts");
+      await runSeed(file, flags, env);
+    });
+}

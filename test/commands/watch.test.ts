@@ -232,7 +232,7 @@ test("a service that is killed is missed, and another one starts when the config
   const { pid } = service.process;
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
   process.kill(Number(children), "SIGKILL");
-  await says(service, "holdfast: The service has ended with exit code 1. It starts when a file");
+  await says(service, "It starts when a file of the configuration changes.");
   await save(cwd, { users: {} });
   await answers(`${service.base}/users`, 200);
 });

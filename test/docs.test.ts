@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
 import { createCommands } from "../src/commands/run.ts";
 import { longFlagOf } from "../src/config/option.ts";
@@ -76,30 +76,3 @@ test("the contributor's order of the rooms is the one that the code is held to",
     there.filter((room) => room !== "about" && room !== "react-admin"),
   );
 });
-
-test("every link between the documents leads to a file, and to a heading in it", () => {
-  const documents = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", ...markdownBelow("docs")];
-  for (const file of documents)
-    for (const [, target = ""] of readFileSync(file, "utf8").matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
-      const [path = "", heading] = target.split("#");
-      const to = path === "" ? file : join(dirname(file), path);
-      assert.ok(existsSync(to), `${file}: ${target}`);
-      if (heading !== undefined) assert.ok(headingsOf(to).includes(heading), `${file}: ${target}`);
-    }
-});
-
-function markdownBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join(folder, name));
-}
-
-/** The headings as links name them. */
-function headingsOf(file: string): string[] {
-  return [...readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
-}

@@ -1,0 +1,90 @@
+/** The pages of the project, parsed as GitHub parses Markdown. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import GithubSlugger from "github-slugger";
+import type { Nodes, Root } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+
+/** A page. */
+export interface Page {
+  /** Its path from the root of the project. */
+  file: string;
+  tree: Root;
+}
+
+/** A paragraph, a heading or a cell of a table. */
+export interface Prose {
+  /** The file and the line. */
+  place: string;
+  /** What a reader sees. Code is left out: each piece of it is a `codeMark`. */
+  text: string;
+}
+
+/** What takes the place of code in prose. */
+export const codeMark = "□";
+
+const markdownBelow = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(folder, name));
+
+/** The paths of all pages. */
+export const pageFiles: readonly string[] = [
+  ...readdirSync(".").filter((name) => name.endsWith(".md")),
+  ...markdownBelow("docs"),
+  ...markdownBelow("examples"),
+  "client/README.md",
+].sort();
+
+/** Reads a page. */
+export function readPage(file: string): Page {
+  return parsePage(file, readFileSync(file, "utf8"));
+}
+
+/** Parses the text of a page. */
+export function parsePage(file: string, text: string): Page {
+  return {
+    file,
+    tree: fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
+  };
+}
+
+/** All nodes of these types, in the order of the page. */
+export function nodesOf<Type extends Nodes["type"]>(
+  { tree }: Pick<Page, "tree">,
+  ...types: Type[]
+): Extract<Nodes, { type: Type }>[] {
+  const below = (node: Nodes): Nodes[] => [node, ...("children" in node ? node.children.flatMap(below) : [])];
+  return below(tree).filter((node): node is Extract<Nodes, { type: Type }> =>
+    types.includes(node.type as Type),
+  );
+}
+
+/** The line of a node, from 1. */
+export function lineOf(node: Nodes): number {
+  return node.position?.start.line ?? 0;
+}
+
+/** The prose of a page, in its order. */
+export function proseOf(page: Page): Prose[] {
+  return nodesOf(page, "paragraph", "heading", "tableCell").map((node) => ({
+    place: `${page.file}:${lineOf(node)}`,
+    text: textOf(node).replaceAll(/\s+/g, " ").trim(),
+  }));
+}
+
+/** The names of the headings in links, as GitHub makes them. */
+export function anchorsOf(page: Page): string[] {
+  const slugger = new GithubSlugger();
+  return nodesOf(page, "heading").map((heading) => slugger.slug(textOf(heading, (code) => code)));
+}
+
+function textOf(node: Nodes, ofCode = (_code: string) => codeMark): string {
+  if (node.type === "text") return node.value;
+  if (node.type === "inlineCode") return ofCode(node.value);
+  if (node.type === "break") return " ";
+  if (node.type === "image") return node.alt ?? "";
+  return "children" in node ? node.children.map((child) => textOf(child, ofCode)).join("") : "";
+}

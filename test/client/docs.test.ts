@@ -1,11 +1,11 @@
-/** The examples of the guide for the typed client compile, one after the other. Takes about five seconds. */
+/** The examples of the pages about the typed client compile and run. Takes about ten seconds. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { folder } from "../commands/cli.ts";
+import { folder, serve } from "../commands/cli.ts";
 
 const configuration = `
 import { defineConfig } from "holdfast";
@@ -30,14 +30,38 @@ export default defineConfig({
 });
 `;
 
-test("the guide for the typed client compiles", async (t) => {
-  const guide = await readFile("docs/how-to/client.md", "utf8");
-  const code = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text).join("\n");
-  const cwd = await folder(t, {
-    "package.json": '{"type":"module"}',
-    "holdfast.config.ts": configuration,
-    "guide.ts": code,
+const guides = ["docs/how-to/client.md", "client/README.md"];
+
+for (const guide of guides) {
+  test(`the examples of ${guide} compile, and run one after the other`, async (t) => {
+    const text = await readFile(guide, "utf8");
+    const code = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block).join("\n");
+    assert.notEqual(code, "");
+    const cwd = await folder(t, { "package.json": '{"type":"module"}', "holdfast.config.ts": configuration });
+    await install(cwd);
+    const service = await serve(t, [], { cwd });
+    await writeFile(join(cwd, "guide.ts"), code.replaceAll("http://localhost:3000", service.origin));
+    await compile(cwd);
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--conditions=holdfast-source", "guide.ts"],
+      { cwd },
+    );
+    assert.match(
+      stdout,
+      guide === "client/README.md" ? /^\S+ Hello\n$/ : /^It is now \{[\s\S]+^articles \S+$/m,
+    );
   });
+}
+
+/** The two packages, as a project has them. */
+async function install(cwd: string): Promise<void> {
+  await mkdir(join(cwd, "node_modules"));
+  await symlink(resolve("."), join(cwd, "node_modules", "holdfast"), "junction");
+  await symlink(resolve("client"), join(cwd, "node_modules", "holdfast-client"), "junction");
+}
+
+async function compile(cwd: string): Promise<void> {
   const paths = { holdfast: [resolve("src/index.ts")], "holdfast-client": [resolve("client/src/index.ts")] };
   const compilerOptions = {
     paths,
@@ -49,4 +73,4 @@ test("the guide for the typed client compiles", async (t) => {
   await writeFile(join(cwd, "tsconfig.json"), JSON.stringify(tsconfig));
   const compiled = promisify(execFile)(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", cwd]);
   await compiled.catch((error: { stdout: string }) => assert.fail(error.stdout));
-});
+}

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
+import { createBudget } from "../../src/http/wire/budget.ts";
+import { compressed } from "../../src/http/wire/compression.ts";
 import { until } from "../until.ts";
 import { decoded } from "./decoded.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -46,7 +48,20 @@ async function plainTexts(service: Service): Promise<Record<string, string>> {
   return { json: json.text, "text/csv": table.text };
 }
 
-test("what is being compressed counts as held, and is given back", async (t) => {
+test("texts that are compressed, or wait for that, count as held until then", async () => {
+  const budget = createBudget(1);
+  const body = randomBytes(50_000).toString("base64");
+  const plain = { status: 200, headers: {}, body };
+  const all = Array.from({ length: 20 }, (_, n) =>
+    compressed({ budget }, plain, n % 2 === 0 ? "br" : "gzip"),
+  );
+  assert.equal(budget.held, 20 * body.length);
+  for (const { body: bytes, headers } of await Promise.all(all))
+    assert.ok(decoded(bytes as Buffer, headers["content-encoding"]) === body, "the same content");
+  assert.equal(budget.held, 0);
+});
+
+test("with no memory left, large answers are refused while one is compressed and sent, and given again after that", async (t) => {
   // As soon as one byte is held, other large answers are refused.
   const service = await start(t, { wireBounds: { maxHeldBytes: 1 } });
   const plain = await plainTexts(service);

@@ -14,6 +14,7 @@ import {
 } from "node:zlib";
 import type { HttpRequest, HttpResponse } from "../message.ts";
 import { acceptedCodings, type Coding, codedTag } from "../negotiation/codings.ts";
+import type { Budget } from "./budget.ts";
 
 /** Content up to this size, in bytes, is sent as it is: it would hardly become fewer packets. */
 const smallBytes = 1_024;
@@ -52,7 +53,7 @@ function bytesOf({ headers, body }: HttpResponse): number {
  * headers without a length, which only the content would tell (RFC 9110 §9.3.2).
  */
 export async function compressed(
-  request: HttpRequest,
+  { budget }: Pick<HttpRequest, "budget">,
   response: HttpResponse,
   coding: Coding,
 ): Promise<HttpResponse> {
@@ -66,7 +67,7 @@ export async function compressed(
     return { status, headers, body: { ...body, heldBytes, coding } };
   }
   const bytes =
-    body.length <= shortText ? compressNow(body, coding) : await compressInTurn(request, body, coding);
+    body.length <= shortText ? compressNow(body, coding) : await compressInTurn(budget, body, coding);
   headers["content-length"] = String(bytes.length);
   return { status, headers, body: bytes };
 }
@@ -92,7 +93,7 @@ let atWork = 0;
 const waiting: (() => void)[] = [];
 
 /** Compresses when fewer than `maxAtWork` others do: what waits holds its text alone. */
-async function compressInTurn({ budget }: HttpRequest, text: string, coding: Coding): Promise<Buffer> {
+async function compressInTurn(budget: Budget, text: string, coding: Coding): Promise<Buffer> {
   budget.held += text.length;
   if (atWork < maxAtWork) atWork++;
   else await new Promise<void>((resolve) => waiting.push(resolve));

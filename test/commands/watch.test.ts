@@ -327,3 +327,17 @@ for (const { what, before, after, lines } of differences)
   test(`the difference in ${what} is described`, () => {
     assert.deepEqual(describeDifferences(before as never, after as never), lines);
   });
+
+test("the difference that the command line reference shows is one that is printed", async () => {
+  const page = await readFile("docs/reference/command-line.md", "utf8");
+  const [, shown = ""] = /and the service restarts:\n((?: {2}.+\n)+)/.exec(page) ?? [];
+  const before = { collections: { articles: { schema: {} } }, port: 3000 };
+  const after = {
+    collections: { articles: { schema: { required: ["title"] }, indexes: ["year"] } },
+    port: 4000,
+  };
+  assert.deepEqual(
+    describeDifferences(before, after).map((line) => `  ${line}\n`),
+    shown.match(/.+\n/g),
+  );
+});

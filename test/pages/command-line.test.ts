@@ -1,0 +1,83 @@
+/** The commands of the command line reference, and of the guide for json-server, run as they are printed. Only addresses of services and databases are others. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { folder, run, serve, stop } from "../commands/cli.ts";
+import { openDatabase } from "../postgres/databases.ts";
+import { nodesOf, readPage } from "./markdown.ts";
+
+const person = "0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6";
+
+/** The files that the commands read. */
+const files = {
+  "topics.ndjson": '{"id":"a","title":"A"}\n',
+  "topics.json.gz": gzipSync('[{"id":"b","title":"B"}]'),
+  "topics.csv": "id;title\nc;C\n",
+  "db.json": '{"posts":[{"id":"1"}]}',
+  "people.json": `[{"id":"${person}"}]`,
+};
+
+/** The shell commands of the page that end by themselves. */
+const commands = nodesOf(readPage("docs/reference/command-line.md"), "code")
+  .flatMap(({ value }) => value.split("\n"))
+  .map((line) => line.replace(/^\$ /, ""))
+  .filter((line) => /^(?:npx|zcat) /.test(line))
+  .filter((line) => !/holdfast (?:serve|<command>)/.test(line));
+
+test("every command of the command line reference does what it is for", async (t) => {
+  assert.ok(commands.length > 15, `${commands.length} commands`);
+  const cwd = await folder(t, files);
+  const others = await folder(t);
+  const service = await serve(t, [], { cwd: others });
+  const { url, release } = await openDatabase();
+  t.after(release);
+  await run(t, ["import", "people", "people.json"], { cwd });
+  const env = await environment(cwd);
+  const inOrder = commands.toSorted(
+    (a, b) => Number(/ --from postgres:/.test(a)) - Number(/ --from postgres:/.test(b)),
+  );
+  for (const printed of inOrder) {
+    const line = printed
+      .replaceAll("http://localhost:3000", service.origin)
+      .replaceAll(/postgres:\/\/\S+/g, url)
+      .replace(/^(npx holdfast seed .*)/, "$1 --store sqlite:seeded.db");
+    await promisify(execFile)("bash", ["-o", "pipefail", "-c", line], { cwd, env }).catch((error: Error) =>
+      assert.fail(`${printed}\n${error.message}`),
+    );
+  }
+  await stop(service);
+});
+
+test("the commands of the guide for json-server import a file and list what was in it", async (t) => {
+  const [block = ""] = nodesOf(readPage("docs/how-to/come-from-json-server.md"), "code")
+    .filter(({ lang }) => lang === "sh")
+    .map(({ value }) => value);
+  const [toImport = "", toServe, toList = ""] = block.split("\n");
+  assert.equal(toServe, "npx holdfast serve");
+  const cwd = await folder(t, { "db.json": '{"posts":[{"id":"1","views":1},{"id":"2","views":2}]}' });
+  const options = { cwd, env: await environment(cwd) };
+  await promisify(execFile)("bash", ["-c", toImport], options);
+  const service = await serve(t, [], { cwd });
+  const line = toList.replace("http://localhost:3000", service.origin);
+  const { stdout } = await promisify(execFile)("bash", ["-c", line], options);
+  assert.deepEqual(JSON.parse(stdout), [
+    { id: "2", views: 2 },
+    { id: "1", views: 1 },
+  ]);
+});
+
+/** An environment in which `npx holdfast` is the program, wherever it is called. */
+async function environment(cwd: string): Promise<NodeJS.ProcessEnv> {
+  const bin = join(cwd, "bin");
+  await mkdir(bin);
+  const words = [process.execPath, "--conditions=holdfast-source", resolve("bin/holdfast.js")];
+  const program = `#!/bin/sh\nshift\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`;
+  await writeFile(join(bin, "npx"), program);
+  await chmod(join(bin, "npx"), 0o755);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return { ...env, PATH: `${bin}:${env.PATH}` };
+}

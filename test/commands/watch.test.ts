@@ -210,6 +210,17 @@ test("of many saves in a row the last one is served", async (t) => {
   await answers(`${service.base}/c200`, 200);
 });
 
+test("a second signal does not wait for a request that is under way", async (t) => {
+  const service = await watch(t, await folder(t));
+  const { socket } = await halfSent(service);
+  service.process.kill("SIGTERM");
+  await untilDeaf(service);
+  service.process.kill("SIGTERM");
+  const { exitCode, signal } = await service.ended;
+  assert.deepEqual({ exitCode, signal }, { exitCode: 1, signal: null });
+  socket.destroy();
+});
+
 test("no service is left when the watcher is killed", async (t) => {
   const service = await watch(t, await folder(t));
   service.process.kill("SIGKILL");

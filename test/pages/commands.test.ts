@@ -11,7 +11,9 @@ const commands = createCommands({});
 
 /** What a machine has, or the page says that it needs. */
 const ofTheMachine = new Set(
-  "bash cd cp curl export git grep head journalctl mkdir mv pg_dump pg_restore psql sleep sudo zcat".split(" "),
+  "bash cd cp curl export git grep head journalctl mkdir mv pg_dump pg_restore psql sleep sudo zcat".split(
+    " ",
+  ),
 );
 /** What the registry has and a reader may install. Holdfast is not published. */
 const published = new Set(["react-admin", "ra-data-simple-rest", "fastify"]);

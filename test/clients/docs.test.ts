@@ -1,6 +1,9 @@
 /** The examples of the guides for clients, as they stand there; only the address of the service is another. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { before, describe, type TestContext, test } from "node:test";
@@ -12,6 +15,7 @@ interface Loaded {
   dataProvider: DataProvider;
   holdfast: Refine;
   withErrors: Refine;
+  withToken: (url: string) => Promise<{ json: unknown }>;
   filters: Parameters<Refine["getList"]>[0]["filters"];
   pagination: Parameters<Refine["getList"]>[0]["pagination"];
 }
@@ -46,6 +50,24 @@ async function codeOf(guide: string): Promise<string> {
   return blocks.join("").replaceAll(/^const (filters|pagination) /gm, "export const $1 ");
 }
 
+/** A server that responds to each request with an array of the request's credential. Returns its address. */
+async function startEcho(t: TestContext): Promise<string> {
+  const server = createServer(({ headers }, response) => {
+    response.setHeader("content-type", "application/json").end(JSON.stringify([headers.authorization]));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The storage of a browser, with a token. */
+function storeToken(t: TestContext): void {
+  const storage = { getItem: (name: string) => (name === "token" ? "hf_one" : null) };
+  const before = Object.getOwnPropertyDescriptor(globalThis, "localStorage");
+  Object.defineProperty(globalThis, "localStorage", { value: storage, configurable: true });
+  t.after(() => before && Object.defineProperty(globalThis, "localStorage", before));
+}
+
 describe("the guide for react-admin", () => {
   const fixture = useFixture("declared");
   const list = { pagination: { page: 1, perPage: 5 }, sort: { field: "views", order: "DESC" as const } };
@@ -64,6 +86,12 @@ describe("the guide for react-admin", () => {
       assert.deepEqual([data.map(({ views }) => views), total], [[2000, 110, 100], 3]);
       assert.deepEqual(await dataProvider.deleteMany("topics", { ids: [id] }), { data: [id] });
     });
+
+  test("sends a token", async (t) => {
+    storeToken(t);
+    const { withToken } = await load(t, guide, fixture);
+    assert.deepEqual((await withToken(await startEcho(t))).json, ["Bearer hf_one"]);
+  });
 });
 
 describe("the guide for refine", () => {
@@ -80,7 +108,14 @@ describe("the guide for refine", () => {
     });
   });
 
+  test("sends a token", async (t) => {
+    storeToken(t);
+    const { withErrors } = await load(t, await codeOf("refine"), { ...fixture, url: await startEcho(t) });
+    assert.deepEqual((await withErrors.getList({ resource })).data, ["Bearer hf_one"]);
+  });
+
   test("tells what is wrong with each field", async (t) => {
+    storeToken(t);
     const { withErrors } = await load(t, await codeOf("refine"), fixture);
     const create = withErrors.create({ resource, variables: { views: "many" } });
     await assert.rejects(create, ({ statusCode, message, errors }) => {

@@ -16,7 +16,7 @@ const ofTheMachine = new Set(
   ),
 );
 /** What the registry has and a reader may install. Holdfast is not published. */
-const published = new Set(["react-admin", "ra-data-simple-rest", "fastify"]);
+const published = new Set(["react-admin", "ra-data-simple-rest", "fastify", "axios"]);
 /** How pages name the folder of the clone. */
 const clone = /^(?:\$clone|\.\.\/holdfast)(?=\/|$)/;
 /** Where a project has the package. */

@@ -110,7 +110,7 @@ describe("the reference of lists, by its tables,", () => {
   });
   after(() => service.stop());
 
-  for (const [query, ids] of tableOf("query string | ids"))
+  for (const [query, ids] of tableOf("query string | ids | which books"))
     test(`finds ${ids} by ${query}`, async () => {
       const answer = await service.send({ path: `${list}?${query}` });
       assert.equal(answer.status, 200, answer.text);

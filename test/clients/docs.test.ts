@@ -125,4 +125,22 @@ describe("the guide for refine", () => {
       return true;
     });
   });
+
+  test("has the total of a list without a page size only without filters", async (t) => {
+    const { holdfast } = await load(t, await codeOf("refine"), fixture);
+    for (let n = 0; n < 101; n++) await fixture.service.create("topics", { title: "Many", views: 5 });
+    const pagination = { mode: "off" } as const;
+    const filters = [{ field: "views", operator: "eq", value: 5 } as const];
+    const all = await holdfast.getList({ resource, pagination });
+    assert.equal(all.data.length, 100);
+    assert.ok(all.total > 101, String(all.total));
+    const filtered = await holdfast.getList({ resource, pagination, filters });
+    assert.deepEqual([filtered.data.length, filtered.total], [100, 100]);
+    const paged = await holdfast.getList({
+      resource,
+      filters,
+      pagination: { currentPage: 1, pageSize: 1000 },
+    });
+    assert.deepEqual([paged.data.length, paged.total], [101, 101]);
+  });
 });

@@ -61,7 +61,7 @@ class Reference {
   }
   toString(): never {
     throw new TypeError(
-      "The id of what a batch creates is not known before it is sent: use it as a value of its own.",
+      "The id of a resource that a batch creates is unknown until the batch is sent. Use it as a whole value, not as part of a string.",
     );
   }
 }

@@ -226,11 +226,11 @@ function wholeTag(resource: unknown, path: string): string {
   const tag = tagOf(resource, path);
   if (tag === undefined)
     throw new HoldfastError(
-      "It is not known which version this resource is: replace what get, create, replace or patch gave (or a spread of it), say { ifMatch } with its ETag, or use update.",
+      "The version of this resource is unknown. Pass a resource that get, create, replace or patch returned (or a spread of it), pass { ifMatch } with its ETag, or use update.",
     );
   if (!tag.isWhole)
     throw new HoldfastError(
-      "This resource was read with fields: to replace it by these would remove the others. Use patch.",
+      "This resource was read with fields, so replacing it would remove its other attributes. Use patch.",
     );
   return tag.etag;
 }

@@ -54,7 +54,7 @@ export class ProblemError extends HoldfastError {
 
   constructor(answer: { status: number; headers: Headers; body: unknown; afterLostAnswer: boolean }) {
     const problem = problemOf(answer.body);
-    super(problem.detail ?? `The service answered with ${answer.status}.`);
+    super(problem.detail ?? `The service responded with status ${answer.status}.`);
     this.status = answer.status;
     this.code = problem.code;
     this.problem = problem;

@@ -101,8 +101,8 @@ async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
     call.signal?.throwIfAborted();
     const what = `${call.method} ${addressOf(options, call)}`;
     const error = timeout.aborted
-      ? new TimeoutError(`No answer to ${what} in time.`, { cause })
-      : new NetworkError(`No answer to ${what}: ${cause instanceof Error ? cause.message : cause}`, {
+      ? new TimeoutError(`No response to ${what} in time.`, { cause })
+      : new NetworkError(`No response to ${what}: ${cause instanceof Error ? cause.message : cause}`, {
           cause,
         });
     return { kind: "network", error };

@@ -39,7 +39,7 @@ export async function openAuthenticate({ settings, keys, now, warn }: AuthParts)
     if (known !== undefined) return known;
     requireTokenShape(token);
     if (token.startsWith(keyMark) || tokens === undefined) {
-      throw invalidToken("Credentials of this kind are not taken here.");
+      throw invalidToken("The service does not accept this kind of credential.");
     }
     return tokens.principalOf(token);
   };

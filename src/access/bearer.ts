@@ -20,12 +20,13 @@ export function bearerToken(authorization: string | undefined): string | undefin
   const length = isUsual ? usual.length : bearer.exec(authorization)?.[0].length;
   if (length === undefined) return undefined;
   const token = authorization.slice(length);
-  if (token.length > maxLength) throw unauthenticated(`The token is longer than ${maxLength} octets.`);
+  if (token.length > maxLength)
+    throw unauthenticated(`The token is longer than the limit of ${maxLength} bytes.`);
   return token;
 }
 
 /** Throws UNAUTHENTICATED when what follows the scheme cannot be a token. One that is known already need not be looked at. */
 export function requireTokenShape(token: string): void {
   if (tokenShape.test(token)) return;
-  throw unauthenticated("What follows Bearer in the Authorization header is not a token.");
+  throw unauthenticated("The text after Bearer in the Authorization header is not a valid token.");
 }

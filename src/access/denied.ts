@@ -23,7 +23,7 @@ export function denied(principal: Principal | undefined, what?: Denied, advice?:
 }
 
 function detailOf(what: Denied | undefined): string {
-  if (what === undefined) return "The credential lets its holder write nothing here.";
+  if (what === undefined) return "The credential does not permit any writes.";
   const { collection, action } = what;
-  return `The credential does not let its holder ${action} ${action === "list" ? collection : `this in ${collection}`}.`;
+  return `The credential does not permit the action "${action}" in the collection "${collection}".`;
 }

@@ -113,5 +113,5 @@ function toPrincipal({ subject, roles, scopes }: ApiKey): Principal {
 }
 
 function unknownKey(): Error {
-  return invalidToken("There is no such API key.");
+  return invalidToken("The API key is unknown.");
 }

@@ -5,7 +5,7 @@ const realm = 'Bearer realm="api"';
 
 /** No usable credential where one is needed. Nothing is wrong with a token, so no error is named. */
 export function unauthenticated(
-  detail = "This needs a credential: send it as Authorization: Bearer <token>.",
+  detail = "This request needs a credential. Send it as Authorization: Bearer <token>.",
 ): Problem {
   return new Problem("UNAUTHENTICATED", detail, { headers: { "www-authenticate": realm } });
 }

@@ -14,7 +14,9 @@ export function settingFaults(next: Attributes, current: Attributes, sight: Sigh
   );
   return [
     ...unknown.map((name) => faultAt(name, "unknownAttribute", isUnknown)),
-    ...fixed.map((name) => faultAt(name, "readOnly", "cannot be set: leave it out, or as it is")),
+    ...fixed.map((name) =>
+      faultAt(name, "readOnly", "is read-only: leave it out, or send its current value"),
+    ),
   ];
 }
 
@@ -36,14 +38,14 @@ export function removalFaults(
 ): Violation[] {
   return [...readOnly]
     .filter((name) => !hidden.has(name) && Object.hasOwn(current, name) && !Object.hasOwn(next, name))
-    .map((name) => faultAt(name, "readOnly", "cannot be taken away"));
+    .map((name) => faultAt(name, "readOnly", "is read-only and cannot be removed"));
 }
 
 /** As `removalFaults`, for a client that must not learn whether they are there. */
 export function blindRemovalFaults(removed: readonly string[], { readOnly, concealed }: Sight): Violation[] {
   return removed
     .filter((name) => readOnly.has(name) && !concealed.has(name))
-    .map((name) => faultAt(name, "readOnly", "cannot be taken away"));
+    .map((name) => faultAt(name, "readOnly", "is read-only and cannot be removed"));
 }
 
 /** The attributes that are left behind, in the order of the current ones: those of `next`, and the kept ones that it lacks. */
@@ -84,7 +86,7 @@ export function toldViolations(
   return told.length === plain.length ? told : [...told, unfit];
 }
 
-const isUnknown = "is not an attribute that the schema knows";
+const isUnknown = "is not an attribute of the schema";
 
 function isAt(pointer: string, name: string): boolean {
   const place = toFragment([name]);
@@ -95,7 +97,7 @@ const unfit: Violation = {
   in: "body",
   pointer: "#",
   code: "hidden",
-  detail: "does not fit together with attributes that you cannot see",
+  detail: "conflicts with attributes that you cannot see",
 };
 
 function faultAt(name: string, code: string, detail: string): Violation {

@@ -34,39 +34,39 @@ export function detailOf({ keyword, schema, params }: ErrorObject): string {
     case "maxItems":
       return `must have at most ${plural(limit, "item")}`;
     case "uniqueItems":
-      return "must not have the same item twice";
+      return "must not contain the same item twice";
     case "minProperties":
       return `must have at least ${plural(limit, "attribute")}`;
     case "maxProperties":
       return `must have at most ${plural(limit, "attribute")}`;
     case "required":
-      return "must be there";
+      return "is required";
     case "dependentRequired":
-      return `must be there when ${JSON.stringify(params.property)} is`;
+      return `is required when ${JSON.stringify(params.property)} is present`;
     case "propertyNames":
-      return "is not a name that an attribute may have here";
+      return "is not an allowed attribute name";
     case "enum":
       return `must be one of ${shorten((schema as unknown[]).map((each) => JSON.stringify(each)).join(", "))}`;
     case "const":
       return `must be ${shorten(JSON.stringify(schema))}`;
     case "contains":
-      return `must have at least ${plural(String(params.minContains), "item")} of the kind that the schema asks for${upTo(params.maxContains)}`;
+      return `must have at least ${plural(String(params.minContains), "item")} of the kind that the schema requires${upTo(params.maxContains)}`;
     case "items":
       return `must have at most ${plural(String(params.limit), "item")}`;
     case "anyOf":
-      return "must fit at least one of the alternatives";
+      return "must match at least one of the schema's alternatives";
     case "oneOf":
       return params.passingSchemas === null
-        ? "must fit one of the alternatives"
-        : "must fit only one of the alternatives, and fits several";
+        ? "must match one of the schema's alternatives"
+        : "must match only one of the schema's alternatives, but matches several";
     case "not":
-      return "must not fit what the schema rules out";
+      return "must not match what the schema excludes";
     case "if":
-      return `must fit what the schema asks for in this case ("${params.failingKeyword}")`;
+      return `must match "${params.failingKeyword}" in the schema, which applies in this case`;
     case "false schema":
-      return "must not be there";
+      return "is not allowed";
     default:
-      return `must fit "${keyword}" of the schema`;
+      return `must match "${keyword}" in the schema`;
   }
 }
 

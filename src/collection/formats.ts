@@ -22,8 +22,8 @@ const int32 = 2 ** 31;
 
 /** Every format by name. */
 export const formats = {
-  date: ofText(isDate, "a day that exists, as YYYY-MM-DD", true),
-  "date-time": ofText(isTimestamp, "a moment that exists, as YYYY-MM-DDThh:mm:ss.SSSZ", true),
+  date: ofText(isDate, "a valid date, as YYYY-MM-DD", true),
+  "date-time": ofText(isTimestamp, "a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ", true),
   "unix-millis": ofNumber(isUnixMillis, "Unix time in whole milliseconds", true),
   "date-value": {
     test: isDateValue,
@@ -31,33 +31,33 @@ export const formats = {
     isDate: true,
   },
   time: fromLibrary("time", "a time with an offset, such as 10:30:00Z"),
-  duration: fromLibrary("duration", "a duration of ISO 8601, such as P3DT12H"),
+  duration: fromLibrary("duration", "an ISO 8601 duration, such as P3DT12H"),
   email: fromLibrary("email", "an email address"),
   hostname: fromLibrary("hostname", "a host name"),
   ipv4: fromLibrary("ipv4", "an IPv4 address"),
   ipv6: fromLibrary("ipv6", "an IPv6 address"),
   uri: fromLibrary("uri", "an absolute URI, such as https://example.org/"),
   "uri-reference": fromLibrary("uri-reference", "a URI or a reference to one"),
-  "uri-template": fromLibrary("uri-template", "a URI template of RFC 6570"),
+  "uri-template": fromLibrary("uri-template", "a URI template (RFC 6570)"),
   uuid: fromLibrary("uuid", "a UUID"),
   "json-pointer": fromLibrary("json-pointer", "a JSON Pointer, such as /name/first"),
   "relative-json-pointer": fromLibrary("relative-json-pointer", "a relative JSON Pointer"),
   "json-pointer-uri-fragment": fromLibrary(
     "json-pointer-uri-fragment",
-    "a JSON Pointer as URI fragment, such as #/name",
+    "a JSON Pointer as a URI fragment, such as #/name",
   ),
-  regex: ofText(isRegularExpression, "a regular expression of ECMA-262"),
+  regex: ofText(isRegularExpression, "an ECMA-262 regular expression"),
   byte: { test: (value) => typeof value !== "string" || isBase64(value), asks: "base64" },
   int32: ofNumber(
     (value) => Number.isInteger(value) && value >= -int32 && value < int32,
-    "a whole number of 32 bits",
+    "a 32-bit whole number",
   ),
   int64: ofNumber(Number.isInteger, "a whole number"),
   // Hints for forms and code generators, which ask for nothing.
   float: { test: () => true, asks: "a number" },
   double: { test: () => true, asks: "a number" },
-  password: { test: () => true, asks: "a text" },
-  binary: { test: () => true, asks: "a text" },
+  password: { test: () => true, asks: "a string" },
+  binary: { test: () => true, asks: "a string" },
 } as const satisfies Record<string, Format>;
 
 /** The format of this name. */

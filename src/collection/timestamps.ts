@@ -55,7 +55,7 @@ export function timeFaults(
   const wrong = there.filter((name) => !isTime(value[name]));
   if (wrong.length > 0) {
     return wrong.map((name) =>
-      faultAt(name, "must be a moment that exists, as YYYY-MM-DDThh:mm:ss.SSSZ, or left out"),
+      faultAt(name, "must be a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ, or left out"),
     );
   }
   const ahead = there.find((name) => Date.parse(String(value[name])) > latest);

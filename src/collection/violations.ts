@@ -84,8 +84,8 @@ function unknownNameOf({ params }: ErrorObject): string | undefined {
 }
 
 function unknownDetail(name: string, names: readonly string[], suggest: Suggest): string {
-  if (names.includes(name)) return "must not be there together with these other attributes";
-  return `is not an attribute that the schema knows.${suggest(name, () => names)}`.replace(/\.$/, "");
+  if (names.includes(name)) return "is not allowed together with these other attributes";
+  return `is not an attribute of the schema.${suggest(name, () => names)}`.replace(/\.$/, "");
 }
 
 function formatCode(name: string): string {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError } from "../errors.ts";
+import { wholeText } from "../json/explain.ts";
 import { parseJson } from "../json/gate.ts";
 import type { JsonLimits } from "../json/limits.ts";
 import { importConfiguration } from "./module.ts";
@@ -65,9 +66,6 @@ function onlyFile(cwd: string): string | undefined {
 
 /** More than any sound configuration has. */
 const jsonLimits: JsonLimits = { depth: 128, members: 100_000 };
-
-/** How messages begin that are about a text as a whole. */
-const wholeText = "The content";
 
 /** As strictly as the content of a request: of two members with one name, one would be ignored. */
 function readJson(path: string, file: string): unknown {

@@ -81,7 +81,7 @@ async function write(service: Service, request: HttpRequest, commit: Commit): Pr
 function outcomeUnknown(): Problem {
   return new Problem(
     "OUTCOME_UNKNOWN",
-    "The write took too long and may still happen. Read before you repeat it.",
+    "The write took too long and may still take effect. Read the resource before you repeat the write.",
   );
 }
 
@@ -90,7 +90,7 @@ export function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
   return withinDeadline(
     service,
     work,
-    () => new Problem("UNAVAILABLE", "The store took too long; nothing was written. Try again."),
+    () => new Problem("UNAVAILABLE", "The store took too long and wrote nothing. Try again."),
   );
 }
 

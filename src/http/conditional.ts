@@ -85,10 +85,15 @@ function namesState(headers: IncomingHttpHeaders): boolean {
 function preconditionRequired(): Problem {
   return new Problem(
     "PRECONDITION_REQUIRED",
-    "This collection takes no change that may overwrite another: read the resource, and send its ETag in If-Match.",
+    "This collection requires a precondition for changes. Read the resource, then send its ETag in If-Match.",
     {
       violations: [
-        { in: "header", name: "If-Match", code: "required", detail: "send the ETag of what was read" },
+        {
+          in: "header",
+          name: "If-Match",
+          code: "required",
+          detail: "send the ETag of the resource that you read",
+        },
       ],
     },
   );
@@ -97,10 +102,12 @@ function preconditionRequired(): Problem {
 /** The problem of a false precondition; it tells the current entity tag. */
 function preconditionFailed(headers: IncomingHttpHeaders, current: Validators): Problem {
   const { etag } = current;
-  const advice = misspelled(headers["if-match"], current) ?? "Read the resource again and decide anew.";
+  const advice =
+    misspelled(headers["if-match"], current) ??
+    "Read the resource again, then decide whether to repeat the change.";
   return new Problem(
     "PRECONDITION_FAILED",
-    `A precondition is false: the current ETag is ${etag}. ${advice}`,
+    `A precondition is not met: the current ETag is ${etag}. ${advice}`,
     { headers: { etag } },
   );
 }
@@ -108,9 +115,9 @@ function preconditionFailed(headers: IncomingHttpHeaders, current: Validators): 
 /** What is wrong with an If-Match that could never be true; `undefined` where it is a sound one. */
 function misspelled(ifMatch: string | undefined, current: Validators): string | undefined {
   if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
-  if (!tagList.test(ifMatch)) return `If-Match takes ETags with their double quotes, or *.`;
+  if (!tagList.test(ifMatch)) return "If-Match must contain ETags in double quotes, or *.";
   if (!matches(ifMatch, current, isSameStateWeakly)) return undefined;
-  return "If-Match compares strongly, and never matches an ETag with W/. If a proxy has added W/, turn off its compression: the service itself compresses.";
+  return "If-Match never matches a weak ETag, which starts with W/. If a proxy has added W/, turn off its compression: the service itself compresses.";
 }
 
 /** The time of a change rounded up to the second, so that two changes within one never look like one. */

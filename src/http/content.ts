@@ -12,7 +12,7 @@ export function hasContent(request: Pick<HttpRequest, "headers">): boolean {
 
 /** The problem of content over the limit. The connection closes, since the client may still be sending. */
 export function contentTooLarge(maxBytes: number): Problem {
-  return new Problem("CONTENT_TOO_LARGE", `The content is larger than the limit of ${maxBytes} bytes.`, {
+  return new Problem("CONTENT_TOO_LARGE", `The body is larger than the limit of ${maxBytes} bytes.`, {
     headers: { connection: "close" },
   });
 }
@@ -38,7 +38,7 @@ export async function receiveContent(request: HttpRequest, maxBytes: number): Pr
 const noContent = Buffer.alloc(0);
 
 function bodyRequired(): Problem {
-  return new Problem("BODY_REQUIRED", "The request needs a JSON text as its content, and has none.");
+  return new Problem("BODY_REQUIRED", "The request body is missing. Send JSON.");
 }
 
 function collect(request: HttpRequest, maxBytes: number): Promise<Buffer> {
@@ -73,5 +73,5 @@ function collect(request: HttpRequest, maxBytes: number): Promise<Buffer> {
 }
 
 function clientWentAway(cause?: Error): Problem {
-  return new Problem("INVALID_REQUEST", "The connection ended before the content did.", { cause });
+  return new Problem("INVALID_REQUEST", "The connection closed before the body was complete.", { cause });
 }

@@ -18,7 +18,7 @@ import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
 import { applyMergePatch } from "../json/merge-patch.ts";
 import { parseOperations } from "../json/patch-operations.ts";
-import { parsePointer } from "../json/pointer.ts";
+import { parsePointer, subjectAt } from "../json/pointer.ts";
 import type { PatchFormat } from "./negotiation/content-types.ts";
 import type { Limits } from "./settings.ts";
 
@@ -56,10 +56,9 @@ export function parseContent(bytes: Buffer, limits: Limits): unknown {
 
 /** Reads the content of a create or replace. Throws the problems of the JSON gate and BODY_NOT_OBJECT. */
 export function parseResource(bytes: Buffer, limits: Limits): Record<string, unknown> {
-  return requireObject(
-    parseJson(bytes, jsonLimits(limits)),
-    "resources are sent one at a time, or together in a batch, to _batch",
-  );
+  return requireObject(parseJson(bytes, jsonLimits(limits)), {
+    insteadOfArray: "send one resource per request, or several in a batch to _batch",
+  });
 }
 
 /** Reads the content of a patch. Throws INVALID_PATCH and the problems of the JSON gate. */
@@ -68,7 +67,7 @@ export function parsePatch(bytes: Buffer, format: PatchFormat, limits: Limits): 
   if (format === "merge-patch" && !isObject(value)) {
     throw new Problem(
       "INVALID_PATCH",
-      "A merge patch is a JSON object. For a list of operations send Content-Type: application/json-patch+json.",
+      "A merge patch must be a JSON object. For a JSON Patch, send Content-Type: application/json-patch+json.",
     );
   }
   return { format, value };
@@ -234,23 +233,26 @@ function stampedText(
   return resourceText(collection.idKind, id, withTimes(next.attributes, at, before));
 }
 
+const patched = { subject: "The result of the patch", insteadOfArray: "a resource is an object" };
+
 function applyPatch(patch: Patch, { value, limits }: Current): Record<string, unknown> {
   const json = jsonLimits(limits);
-  if (patch.format === "merge-patch") return requireObject(applyMergePatch(value, patch.value, json));
+  if (patch.format === "merge-patch")
+    return requireObject(applyMergePatch(value, patch.value, json), patched);
   const { patchOperations: maxOperations, bodyBytes: maxBytes } = limits;
-  return requireObject(applyJsonPatch(value, patch.value, { maxOperations, maxBytes, json }));
+  return requireObject(applyJsonPatch(value, patch.value, { maxOperations, maxBytes, json }), patched);
 }
 
 function requireId(next: Record<string, unknown>, id: string): void {
   if (Object.hasOwn(next, "id")) return;
-  throw idProblem("ID_REQUIRED", `The content must carry the id of the resource, "${id}".`, "required");
+  throw idProblem("ID_REQUIRED", `The body must contain the id of the resource, "${id}".`, "required");
 }
 
 function requireSameId(next: Record<string, unknown>, { id }: Target): void {
   if (Object.hasOwn(next, "id") && sameId(next.id, id)) return;
   throw idProblem(
     "ID_MISMATCH",
-    `The id in the content, or after the patch, is not the id in the path, "${id}".`,
+    `The id in the body, or after the patch, must be the id in the path, "${id}".`,
     "const",
   );
 }
@@ -274,10 +276,14 @@ function requireValid(
 function requireNoFaults(violations: readonly Violation[]): void {
   const [first] = violations;
   if (first === undefined) return;
-  const others = violations.length === 1 ? "" : ` And ${violations.length - 1} more.`;
-  throw new Problem("VALIDATION_FAILED", `${first.pointer ?? "#"} ${toSentence(first.detail)}${others}`, {
-    violations,
-  });
+  const subject = subjectAt(first.pointer ?? "#", "The resource");
+  const message = `${subject} ${toSentence(first.detail)}${moreThan(violations.length)}`;
+  throw new Problem("VALIDATION_FAILED", message, { violations });
+}
+
+function moreThan(count: number): string {
+  if (count === 1) return "";
+  return count === 2 ? " There is 1 more violation." : ` There are ${count - 1} more violations.`;
 }
 
 /** A patch may not make a resource larger than a replace could; one that was so already may stay so. */

@@ -22,7 +22,7 @@ export function isLoopback(name: string): boolean {
 /** The name in a Host value, in lower case and without brackets and port; throws INVALID_REQUEST. */
 export function hostName(host: string): string {
   const match = hostShape.exec(host);
-  if (!match?.[1]) throw invalidRequest("The Host header is not a host name.");
+  if (!match?.[1]) throw invalidRequest("The Host header is not a valid host name.");
   return match[1].toLowerCase().replace(/^\[|\]$/g, "");
 }
 

@@ -147,8 +147,8 @@ const maxLength = 255;
 function parseKey(value: string): string {
   const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, "$1") ?? (bare.test(value) ? value : "");
   if (key.length > 0 && key.length <= maxLength) return key;
-  const detail = `1 to ${maxLength} visible ASCII characters, bare or as a quoted string`;
-  throw new Problem("IDEMPOTENCY_KEY_INVALID", `The ${name} is not well-formed: it is ${detail}.`, {
+  const detail = `must be 1 to ${maxLength} visible ASCII characters, bare or as a quoted string`;
+  throw new Problem("IDEMPOTENCY_KEY_INVALID", `The ${name} ${detail}.`, {
     violations: [{ in: "header", name, code: "format", detail }],
   });
 }
@@ -156,16 +156,16 @@ function parseKey(value: string): string {
 function inProgress(): Problem {
   return new Problem(
     "IDEMPOTENCY_IN_PROGRESS",
-    `The first request with this ${name} is still under way. Try again for its answer.`,
+    `The first request with this ${name} is still in progress. Try again to get its response.`,
     { headers: { "retry-after": "1" } },
   );
 }
 
 function notKept({ brief = "" }: KeptReceipt): Problem {
-  const place = brief === "" ? "" : ` What it made has the address ${brief}.`;
+  const place = brief === "" ? "" : ` It created ${brief}.`;
   return new Problem(
     "ANSWER_NOT_KEPT",
-    `The request took effect at its first try, whose answer is no longer kept.${place}`,
+    `The first request with this ${name} took effect, but its response is no longer stored.${place}`,
     brief === "" ? {} : { headers: { location: brief } },
   );
 }
@@ -173,6 +173,6 @@ function notKept({ brief = "" }: KeptReceipt): Problem {
 function reused(): Problem {
   return new Problem(
     "IDEMPOTENCY_KEY_REUSED",
-    `The ${name} was used for another request: the content, or its type, differs. Take a new key for each.`,
+    `The ${name} was already used for a request with a different body or Content-Type. Use a new key for each request.`,
   );
 }

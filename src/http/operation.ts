@@ -184,7 +184,7 @@ function optionsOf(kind: keyof typeof methodsOf): Operation {
 
 function requireKnownExpectation({ headers }: HttpRequest): void {
   if (headers.expect === undefined || headers.expect.toLowerCase() === "100-continue") return;
-  throw new Problem("EXPECTATION_FAILED", "The only expectation that the service can meet is 100-continue.");
+  throw new Problem("EXPECTATION_FAILED", "The service supports no expectation other than 100-continue.");
 }
 
 function requireContentLength({ headers }: HttpRequest, maxBytes: number): void {

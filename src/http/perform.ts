@@ -21,7 +21,7 @@ import { create, write } from "./write.ts";
 const absent: Result = { kind: "absent" };
 
 function notBegun(): Problem {
-  return new Problem("UNAVAILABLE", "The store cannot be reached yet. Try again.");
+  return new Problem("UNAVAILABLE", "The store is not reachable yet. Try again.");
 }
 
 /** Performs the operation. Throws the problems of its content and preconditions, and the store's. */

@@ -6,7 +6,7 @@
  */
 import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, type Violation } from "../errors.ts";
-import { parsePointer } from "../json/pointer.ts";
+import { dottedPath } from "../json/pointer.ts";
 import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
 import { acceptsProblemJson } from "./negotiation/media-types.ts";
 import type { Log } from "./service.ts";
@@ -31,7 +31,7 @@ export function problemResponse(request: HttpRequest, error: unknown, log: Log):
 
 const internalProblem = new Problem(
   "INTERNAL",
-  "The service failed. Its log has the cause under the instance of this problem.",
+  'The service failed. Its log has the cause, marked with the "instance" of this problem.',
 );
 
 function toResponse(request: HttpRequest, problem: Problem): HttpResponse {
@@ -79,7 +79,7 @@ function memberErrors(violations: readonly Violation[]): { errors?: Record<strin
   const errors = new Map<string, string>();
   for (const { pointer, detail } of violations) {
     if (pointer === undefined) continue;
-    const path = (parsePointer(decodeURIComponent(pointer.slice(1))) ?? []).join(".");
+    const path = dottedPath(pointer);
     if (path !== "" && !errors.has(path)) errors.set(path, detail);
   }
   return errors.size === 0 ? {} : { errors: Object.fromEntries(errors) };

@@ -75,7 +75,7 @@ export function findRoute(service: Service, request: HttpRequest): Route {
   const allow = methodsOf[route.kind];
   throw new Problem(
     "METHOD_NOT_ALLOWED",
-    `${request.method} is not a method of this path; it has ${allow}.`,
+    `This path does not support ${request.method}. It supports ${allow}.`,
     {
       headers: { allow },
     },
@@ -84,7 +84,8 @@ export function findRoute(service: Service, request: HttpRequest): Route {
 
 /** What Node's parser lets pass although it is no sound request. */
 function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void {
-  if (version !== "1.1" && version !== "1.0") throw invalidRequest(`HTTP/${version} is not spoken here.`);
+  if (version !== "1.1" && version !== "1.0")
+    throw invalidRequest(`The service does not support HTTP/${version}. Use HTTP/1.1.`);
   let hosts = 0;
   let contentTypes = 0;
   let authorizations = 0;
@@ -101,9 +102,9 @@ function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void 
   if (authorizations > 1) throw invalidRequest("The request has more than one Authorization header.");
   const coding = headers["transfer-encoding"];
   if (coding === undefined) return;
-  if (version === "1.0") throw invalidRequest("HTTP/1.0 has no Transfer-Encoding."); // RFC 9112 §6.1
+  if (version === "1.0") throw invalidRequest("HTTP/1.0 does not support Transfer-Encoding."); // RFC 9112 §6.1
   if (coding.toLowerCase() === "chunked") return;
-  throw invalidRequest(`Transfer-Encoding "${coding}" is not supported; only chunked is.`);
+  throw invalidRequest(`Transfer-Encoding "${coding}" is not supported. The service supports only chunked.`);
 }
 
 function requireOwnHost(service: Service, request: HttpRequest): void {
@@ -111,7 +112,7 @@ function requireOwnHost(service: Service, request: HttpRequest): void {
   if (service.isOwnHost(host)) return;
   throw new Problem(
     "MISDIRECTED",
-    `This service does not answer to the host "${host}". Use localhost or a loopback address, or add the name to "hosts" in the configuration.`,
+    `The service does not accept requests for the host "${host}". Use localhost or a loopback address, or add the name to "hosts" in the configuration.`,
   );
 }
 
@@ -123,8 +124,13 @@ export function hostOf({ target, headers }: HttpRequest): string {
 function targetTooLong(service: Service, { method, target }: HttpRequest): Problem {
   const limit = service.settings.limits.targetBytes;
   const advice =
-    method === "GET" && target.includes("?") ? " QUERY asks for a list by content, which may be longer." : "";
-  return new Problem("URI_TOO_LONG", `The request target is longer than ${limit} octets.${advice}`);
+    method === "GET" && target.includes("?")
+      ? " To request a list with longer parameters, send them in the body of a QUERY request."
+      : "";
+  return new Problem(
+    "URI_TOO_LONG",
+    `The request target (path and query) is longer than the limit of ${limit} bytes.${advice}`,
+  );
 }
 
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;
@@ -167,8 +173,8 @@ function decodeSegments(path: string): string[] {
   try {
     return segments.map(decodeURIComponent);
   } catch {
-    throw new Problem("INVALID_PARAMETER", "The path holds a percent escape that is not UTF-8.", {
-      violations: [{ in: "path", code: "percentEncoding", detail: "write a percent sign itself as %25" }],
+    throw new Problem("INVALID_PARAMETER", "The path contains a percent escape that is not valid UTF-8.", {
+      violations: [{ in: "path", code: "percentEncoding", detail: "write a percent sign as %25" }],
     });
   }
 }

@@ -89,7 +89,10 @@ async function makeCollection(service: Service, collection: Collection): Promise
   if (collections.has(collection.name)) return;
   const limit = service.settings.limits.collections;
   if (collections.size >= limit) {
-    throw new Problem("TOO_MANY_COLLECTIONS", `The service holds ${limit} collections and takes no more.`);
+    throw new Problem(
+      "TOO_MANY_COLLECTIONS",
+      `A new collection would exceed the limit of ${limit} collections.`,
+    );
   }
   await inTime(service, service.store.migrate([recordOf(collection)]));
 }
@@ -118,7 +121,7 @@ export async function write(service: Service, operation: Write, request: HttpReq
       const result = await swap(service, operation, request, decide);
       if (result !== undefined) return result;
     }
-    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.");
+    throw new Problem("UNAVAILABLE", "Other requests changed the resource every time. Try again.");
   });
 }
 
@@ -163,7 +166,7 @@ function blindTarget({ collection, id }: Write): Pick<Write, "collection" | "id"
 
 function deniedPatch(principal: Principal | undefined, collection: string): Problem {
   const advice =
-    'So a JSON Patch may only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}: the outcome of any other operation would reveal what is there.';
+    'Without this permission, a JSON Patch can only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}. Any other operation would reveal what the resource contains.';
   return denied(principal, { collection, action: "read" }, advice);
 }
 
@@ -192,7 +195,7 @@ async function readPatch(
 function partialReplace(): Problem {
   return new Problem(
     "INVALID_PARAMETER",
-    "PUT replaces the whole resource and takes no Content-Range. Use PATCH.",
+    "PUT replaces the whole resource and does not accept Content-Range. To change a part, use PATCH.",
     {
       violations: [{ in: "header", name: "Content-Range", code: "contentRange", detail: "leave it out" }],
     },

@@ -1,7 +1,10 @@
 /** Reads a JSON text slowly, to say what is wrong with it and where. Only texts that failed the gate get here. */
 import { Problem, type ProblemCode } from "../errors.ts";
 import type { JsonLimits } from "./limits.ts";
-import { toFragment } from "./pointer.ts";
+import { subjectAt, toFragment } from "./pointer.ts";
+
+/** The subject of every message about a text as a whole. Readers of other texts than a request body replace it. */
+export const wholeText = "The body";
 
 /** The first thing that is wrong with the text, in reading order; `undefined` when nothing is. */
 export function explain(text: string, limits: JsonLimits): Problem | undefined {
@@ -54,7 +57,7 @@ class Explainer {
   read(): void {
     this.#value();
     this.#skipSpace();
-    if (this.#at < this.#text.length) this.#malformed("one JSON value and nothing after it");
+    if (this.#at < this.#text.length) this.#malformed("the end of the text");
   }
 
   #value(): void {
@@ -83,7 +86,7 @@ class Explainer {
     if (this.#code() !== quote) this.#malformed("a member name in double quotes");
     const name = this.#string();
     this.#path.push(name);
-    if (names.has(name)) this.#refuse("DUPLICATE_MEMBER", "stands twice in the same object; send it once");
+    if (names.has(name)) this.#refuse("DUPLICATE_MEMBER", "appears twice in the same object: send it once");
     names.add(name);
     if (names.size > this.#limits.members) this.#tooLarge();
     if (!this.#take(colon)) this.#malformed('a ":" after the member name');
@@ -119,10 +122,8 @@ class Explainer {
     if (value === undefined) this.#malformedString(begin);
     if (!isBadString(value)) return value;
     this.#at = begin;
-    const what = value.includes("\0")
-      ? "the null character, which cannot be kept"
-      : "half of a surrogate pair";
-    return this.#refuse("INVALID_STRING", `holds ${what}; leave it out`);
+    const what = value.includes("\0") ? "a null character" : "half of a surrogate pair";
+    return this.#refuse("INVALID_STRING", `contains ${what}: remove it`);
   }
 
   /** Goes past a string; gives whether it has escapes, which are yet to be checked. */
@@ -162,18 +163,18 @@ class Explainer {
     const value = Number(literal);
     // 1e20 too: it would come back as an integer literal, and could not be sent again.
     if (!Number.isSafeInteger(value) && (isIntegerLiteral(literal) || isIntegerLiteral(String(value)))) {
-      this.#refuse("NUMBER_OUT_OF_RANGE", "is an integer beyond ±9007199254740991; send it as a string");
+      this.#refuse("NUMBER_OUT_OF_RANGE", "is an integer outside ±9007199254740991: send it as a string");
     }
     if (!Number.isFinite(value))
-      this.#refuse("NUMBER_OUT_OF_RANGE", "is larger than any number that can be kept");
+      this.#refuse("NUMBER_OUT_OF_RANGE", "is too large: the largest number is about 1.8e308");
     if (value === 0 && /[1-9]/.test(literal.replace(/[eE].*/, ""))) {
-      this.#refuse("NUMBER_OUT_OF_RANGE", "is not 0, but so small that it would become 0");
+      this.#refuse("NUMBER_OUT_OF_RANGE", "is too small: it would be stored as 0");
     }
   }
 
   #literal(): void {
     const word = literals.find((literal) => this.#text.startsWith(literal, this.#at));
-    if (word === undefined) this.#malformed("a value");
+    if (word === undefined) this.#malformed("a JSON value");
     this.#at += word.length;
   }
 
@@ -200,10 +201,10 @@ class Explainer {
 
   #malformed(expected: string): never {
     const found =
-      this.#at < this.#text.length ? `finds ${JSON.stringify(charAt(this.#text, this.#at))}` : "ends";
+      this.#at < this.#text.length ? JSON.stringify(charAt(this.#text, this.#at)) : "the end of the text";
     throw new Problem(
       "MALFORMED_JSON",
-      `The content is not JSON: it ${found} at ${this.#place()}, where ${expected} should be.`,
+      `${wholeText} is not valid JSON: expected ${expected} at ${this.#place()}, but found ${found}.`,
     );
   }
 
@@ -211,7 +212,7 @@ class Explainer {
     this.#at = begin;
     throw new Problem(
       "MALFORMED_JSON",
-      `The content is not JSON: the string that begins at ${this.#place()} has no end, a wrong escape, or a control character.`,
+      `${wholeText} is not valid JSON: the string at ${this.#place()} has no closing quote, an invalid escape, or a control character.`,
     );
   }
 
@@ -219,13 +220,13 @@ class Explainer {
     const { depth, members } = this.#limits;
     return this.#refuse(
       "BODY_TOO_DEEP",
-      `goes beyond the limits of ${depth} levels of nesting and ${members} members of one object`,
+      `exceeds the limit of ${depth} levels of nesting, or of ${members} members in one object`,
     );
   }
 
   #refuse(code: ProblemCode, detail: string): never {
     const pointer = toFragment(this.#path);
-    throw new Problem(code, `${pointer} ${detail} (${this.#place()}).`, {
+    throw new Problem(code, `${subjectAt(pointer, wholeText)} ${detail} (${this.#place()}).`, {
       violations: [{ in: "body", pointer, code: violationCodes[code] ?? "json", detail }],
     });
   }

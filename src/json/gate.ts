@@ -8,7 +8,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { Problem } from "../errors.ts";
-import { explain, isBadString } from "./explain.ts";
+import { explain, isBadString, wholeText } from "./explain.ts";
 import { beyondLimits, type JsonLimits } from "./limits.ts";
 
 /**
@@ -24,7 +24,7 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw explain(text, limits) ?? new Problem("MALFORMED_JSON", "The content is not JSON.");
+    throw explain(text, limits) ?? new Problem("MALFORMED_JSON", `${wholeText} is not valid JSON.`);
   }
   if (needsCloserLook(text, survey(value), membersInText) || (badEscape.test(text) && hasBadString(value))) {
     const problem = explain(text, limits);
@@ -33,15 +33,15 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   return value;
 }
 
-/** The value as an object. Throws BODY_NOT_OBJECT, which says of an array what is to be sent instead. */
+/** The value as an object. Throws BODY_NOT_OBJECT. For an array, the message says what to send instead. */
 export function requireObject(
   value: unknown,
-  insteadOfArray = "resources are sent one at a time",
+  { subject = wholeText, insteadOfArray = "send one resource per request" } = {},
 ): Record<string, unknown> {
   if (isObject(value)) return value;
   const isWhat = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
-  const hint = Array.isArray(value) ? `; ${insteadOfArray}` : "";
-  throw new Problem("BODY_NOT_OBJECT", `The content must be a JSON object, and is ${isWhat}${hint}.`);
+  const hint = Array.isArray(value) ? `: ${insteadOfArray}` : "";
+  throw new Problem("BODY_NOT_OBJECT", `${subject} must be a JSON object, but is ${isWhat}${hint}.`);
 }
 
 /** Throws BODY_TOO_DEEP when a value that was made here goes beyond the limits. */
@@ -68,9 +68,9 @@ const largeInteger = /(?:^|[[,:\s])-?[0-9]{16,}(?![0-9.eE])/;
 
 function decode(bytes: Uint8Array): string {
   if (!isUtf8(bytes))
-    throw new Problem("INVALID_UTF8", "The content is not UTF-8; JSON is sent in no other encoding.");
+    throw new Problem("INVALID_UTF8", `${wholeText} is not valid UTF-8. Send JSON in UTF-8.`);
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    throw new Problem("INVALID_UTF8", "The content begins with a byte order mark; leave it out.");
+    throw new Problem("INVALID_UTF8", `${wholeText} starts with a byte order mark. Remove it.`);
   }
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

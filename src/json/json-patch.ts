@@ -77,13 +77,17 @@ class Patcher {
 
   #test(operation: Operation): void {
     if (this.#isEqual(this.#get(operation, operation.path, "path"), operation.value)) return;
-    throw conflict([operation.index, "path"], "holds another value than the one that is tested for", "test");
+    throw conflict(
+      [operation.index, "path"],
+      'points to a value that differs from the "value" of the test',
+      "test",
+    );
   }
 
   #move(operation: Operation): void {
     const { from, path, index } = operation;
     const isInto = from.length < path.length && from.every((segment, level) => segment === path[level]);
-    if (isInto) throw invalid([index, "path"], "lies inside of what is moved");
+    if (isInto) throw invalid([index, "path"], 'is inside "from": a value cannot be moved into itself');
     const moved = this.#remove(operation, from, "from");
     this.#add(operation, moved);
   }
@@ -222,7 +226,10 @@ class Patcher {
   #charge(bytes: number): void {
     this.#copiedBytes += bytes;
     if (this.#copiedBytes > this.#limits.maxBytes) {
-      throw new Problem("CONTENT_TOO_LARGE", `The patch copies more than ${this.#limits.maxBytes} bytes.`);
+      throw new Problem(
+        "CONTENT_TOO_LARGE",
+        `The patch copies more than the limit of ${this.#limits.maxBytes} bytes.`,
+      );
     }
   }
 
@@ -251,7 +258,7 @@ function plain(items: unknown[] | LongArray): unknown[] {
 /** An index into an array. `-`, the place after the last item, is for `add` alone. */
 function arrayIndex({ index }: Operation, segment: string, member: "path" | "from"): number {
   if (/^(?:0|[1-9][0-9]*)$/.test(segment)) return Number(segment);
-  throw invalid([index, member], `needs an array index and has "${segment}"`);
+  throw invalid([index, member], `must have an array index instead of "${segment}"`);
 }
 
 function conflict(place: (string | number)[], detail: string, code: string): Problem {
@@ -262,5 +269,5 @@ function conflict(place: (string | number)[], detail: string, code: string): Pro
 }
 
 function notThere({ index }: Operation, member: "path" | "from"): Problem {
-  return conflict([index, member], "names a place that is not there", "missing");
+  return conflict([index, member], "points to a place that does not exist", "missing");
 }

@@ -13,6 +13,6 @@ export interface JsonLimits {
 export function beyondLimits({ depth, members }: JsonLimits): Problem {
   return new Problem(
     "BODY_TOO_DEEP",
-    `The result is nested more than ${depth} levels deep, or an object in it has more than ${members} members.`,
+    `The result would be nested more than ${depth} levels deep, or an object in it would have more than ${members} members.`,
   );
 }

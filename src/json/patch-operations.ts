@@ -18,13 +18,13 @@ export function parseOperations(patch: unknown, maxOperations: number): Operatio
   if (!Array.isArray(patch)) {
     throw new Problem(
       "INVALID_PATCH",
-      "A JSON Patch is an array of operations. For a merge patch send Content-Type: application/merge-patch+json.",
+      "A JSON Patch must be an array of operations. For a merge patch, send Content-Type: application/merge-patch+json.",
     );
   }
   if (patch.length > maxOperations) {
     throw new Problem(
       "INVALID_PATCH",
-      `The patch has ${patch.length} operations, and may have ${maxOperations}.`,
+      `The patch has ${patch.length} operations, but the limit is ${maxOperations}.`,
     );
   }
   return patch.map(parseOperation);
@@ -44,7 +44,7 @@ const needs = {
 export const patchOperationNames = Object.keys(needs);
 
 function parseOperation(item: unknown, index: number): Operation {
-  if (!isObject(item)) throw invalid([index], "is not an object");
+  if (!isObject(item)) throw invalid([index], "must be an object");
   const op = ownMember(item, "op");
   if (typeof op !== "string" || !Object.hasOwn(needs, op)) {
     throw invalid([index, "op"], `must be one of ${Object.keys(needs).join(", ")}`);
@@ -70,7 +70,7 @@ function pointerMember(item: Record<string, unknown>, index: number, name: "path
   const text = ownMember(item, name);
   const segments = typeof text === "string" ? parsePointer(text) : undefined;
   if (segments === undefined) {
-    throw invalid([index, name], 'must be a JSON Pointer: empty, or "/" before each segment');
+    throw invalid([index, name], 'must be a JSON Pointer such as "/title", or "" for the whole resource');
   }
   return segments;
 }
@@ -78,7 +78,7 @@ function pointerMember(item: Record<string, unknown>, index: number, name: "path
 /** The problem of a malformed patch. The place leads into the patch. */
 export function invalid(place: (string | number)[], detail: string): Problem {
   const pointer = toFragment(place);
-  return new Problem("INVALID_PATCH", `The patch is malformed: ${pointer} ${detail}.`, {
+  return new Problem("INVALID_PATCH", `The patch is invalid: ${pointer} ${detail}.`, {
     violations: [{ in: "body", pointer, code: "patch", detail }],
   });
 }

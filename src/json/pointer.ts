@@ -15,6 +15,17 @@ export function toFragment(segments: readonly (string | number)[]): string {
   return asFragment(formatPointer(segments));
 }
 
+/** The dotted path to the place of a pointer in a URI fragment: `author.name` for `#/author/name`, empty for `#`. */
+export function dottedPath(fragment: string): string {
+  return (parsePointer(decodeURIComponent(fragment.slice(1))) ?? []).join(".");
+}
+
+/** The place of a pointer in a URI fragment as the subject of a sentence: `"author.name"`, or `whole` for `#`. */
+export function subjectAt(fragment: string, whole: string): string {
+  const path = dottedPath(fragment);
+  return path === "" ? whole : JSON.stringify(path);
+}
+
 /** Spells segments as a pointer, such as `/author/first name`. */
 export function formatPointer(segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${escapeSegment(String(segment))}`).join("");

@@ -45,7 +45,7 @@ export function readAttribute(name: string, place: Place, reading: Reading): Att
   if (faults.isFull) return undefined;
   if (name.length > filterLimits.nameLength) {
     const most = filterLimits.nameLength.toLocaleString("en");
-    faults.add(place, "attribute", `may name an attribute with at most ${most} characters`);
+    faults.add(place, "attribute", `must name an attribute of at most ${most} characters`);
     return undefined;
   }
   const path = readPath(name);
@@ -53,7 +53,7 @@ export function readAttribute(name: string, place: Place, reading: Reading): Att
     faults.add(
       place,
       "attribute",
-      `${naming(name, place)}must name an attribute, such as "title" or "author.name"`,
+      `${naming(name, place)}is not a valid attribute name. Valid names look like "title" or "author.name"`,
     );
     return undefined;
   }
@@ -115,7 +115,7 @@ export function countCondition(values: number, place: Place, { faults, used }: R
   return isWithin(used);
 }
 
-const tooLarge = `is too much: a filter has at most ${filterLimits.conditions} conditions, with ${filterLimits.values.toLocaleString("en")} values in all`;
+const tooLarge = `exceeds the limits of a filter: ${filterLimits.conditions} conditions, and ${filterLimits.values.toLocaleString("en")} values in total`;
 
 function isWithin(used: Reading["used"]): boolean {
   return used.conditions <= filterLimits.conditions && used.values <= filterLimits.values;
@@ -182,7 +182,7 @@ function unknownAttribute(
     .slice(0, depth)
     .map((each) => `${each}.`)
     .join("");
-  if (insteadOf.length === 0) return `${what} There is nothing in ${shown(start.slice(0, -1))}`;
+  if (insteadOf.length === 0) return `${what} ${shown(start.slice(0, -1))} has no nested attributes`;
   const known = insteadOf.map((each) => start + each);
   const isParameter = place.in === "query" && place.path.length === 0;
   const wrong = formatPath(path.slice(0, depth + 1) as unknown as Path);

@@ -58,7 +58,7 @@ function requireContent(value: unknown): Record<string, unknown> {
   if (isObject(value)) return value;
   throw new Problem(
     "BODY_NOT_OBJECT",
-    `The content must be a JSON object such as {"filter":{"status":"open"},"sort":["-id"]}, and is ${shown(value)}.`,
+    `The body must be a JSON object such as {"filter":{"status":"open"},"sort":["-id"]}, but is ${shown(value)}.`,
   );
 }
 
@@ -91,7 +91,7 @@ const memberOf: Readonly<Record<string, string>> = {
 function readFields(value: unknown, reading: Reading): readonly string[] {
   if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"))
     return readFieldNames(value, inBody("fields"), reading);
-  const detail = `must be an array of attributes such as ["title"], and is ${shown(value)}`;
+  const detail = `must be an array of attributes such as ["title"], but is ${shown(value)}`;
   reading.faults.add(inBody("fields"), "fields", detail);
   return [];
 }
@@ -101,7 +101,7 @@ function readPage(content: Content, faults: Faults): PageDraft {
   const offset = readNumber("offset", content, { least: 0, faults });
   const cursor = readText("cursor", content, faults);
   if (offset === undefined) return { kind: "cursor", limit, cursor };
-  if (cursor !== undefined) faults.add(inBody("offset"), "paging", 'cannot be given together with "cursor"');
+  if (cursor !== undefined) faults.add(inBody("offset"), "paging", 'cannot be used together with "cursor"');
   return { kind: "offset", limit, offset, name: "offset" };
 }
 
@@ -113,14 +113,14 @@ function readNumber(
   const value = content[name];
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
-  faults.add(inBody(name), name, `must be a whole number of at least ${least}, and is ${shown(value)}`);
+  faults.add(inBody(name), name, `must be a whole number of at least ${least}, but is ${shown(value)}`);
   return undefined;
 }
 
 function readText(name: "q" | "cursor", content: Content, faults: Faults): string | undefined {
   const value = content[name];
   if (value === undefined || typeof value === "string") return value;
-  faults.add(inBody(name), "value", `must be a string, and is ${shown(value)}`);
+  faults.add(inBody(name), "value", `must be a string, but is ${shown(value)}`);
   return undefined;
 }
 
@@ -132,6 +132,6 @@ function readWord<Word extends string | boolean>(
   const value = content[name];
   const word = words.find((each) => each === value);
   if (value !== undefined && word === undefined)
-    faults.add(inBody(name), "value", `must be ${words.join(" or ")}, and is ${shown(value)}`);
+    faults.add(inBody(name), "value", `must be ${words.join(" or ")}, but is ${shown(value)}`);
   return word;
 }

@@ -11,7 +11,7 @@ import type { ListRequest } from "./list.ts";
 import { type Position, sortValueOf } from "./sort.ts";
 
 const checksumBytes = 8;
-const advice = 'must be that of a "next" link of this very list, with the same filter and sort';
+const advice = 'must come from a "next" link of this list, with the same filter and sort';
 
 /** Names what a cursor belongs to: a list is another one with another filter, sort or words. */
 export function listName(
@@ -52,7 +52,7 @@ export function parseCursor(
 export function invalidCursor(place: Place): Problem {
   return new Problem(
     "INVALID_CURSOR",
-    "The cursor is not one that this list gave out. Follow the list's own links.",
+    'The cursor is not valid for this list. Use the cursor of a "next" link of this list, with the same filter and sort.',
     { violations: [violationAt(place, "cursor", advice)] },
   );
 }

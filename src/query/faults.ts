@@ -70,7 +70,7 @@ export function violationAt(place: Place, code: string, what: string): Violation
 export function refuse(violations: readonly Violation[]): void {
   const [first] = violations;
   if (first === undefined) return;
-  const part = first.in === "query" ? "query parameter" : "content's member";
+  const part = first.in === "query" ? "query parameter" : "member";
   throw new Problem("INVALID_PARAMETER", `The ${part} ${toSentence(first.detail)}`, { violations });
 }
 

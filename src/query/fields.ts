@@ -9,7 +9,7 @@ const maxFields = 1_000;
 export function readFieldNames(names: readonly string[], place: Place, reading: Reading): readonly string[] {
   const fields = new Set(["id"]);
   if (names.length > maxFields) {
-    reading.faults.add(place, "fields", `may name at most ${maxFields.toLocaleString("en")} attributes`);
+    reading.faults.add(place, "fields", `must name at most ${maxFields.toLocaleString("en")} attributes`);
     return [];
   }
   for (const name of names) {
@@ -21,7 +21,7 @@ export function readFieldNames(names: readonly string[], place: Place, reading: 
       reading.faults.add(
         place,
         "fields",
-        `names ${shown(name)}: it takes whole attributes, such as ${shown(top)}`,
+        `names ${shown(name)}, but takes only whole attributes, such as ${shown(top)}`,
       );
   }
   return [...fields];

@@ -1,5 +1,6 @@
 /** Filters that are JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
 import { shown } from "../collection/shown.ts";
+import { toSentence } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
 import {
   countCondition,
@@ -50,7 +51,7 @@ interface At {
 function readGroup(value: unknown, place: Place, at: At): Filter {
   const { faults } = at.reading;
   if (!isObject(value)) {
-    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, and is ${shown(value)}`);
+    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, but is ${shown(value)}`);
     return nothing;
   }
   if (at.depth > filterLimits.depth) {
@@ -71,7 +72,7 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
     case "and":
     case "or": {
       if (!Array.isArray(value)) {
-        const detail = `must be an array of filters, and is ${shown(value)}`;
+        const detail = `must be an array of filters, but is ${shown(value)}`;
         reading.faults.add(place, "filter", detail);
         return nothing;
       }
@@ -106,7 +107,7 @@ function readAttributeMember(name: string, value: unknown, place: Place, reading
   }
   const operations = Object.entries(value);
   if (operations.length === 0) {
-    reading.faults.add(place, "filter", 'must name an operator, such as {"gte":10}, and is {}');
+    reading.faults.add(place, "filter", 'must contain an operator, such as {"gte":10}, but is {}');
     return nothing;
   }
   return allOf(
@@ -128,8 +129,8 @@ function readOperation(operator: string, operand: unknown, about: About): Filter
   if (isOperator(operator)) return readCondition(operator, operand, { ...about, place });
   about.reading.faults.add(place, "unknownOperator", () => {
     const why = unknownOperator(operator, { in: "body", name: about.name, value: operand });
-    const nested = `A nested attribute is named with a dot: ${shown(`${about.name}.${operator}`)}`;
-    return `is not right: ${why}. ${nested}`.replace("?.", "?");
+    const nested = `To name a nested attribute, use a dot: ${shown(`${about.name}.${operator}`)}`;
+    return `is not understood: ${toSentence(why)} ${nested}`;
   });
   return nothing;
 }
@@ -141,7 +142,7 @@ function readCondition(operator: OperatorName, operand: unknown, { name, place, 
   const attribute = readAttribute(name, place, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
-    reading.faults.add(place, "value", `must be ${operands[takes].asks}, and is ${shown(operand)}`);
+    reading.faults.add(place, "value", `must be ${operands[takes].asks}, but is ${shown(operand)}`);
     return nothing;
   }
   const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];

@@ -53,7 +53,7 @@ function readName(
   if (isOperator(operator)) return { name, operator };
   faults.add(inQuery(parameter), "unknownOperator", () => {
     const written = { in: "query", name, texts } as const;
-    return `has an unknown operator: ${unknownOperator(operator, written)}`;
+    return `is not understood: ${unknownOperator(operator, written)}`;
   });
   return undefined;
 }
@@ -66,12 +66,12 @@ function isGivenRightly(
 ): boolean {
   const { collects, takes } = operators[operator];
   if (!collects && texts.length > 1) {
-    const detail = 'may be given once; "filter" combines conditions with "and" and "or"';
+    const detail = 'must be given only once. To combine conditions, use "filter" with "and" or "or"';
     faults.add(place, "repeatedParameter", detail);
     return false;
   }
   if (takes !== "boolean" || texts[0] === "true" || texts[0] === "false") return true;
-  faults.add(place, "value", `must be true or false, and is ${shown(texts[0])}`);
+  faults.add(place, "value", `must be true or false, but is ${shown(texts[0])}`);
   return false;
 }
 

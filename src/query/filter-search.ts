@@ -20,7 +20,7 @@ export function splitSearch({ filter, q }: Stated, place: Place, { collection, f
   if (!isObject(filter) || typeof filter.q !== "string" || mayBeAttribute(collection)) return { filter, q };
   const { q: inFilter, ...rest } = filter;
   if (q === undefined) return { filter: rest, q: inFilter as string };
-  faults.add(inside(place, "q"), "repeatedParameter", 'cannot be given together with "q"');
+  faults.add(inside(place, "q"), "repeatedParameter", 'cannot be used together with "q"');
   return { filter: rest, q };
 }
 

@@ -72,7 +72,7 @@ function meantByBrackets(base: string, parts: readonly string[], texts: readonly
 
 /** Groups of conditions are JSON here. */
 const useJson: Meant = {
-  say: 'A group of conditions is JSON, such as filter={"or":[{"name":"a"},{"name":"b"}]}',
+  say: 'Write a group of conditions as JSON, such as filter={"or":[{"name":"a"},{"name":"b"}]}',
 };
 
 /** The parts of a page in brackets, as JSON:API recommends them. */

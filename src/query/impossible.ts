@@ -34,7 +34,7 @@ export function whyImpossible(given: Given): string | undefined {
   if (takes.length === 0) return `is ${naming(types)}, which ${adviceFor(given)}`;
   if (takes.includes("array")) return undefined;
   if (values.some((value) => types.has(typeOf(value)))) return undefined;
-  return `is ${naming(types)}, and never ${shown(written)}`;
+  return `is ${naming(types)} and cannot be compared with ${shown(written)}`;
 }
 
 /** The types that an operator can be true of. */
@@ -55,11 +55,10 @@ function takenBy(operator: OperatorName): readonly AttributeType[] {
 }
 
 function adviceFor({ operator, attribute: { types } }: Given): string {
-  if (types?.has("array") === true)
-    return `"${operator}" is never true of; ask for an element of it with "contains"`;
+  if (types?.has("array") === true) return `"${operator}" never matches: use "contains" to look for an item`;
   if (types?.has("object") === true)
-    return `"${operator}" is never true of; name an attribute in it, with a dot`;
-  return `"${operator}" is never true of`;
+    return `"${operator}" never matches: use a dot to name an attribute in it`;
+  return `"${operator}" never matches`;
 }
 
 function naming(types: ReadonlySet<AttributeType>): string {

@@ -45,7 +45,7 @@ function requireOneFamily(given: readonly ListParameter[], faults: Faults): void
   for (const [n, name] of given.entries()) {
     const other = given.slice(0, n).find((each) => !goTogether(each, name));
     if (other === undefined) continue;
-    const detail = `cannot be given together with "${other}". ${whatGoesTogether}`;
+    const detail = `cannot be used together with "${other}". ${whatGoesTogether}`;
     faults.add(inQuery(name), "paging", detail);
     return;
   }
@@ -55,7 +55,7 @@ function goTogether(a: ListParameter, b: ListParameter): boolean {
   return families.some((family) => family.includes(a) && family.includes(b));
 }
 
-const whatGoesTogether = `A page is asked for by ${families
+const whatGoesTogether = `Use one of these combinations: ${families
   .map((family) => family.map((name) => `"${name}"`).join(" and "))
   .join(", or ")}`;
 
@@ -67,7 +67,7 @@ function readNumber(
   if (text === undefined) return undefined;
   const number = /^[0-9]+$/.test(text) ? Number(text) : -1;
   if (number >= least) return number;
-  const detail = `must be a whole number of at least ${least}, and is ${shown(text)}`;
+  const detail = `must be a whole number of at least ${least}, but is ${shown(text)}`;
   faults.add(inQuery(name), least === 1 && name !== "_page" ? "limit" : "offset", detail);
   return undefined;
 }
@@ -83,7 +83,7 @@ function readRange(text: string, faults: Faults): PageDraft {
   const [, first = "", last = ""] = /^\s*\[\s*([0-9]+)\s*,\s*([0-9]+)\s*\]\s*$/.exec(text) ?? [];
   const [from, to] = [Number(first), Number(last)];
   if (first === "" || to < from) {
-    const detail = `must be the first and the last position, such as [0,24], and is ${shown(text)}`;
+    const detail = `must be the first and the last position, such as [0,24], but is ${shown(text)}`;
     faults.add(inQuery("range"), "paging", detail);
   }
   return { kind: "offset", limit: to - from + 1, offset: from, name: "range" };

@@ -17,7 +17,7 @@ const as =
 
 /** The advice for servers that page by a token. */
 export const useCursor: Meant = {
-  say: 'Follow the link "next" of the answer: it has the "cursor" of the next page',
+  say: 'Follow the "next" link of the response: it contains the "cursor" of the next page',
 };
 
 const orderNames = ["orderby", "sortby", "ordering", "order"] as const;
@@ -39,12 +39,12 @@ const guesses: readonly [names: string, guess: Guess][] = [
   [
     "expand include embed populate join with relations",
     () => ({
-      say: 'Other resources are not embedded: request them from their own collection, such as with "id:in=1,2"',
+      say: 'The service does not embed other resources. Request them from their own collection, such as with "id:in=1,2"',
     }),
   ],
   ["where filter filters criteria conditions predicate", filterGuess],
   ["total totalcount withcount withtotal includetotal inlinecount count", () => ({ write: "count=exact" })],
-  ["format", () => ({ say: 'A header asks for the format, such as "Accept: text/csv"' })],
+  ["format", () => ({ say: 'Choose the format with a header, such as "Accept: text/csv"' })],
   ["ids", as("id:in")],
 ];
 
@@ -67,7 +67,7 @@ function sortGuess(value: string, others: Others): Meant {
   const attributes = isWord ? others("sort", ...orderNames) : value;
   const direction = isWord ? value : others(...directionNames);
   if (attributes === undefined || isDirection(attributes))
-    return { say: 'A "-" before the attribute sorts it in descending order, such as "sort=-name"' };
+    return { say: 'To sort in descending order, write "-" before the attribute, such as "sort=-name"' };
   return {
     write: parameter("sort", sortMeantBy(attributes, isDirection(direction ?? "") ? direction : "asc")),
   };

@@ -50,7 +50,7 @@ export function readParameters(query: string, faults: Faults): Parameters {
     else if (known.has(name)) repeated.add(name);
     else known.set(name, value);
   }
-  for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "may be given once");
+  for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "must be given only once");
   const others = othersIn(known, new Map(filters));
   for (const [name, texts] of filters) {
     if (!isReserved(name, texts)) continue;
@@ -82,7 +82,7 @@ export function requireNoParameters(query: string): void {
       in: "query",
       name,
       code: "unknownParameter",
-      detail: `"${name}" is not understood: this method takes no query parameters here`,
+      detail: `"${name}" is not understood: this request takes no query parameters`,
     }),
   );
   refuse(violations);
@@ -100,14 +100,13 @@ function isReserved(name: string, texts: readonly string[]): boolean {
 
 function reservedDetail(name: string, hint: string, faults: Faults): string {
   const advice = hint === "" ? "" : `${hint}.`;
-  if (reserved.includes(name))
-    return `is a reserved word, and means nothing yet.${advice}${asAttribute(name)}`;
+  if (reserved.includes(name)) return `is reserved for future use.${advice}${asAttribute(name)}`;
   const suggestion = advice || faults.suggest(name, () => listParameters);
   return `is not understood.${suggestion}${asAttribute(name)}`;
 }
 
 function asAttribute(name: string): string {
-  return ` To filter by an attribute of this name, write "${name}:eq"`;
+  return ` To filter by an attribute with this name, write "${name}:eq"`;
 }
 
 function* pairsOf(query: string, faults: Faults): Generator<[name: string, value: string]> {
@@ -121,7 +120,7 @@ function* pairsOf(query: string, faults: Faults): Generator<[name: string, value
   }
 }
 
-const encodingDetail = 'must be percent-encoded UTF-8 without null characters; a "%" itself is written "%25"';
+const encodingDetail = 'must be percent-encoded UTF-8 without null characters. Write a percent sign as "%25"';
 
 function decode(text: string): string | undefined {
   try {

@@ -5,6 +5,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
+import { wholeText } from "../json/explain.ts";
 import { parseJson } from "../json/gate.ts";
 import type { Reading } from "./conditions.ts";
 import { Faults, inQuery } from "./faults.ts";
@@ -71,7 +72,7 @@ export function parseFields(query: string, collection: Collection): readonly str
       faults.add(
         inQuery(name),
         "unknownParameter",
-        'is not understood here: a resource is read with "fields", "version" and "at"',
+        'is not understood here. The parameters of a single resource are "fields", "version" and "at"',
       );
   }
   const fields = readFieldsText(known.get("fields"), {
@@ -94,7 +95,7 @@ function readJson(text: string | undefined, faults: Faults): unknown {
     faults.add(
       inQuery("filter"),
       "filter",
-      `must be a JSON object such as {"status":"open"}. ${error.message.replace(/^The content/, "This")}`,
+      `must be a JSON object such as {"status":"open"}. ${error.message.replace(wholeText, "It")}`,
     );
     return undefined;
   }
@@ -117,6 +118,6 @@ function readWord<Word extends string>(
   const text = known.get(name);
   const word = words.find((each) => each === text);
   if (text !== undefined && word === undefined)
-    faults.add(inQuery(name), "value", `must be ${words.join(" or ")}, and is ${shown(text)}`);
+    faults.add(inQuery(name), "value", `must be ${words.join(" or ")}, but is ${shown(text)}`);
   return word;
 }

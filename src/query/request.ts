@@ -55,16 +55,16 @@ function readWords({ q, placeOf }: Draft, { collection, faults }: Reading): stri
   if (q === undefined) return undefined;
   const place = placeOf("q");
   if (collection.search.length === 0) {
-    const detail = `has nothing to search: declare attributes of "${collection.name}" that can be searched, such as "search": ["title"]`;
+    const detail = `cannot be used: the collection "${collection.name}" declares no attributes for full-text search. Declare them, such as "search": ["title"]`;
     faults.add(place, "search", detail);
     return [];
   }
   const words = q.length > maxSearchLength ? [] : [...new Set(wordsOf(q))];
   if (q.length > maxSearchLength)
-    faults.add(place, "search", `may have at most ${maxSearchLength.toLocaleString("en")} characters`);
+    faults.add(place, "search", `must have at most ${maxSearchLength.toLocaleString("en")} characters`);
   else if (words.length === 0)
-    faults.add(place, "search", `must have a letter or a digit in it, and is ${shown(q)}`);
-  if (words.length > maxWords) faults.add(place, "search", `may have at most ${maxWords} words`);
+    faults.add(place, "search", `must contain a letter or a digit, but is ${shown(q)}`);
+  if (words.length > maxWords) faults.add(place, "search", `must have at most ${maxWords} words`);
   return words;
 }
 
@@ -91,11 +91,11 @@ function toOffset(
 }
 
 const rankedCursor =
-  'needs a "sort" when there is a "q": the best matches come first without, and are paged by "offset"';
+  'needs a "sort" if there is a "q". Without "sort", the best matches come first: page through them with "offset"';
 
-const rankedOffset = `leads further than ${maxOffset.ranked.toLocaleString("en")} of the best matches: add a "sort" to page further, or more words to "q"`;
+const rankedOffset = `goes beyond the first ${maxOffset.ranked.toLocaleString("en")} matches: add a "sort" to go further, or add words to "q"`;
 
-const tooFar = `leads further than ${maxOffset.other.toLocaleString("en")} resources: use "cursor", which is quick at any place`;
+const tooFar = `goes beyond the first ${maxOffset.other.toLocaleString("en")} resources: use "cursor", which is fast at any position`;
 
 function readAfter(
   { cursor, placeOf }: { cursor: string | undefined; placeOf: Draft["placeOf"] },

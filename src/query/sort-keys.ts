@@ -22,7 +22,7 @@ export function readSortParameters(
   const order = known.get("_order");
   if (sort !== undefined && (legacy !== undefined || order !== undefined)) {
     const other = legacy === undefined ? "_order" : "_sort";
-    reading.faults.add(inQuery(other), "sort", 'cannot be given together with "sort"');
+    reading.faults.add(inQuery(other), "sort", 'cannot be used together with "sort"');
     return [];
   }
   if (sort !== undefined) return readSortText(sort, reading);
@@ -35,12 +35,12 @@ export function readSortParameters(
 /** The sort that the content of a QUERY asks for: `["-a", "b"]`. What is wrong goes to the faults. */
 export function readSortList(value: unknown, place: Place, reading: Reading): readonly SortKey[] {
   if (!Array.isArray(value)) {
-    reading.faults.add(place, "sort", `must be an array such as ["-a","b"], and is ${shown(value)}`);
+    reading.faults.add(place, "sort", `must be an array such as ["-a","b"], but is ${shown(value)}`);
     return [];
   }
   const wrong = value.findIndex((each) => typeof each !== "string");
   if (wrong === -1) return readKeys(value, place, reading);
-  const detail = `must name an attribute, and is ${shown(value[wrong])}`;
+  const detail = `must be the name of an attribute, but is ${shown(value[wrong])}`;
   reading.faults.add(inside(place, wrong), "sort", detail);
   return [];
 }
@@ -54,7 +54,7 @@ function readSortText(text: string, reading: Reading): readonly SortKey[] {
   if (typeof name === "string" && descending !== undefined && rest.length === 0)
     return toSort([{ name, descending }], place, reading);
   const meant = isObject(pair) ? `. Write ${shown(parameter("sort", sortMeantByObject(pair)))}` : "";
-  reading.faults.add(place, "sort", `must be like -a,b or ["a","ASC"], and is ${shown(text)}${meant}`);
+  reading.faults.add(place, "sort", `must have the form -a,b or ["a","ASC"], but is ${shown(text)}${meant}`);
   return [];
 }
 
@@ -67,7 +67,7 @@ function readLegacy(names: string, orders: string | undefined, reading: Reading)
     reading.faults.add(
       inQuery("_order"),
       "sort",
-      `must be asc or desc for each key, and is ${shown(orders)}`,
+      `must be asc or desc for each key, but is ${shown(orders)}`,
     );
   } else if (directions.length > keys.length) {
     reading.faults.add(inQuery("_order"), "sort", 'must not have more directions than "_sort" has keys');
@@ -87,7 +87,7 @@ function readKeys(texts: readonly string[], place: Place, reading: Reading): rea
   reading.faults.add(
     place,
     "sort",
-    `names ${shown(foreign)}. Write ${example}${escapeFor(foreign, reading)}`,
+    `has the key ${shown(foreign)}, which is not understood. Write ${example}${escapeFor(foreign, reading)}`,
   );
   return [];
 }
@@ -108,7 +108,7 @@ function isForeign(text: string, place: Place, { collection }: Reading): boolean
 function escapeFor(name: string, { collection }: Reading): string {
   const path = parsePath(name.trim());
   if (path === undefined || askedFacts(collection, path).insteadOf !== undefined) return "";
-  return `. To sort by an attribute of this name, write ${shown(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
+  return `. To sort by an attribute with this name, write ${shown(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
 }
 
 /** `+` for ascending has become a blank where nobody encoded it. */
@@ -124,7 +124,7 @@ function isDescending(text: string): boolean | undefined {
 
 function toSort(spelled: readonly Spelled[], place: Place, reading: Reading): readonly SortKey[] {
   if (spelled.length > maxKeys) {
-    reading.faults.add(place, "sort", `may name at most ${maxKeys} attributes, and names ${spelled.length}`);
+    reading.faults.add(place, "sort", `must name at most ${maxKeys} attributes, but names ${spelled.length}`);
     return [];
   }
   const keys = spelled.flatMap(({ name, descending }): SortKey[] => {

@@ -7,21 +7,21 @@ import { isByIdsAlone, type Quick, servingOf } from "./serving.ts";
 
 /** Says what would make a list quick, in a sentence. */
 export function adviceFor(query: Quick, indexes: readonly Index[]): string {
-  if (query.words !== undefined) return "Ask for fewer or longer words, or for less with a filter.";
+  if (query.words !== undefined) return "Search for fewer or longer words, or add a filter.";
   const serving = servingOf(query, indexes);
-  if (serving?.kind === "ids" && !isByIdsAlone(query)) return "Ask for fewer ids, or for the ids alone.";
+  if (serving?.kind === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";
   if (serving !== undefined) return servedAdvice(query);
   const repeated = repeatedIn(conjunctsOf(query.filter));
   return repeated === undefined
     ? indexAdvice(query)
-    : `No index serves a filter that wants several things of "${repeated}": ask for it once, or for a range from one value to another.`;
+    : `No index supports several conditions on "${repeated}". Use one condition, or a range from one value to another.`;
 }
 
 /** The page is quick: what is beside it takes the time. */
 function servedAdvice({ count, filter }: Quick): string {
   return count === true && filter !== undefined
-    ? 'The page is quick, and the total is not: ask with count=none, or by "cursor".'
-    : 'A page so far from the beginning is quick by "cursor".';
+    ? 'Counting the total takes the time. Send count=none, or page with "cursor".'
+    : 'Page with "cursor", which is fast at any position.';
 }
 
 /** Names the index that serves the list, or as much of it as an index can. */
@@ -36,14 +36,14 @@ function indexAdvice({ filter, sort = [] }: Quick): string {
   const ordered = sorted.map(({ name, descending }) => `${descending ? "-" : ""}${name}`);
   const keys = [...new Set(equal), ...ordered];
   if (keys.length === 0) {
-    return "No index serves such a filter: ask for equal values or for a range, or declare the attributes in search and ask with q.";
+    return 'No index supports such a filter. Filter by equal values or by a range, or declare the attributes in "search" and use "q".';
   }
   const spelled = JSON.stringify(keys.length === 1 ? keys[0] : keys);
-  const request = ranged === undefined ? "" : `, and sort=${ranged} in the request`;
-  const so = `indexes: [${spelled}] in the collection's configuration${request}.`;
+  const request = ranged === undefined ? "" : `, and sort=${ranged} to the request`;
+  const so = `add "indexes": [${spelled}] to the collection's configuration${request}.`;
   return conditions.every((condition) => isServed(condition, sorted[0]?.name))
-    ? `An index would make it quick: ${so}`
-    : `An index would make it quicker: ${so} No index serves the rest of the filter.`;
+    ? `An index would make it fast: ${so}`
+    : `An index would make it faster: ${so} No index supports the rest of the filter.`;
 }
 
 /** The attribute by which a list must be sorted for an index to serve a range: it gives one in no other order. */

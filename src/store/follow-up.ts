@@ -63,5 +63,5 @@ export class Extent {
 }
 
 function tooMuch(bound: string, id: string): string {
-  return `More than ${bound} would change with ${JSON.stringify(id)}: delete or change some of them first.`;
+  return `Deleting ${JSON.stringify(id)} would change more than ${bound}. Delete or change some of them first.`;
 }

@@ -53,7 +53,7 @@ export function createKeyedQueue({
       const timer = setTimeout(() => {
         line.delete(begin);
         tasks--;
-        reject(unavailable("The writes before this one took too long; nothing was written."));
+        reject(unavailable("The writes before this one took too long. Nothing was written."));
       }, maxWaitMs);
       line.add(begin);
     });

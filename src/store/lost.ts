@@ -15,5 +15,5 @@ export const shownLost = 10;
 export function describeLost(lost: readonly Lost[]): string {
   const shown = lost.slice(0, shownLost);
   const places = shown.map(({ from, id, attribute, to }) => `${from}/${id} (${attribute}: ${to})`).join(", ");
-  return `What is referred to is not there: ${places}${lost.length < shownLost ? "" : ", …"}.`;
+  return `These references lead to resources that do not exist: ${places}${lost.length < shownLost ? "" : ", …"}.`;
 }

@@ -41,5 +41,5 @@ function keysWithoutWrites(keys: Keys): Keys {
 }
 
 async function refuse(): Promise<never> {
-  throw new Problem("UNAVAILABLE", "The service only reads now; nothing was written. Try again later.");
+  throw new Problem("UNAVAILABLE", "The service is read-only now. Nothing was written. Try again later.");
 }

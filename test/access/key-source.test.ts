@@ -107,7 +107,7 @@ test("a key that the issuer has withdrawn is out of use ten minutes later, for k
   wait(2 * minute);
   assert.equal(tokens.known(known)?.subject, "kim"); // the last one, behind which the keys are fetched
   await until("the key is out of use", () => server.asked() === 2 && tokens.known(known) === undefined);
-  await refuses("INVALID_TOKEN", () => tokens.principalOf(known), /key that is not known/);
+  await refuses("INVALID_TOKEN", () => tokens.principalOf(known), /signed with an unknown key/);
   assert.equal(await subjectOf(young), "kim");
 });
 
@@ -127,7 +127,7 @@ test("known keys go on while the issuer is down, for an hour, and then the answe
   assert.equal(await subjectOf(old), "kim");
   await until("the keys are fetched", () => warnings.length === 2);
   wait(2 * minute);
-  await refuses("UNAVAILABLE", () => subjectOf(old), /keys that tokens are checked with/);
+  await refuses("UNAVAILABLE", () => subjectOf(old), /keys that verify tokens/);
   await refuses("UNAVAILABLE", () => subjectOf(old));
   assert.equal(server.asked(), 4, "and the issuer is left alone meanwhile");
   server.answer = { status: 200, body: keySetText([old]) };
@@ -183,7 +183,7 @@ test("the service waits five seconds for an issuer that never answers", { timeou
   server.answer.delayMs = 60_000;
   const { subjectOf, warnings } = await openUrl(server);
   await refuses("UNAVAILABLE", () => subjectOf(old));
-  assert.match(warnings[0] ?? "", /does not answer/);
+  assert.match(warnings[0] ?? "", /does not respond/);
 });
 
 test("an issuer that stops in the middle of its answer is told of, without the query of its address", async (t) => {
@@ -193,10 +193,10 @@ test("an issuer that stops in the middle of its answer is told of, without the q
   await refuses("UNAVAILABLE", () => subjectOf(old));
   assert.match(
     warnings[0] ?? "",
-    /cannot be read: http:\/\/[\d.:]+\/jwks\.json cannot be read to its end \([^)]+\)$/,
+    /cannot be read: http:\/\/[\d.:]+\/jwks\.json cannot be read completely \([^)]+\)$/,
   );
   server.answer = { status: 500, body: "" };
-  assert.match((await statusWarning(server.url)) ?? "", /jwks\.json answers with status 500$/);
+  assert.match((await statusWarning(server.url)) ?? "", /jwks\.json responds with status 500$/);
 });
 
 /** What is told of an address with a query string. */
@@ -248,7 +248,7 @@ test("a file of keys is read at the start, and again when a token names a key th
   assert.equal(await subjectOf(young), "kim");
   const secret = { kty: "oct", k: "c2VjcmV0" };
   await writeFile(path, JSON.stringify({ keys: [old.jwk, secret] }));
-  await assert.rejects(open({ kind: "file", path }), /it holds a secret: leave only the public keys/);
+  await assert.rejects(open({ kind: "file", path }), /it contains a secret key: keep only the public keys/);
 });
 
 test("a key that takes the place of another under its name is noticed with the first token signed by it", async (t) => {

@@ -130,7 +130,7 @@ describe("a start", () => {
     ],
     [
       { read: owner("views") },
-      'collections.articles.access.read: "where", at "/views", is a number, and never "a".',
+      'collections.articles.access.read: "where", at "/views", is a number and cannot be compared with "a".',
     ],
     [
       "public",

@@ -62,7 +62,7 @@ describe("a token that holds", () => {
     await refuses(
       "INVALID_TOKEN",
       async () => (await open(twins)).principalOf(token),
-      /key that is not known/,
+      /signed with an unknown key/,
     );
   });
 
@@ -160,7 +160,11 @@ describe("a token is refused, and nothing breaks, with", () => {
 
   test("an algorithm that the configuration leaves out", async () => {
     const tokens = await open(settingsFor(Object.values(pairs), { algorithms: ["EdDSA", "RS256"] }));
-    await refuses("INVALID_TOKEN", () => tokens.principalOf(sound()), /signed in a way/);
+    await refuses(
+      "INVALID_TOKEN",
+      () => tokens.principalOf(sound()),
+      /signed with an algorithm that the service does not accept/,
+    );
     assert.equal((await tokens.principalOf(tokenOf(pair("RS256"), claims()))).subject, "kim");
   });
 

@@ -190,10 +190,10 @@ describe("closing", () => {
     const validate = await compileSchema({ properties: { title: {}, ab: {} } }, "here");
     const details = validate({ titel: 1, Title: 1, abc: 1, colour: 1 }).map(({ detail }) => detail);
     assert.deepEqual(details, [
-      'is not an attribute that the schema knows. Did you mean "title"?',
-      'is not an attribute that the schema knows. Did you mean "title"?',
-      'is not an attribute that the schema knows. Did you mean "ab"?',
-      "is not an attribute that the schema knows",
+      'is not an attribute of the schema. Did you mean "title"?',
+      'is not an attribute of the schema. Did you mean "title"?',
+      'is not an attribute of the schema. Did you mean "ab"?',
+      "is not an attribute of the schema",
     ]);
   });
 

@@ -52,7 +52,10 @@ test("an import whose references among its own resources lead nowhere is told in
   });
   const { exitCode, stderr } = await run(t, ["import", "nodes", "nodes"], { cwd });
   assert.equal(exitCode, 1);
-  assert.match(stderr, /holdfast: What is referred to is not there: nodes\/b \(in: nodes\/c\)\./);
+  assert.match(
+    stderr,
+    /holdfast: These references lead to resources that do not exist: nodes\/b \(in: nodes\/c\)\./,
+  );
 });
 
 test("the lists of a json-server database may refer to each other, whatever their order", async (t) => {
@@ -74,7 +77,10 @@ test("the lists of a json-server database may refer to each other, whatever thei
   const cwd = await folder(t, { ...files, ...configuration(collections) });
   const lost = await run(t, ["import", "lost.json"], { cwd });
   assert.equal(lost.exitCode, 1);
-  assert.match(lost.stderr, /holdfast: What is referred to is not there: posts\/2 \(by: users\/nobody\)\./);
+  assert.match(
+    lost.stderr,
+    /holdfast: These references lead to resources that do not exist: posts\/2 \(by: users\/nobody\)\./,
+  );
   const { exitCode, stdout, stderr } = await run(t, ["import", "db.json"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.match(stdout, /^6 resources in 3 collections/m);

@@ -68,18 +68,15 @@ for (const method of ["PUT", "PATCH", "DELETE"] as const)
       test(`with If-None-Match: ${value} goes through`, () => allows(method, { "If-None-Match": value }));
 
     for (const [value, advice] of [
-      ['"7"', "Read the resource again and decide anew."],
-      ["1", "If-Match takes ETags with their double quotes, or *."],
-      [
-        'W/"1"',
-        "If-Match compares strongly, and never matches an ETag with W/. If a proxy has added W/, turn off its compression: the service itself compresses.",
-      ],
+      ['"7"', "Read the resource again, then decide whether to repeat the change."],
+      ["1", "If-Match must contain ETags in double quotes, or *."],
+      ['W/"1"', "If-Match never matches a weak ETag, which starts with W/. If a proxy has added W/, turn off its compression: the service itself compresses."],
     ] as const)
       test(`with If-Match: ${value} is told what to do`, async () => {
         const { json } = await tryWrite(method, await service.create("topics", { title: "Old" }), {
           "If-Match": value,
         });
-        const detail = `A precondition is false: the current ETag is "1". ${advice}`;
+        const detail = `A precondition is not met: the current ETag is "1". ${advice}`;
         assert.equal((json as { detail: string }).detail, detail);
       });
 

@@ -74,10 +74,10 @@ describe("a problem", () => {
       });
       return (answer.json as { detail: string }).detail;
     };
-    const start = "The content must be a JSON object, and is an array";
+    const start = "The body must be a JSON object, and is an array";
     assert.equal(
       await said("topics"),
-      `${start}; resources are sent one at a time, or together in a batch, to _batch.`,
+      `${start}; send one resource per request, or several in a batch to _batch.`,
     );
     assert.equal(await said("_batch"), `${start}; a batch is {"operations": […]}.`);
   });

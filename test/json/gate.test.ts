@@ -140,11 +140,11 @@ describe("the JSON gate", () => {
   test("says what is wrong and where", () => {
     assert.equal(
       problemOf('{\n  "a": 1,\n  "b" 2\n}').message,
-      'The content is not JSON: it finds "2" at line 3, column 7, where a ":" after the member name should be.',
+      'The body is not valid JSON: expected a ":" after the member name at line 3, column 7, but found "2".',
     );
     const duplicate = problemOf('{"author":{"first name":1,"first name":2}}');
     assert.equal(duplicate.violations[0]?.pointer, "#/author/first%20name");
-    assert.match(duplicate.message, /stands twice .* \(line 1, column 39\)/);
+    assert.match(duplicate.message, /appears twice .* \(line 1, column 39\)/);
     assert.equal(problemOf('{"list":[1,1e400]}').violations[0]?.pointer, "#/list/1");
     assert.equal(problemOf('{"a/b~c":"\\ud800"}').violations[0]?.pointer, "#/a~1b~0c");
   });

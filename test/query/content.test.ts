@@ -56,49 +56,49 @@ test("a cursor of GET goes on with QUERY", () => {
 const faults: [content: unknown, pointer: string, code: string, detail: string, collection?: Collection][] = [
   [{ filters: {} }, "#/filters", "unknownParameter", '"filters" is not understood. Write "filter"'],
   [{ _start: 1 }, "#/_start", "unknownParameter", '"_start" is not understood. Write "offset"'],
-  [{ limit: 0 }, "#/limit", "limit", '"limit" must be a whole number of at least 1, and is 0'],
-  [{ limit: "5" }, "#/limit", "limit", '"limit" must be a whole number of at least 1, and is "5"'],
-  [{ limit: null }, "#/limit", "limit", '"limit" must be a whole number of at least 1, and is null'],
-  [{ offset: -1 }, "#/offset", "offset", '"offset" must be a whole number of at least 0, and is -1'],
+  [{ limit: 0 }, "#/limit", "limit", '"limit" must be a whole number of at least 1, but is 0'],
+  [{ limit: "5" }, "#/limit", "limit", '"limit" must be a whole number of at least 1, but is "5"'],
+  [{ limit: null }, "#/limit", "limit", '"limit" must be a whole number of at least 1, but is null'],
+  [{ offset: -1 }, "#/offset", "offset", '"offset" must be a whole number of at least 0, but is -1'],
   [
     { offset: 100_001 },
     "#/offset",
     "offset",
-    '"offset" leads further than 100,000 resources: use "cursor", which is quick at any place',
+    '"offset" goes beyond the first 100,000 resources: use "cursor", which is fast at any position',
   ],
-  [{ offset: 1, cursor: "x" }, "#/offset", "paging", '"offset" cannot be given together with "cursor"'],
-  [{ cursor: 5 }, "#/cursor", "value", '"cursor" must be a string, and is 5'],
+  [{ offset: 1, cursor: "x" }, "#/offset", "paging", '"offset" cannot be used together with "cursor"'],
+  [{ cursor: 5 }, "#/cursor", "value", '"cursor" must be a string, but is 5'],
   [
     { q: "a", filter: { q: "b" } },
     "#/filter/q",
     "repeatedParameter",
-    '"filter", at "/q", cannot be given together with "q"',
+    '"filter", at "/q", cannot be used together with "q"',
     posts,
   ],
-  [{ q: ["a"] }, "#/q", "value", '"q" must be a string, and is ["a"]'],
-  [{ q: "a ".repeat(2501) }, "#/q", "search", '"q" may have at most 5,000 characters', posts],
-  [{ sort: "a" }, "#/sort", "sort", '"sort" must be an array such as ["-a","b"], and is "a"'],
-  [{ sort: ["a", 1] }, "#/sort/1", "sort", '"sort", at "/1", must name an attribute, and is 1'],
+  [{ q: ["a"] }, "#/q", "value", '"q" must be a string, but is ["a"]'],
+  [{ q: "a ".repeat(2501) }, "#/q", "search", '"q" must have at most 5,000 characters', posts],
+  [{ sort: "a" }, "#/sort", "sort", '"sort" must be an array such as ["-a","b"], but is "a"'],
+  [{ sort: ["a", 1] }, "#/sort/1", "sort", '"sort", at "/1", must be the name of an attribute, but is 1'],
   [{ sort: ["a", "-a"] }, "#/sort", "sort", '"sort" names "a" twice'],
   [
     { fields: [] },
     "#/fields",
     "fields",
-    '"fields" must be an array of attributes such as ["title"], and is []',
+    '"fields" must be an array of attributes such as ["title"], but is []',
   ],
   [
     { fields: Array.from({ length: 1001 }, (_, n) => `a${n}`) },
     "#/fields",
     "fields",
-    '"fields" may name at most 1,000 attributes',
+    '"fields" must name at most 1,000 attributes',
   ],
-  [{ envelope: "true" }, "#/envelope", "value", '"envelope" must be true or false, and is "true"'],
-  [{ count: true }, "#/count", "value", '"count" must be exact or none, and is true'],
+  [{ envelope: "true" }, "#/envelope", "value", '"envelope" must be true or false, but is "true"'],
+  [{ count: true }, "#/count", "value", '"count" must be exact or none, but is true'],
   [
     { filter: [] },
     "#/filter",
     "filter",
-    '"filter" must be a JSON object such as {"status":"open"}, and is []',
+    '"filter" must be a JSON object such as {"status":"open"}, but is []',
   ],
   [
     { filter: { or: [{ titel: 1 }] } },
@@ -111,7 +111,7 @@ const faults: [content: unknown, pointer: string, code: string, detail: string, 
     { q: "a", cursor: "x" },
     "#/cursor",
     "cursor",
-    '"cursor" needs a "sort" when there is a "q": the best matches come first without, and are paged by "offset"',
+    '"cursor" needs a "sort" if there is a "q". Without "sort", the best matches come first: page through them with "offset"',
     posts,
   ],
 ];
@@ -168,7 +168,7 @@ test("a name that is far too long is refused and not repeated, wherever it is", 
   const name = "a".repeat(1_001);
   for (const content of [{ sort: [name] }, { filter: { [name]: 1 } }, { fields: [name] }]) {
     const { message = "", violations } = problemOf(() => read(content)) ?? {};
-    assert.match(message, /may name an attribute with at most 1,000 characters/);
+    assert.match(message, /must name an attribute of at most 1,000 characters/);
     assert.ok(JSON.stringify(violations).length < 3_000);
   }
   read({ sort: [name.slice(1)] });

@@ -112,19 +112,19 @@ const everywhere: readonly [query: string, write: string][] = [
 
 /** Words instead of an example. */
 const sayings: readonly [query: string, says: RegExp][] = [
-  ["expand=author", /are not embedded: request them from their own collection/],
-  ["include=author", /are not embedded: request them from their own collection/],
-  ["_embed=author", /are not embedded: request them from their own collection/],
-  ["$expand=author", /are not embedded: request them from their own collection/],
-  ["page[after]=x", /Follow the link "next" of the answer/],
-  ["filter[$or][0][title]=x", /A group of conditions is JSON, such as filter=\{"or":/],
-  ["filter[not][title]=x", /A group of conditions is JSON/],
+  ["expand=author", /does not embed other resources\. Request them from their own collection/],
+  ["include=author", /does not embed other resources\. Request them from their own collection/],
+  ["_embed=author", /does not embed other resources\. Request them from their own collection/],
+  ["$expand=author", /does not embed other resources\. Request them from their own collection/],
+  ["page[after]=x", /Follow the "next" link of the response/],
+  ["filter[$or][0][title]=x", /Write a group of conditions as JSON, such as filter=\{"or":/],
+  ["filter[not][title]=x", /Write a group of conditions as JSON/],
 ];
 
 const sayingsOfClosed: readonly [query: string, says: RegExp][] = [
-  ["populate=author", /are not embedded: request them from their own collection/],
-  ["order=desc", /A "-" before the attribute sorts it in descending order, such as "sort=-name"/],
-  ["pageToken=x", /Follow the link "next" of the answer/],
+  ["populate=author", /does not embed other resources\. Request them from their own collection/],
+  ["order=desc", /To sort in descending order, write "-" before the attribute, such as "sort=-name"/],
+  ["pageToken=x", /Follow the "next" link of the response/],
   ["format=csv", /"Accept: text\/csv"/],
 ];
 

@@ -28,8 +28,8 @@ describe("the advice for a list", () => {
   for (const [query, index, sort] of advised)
     test(`names an index that serves ${query}`, () => {
       const spelled = JSON.stringify([index]);
-      const request = sort === undefined ? "" : `, and sort=${sort} in the request`;
-      const advice = `An index would make it quick: indexes: ${spelled} in the collection's configuration${request}.`;
+      const request = sort === undefined ? "" : `, and sort=${sort} to the request`;
+      const advice = `An index would make it fast: add "indexes": ${spelled} to the collection's configuration${request}.`;
       assert.equal(adviceFor(askedBy(query), []), advice);
       const followed = askedBy(sort === undefined ? query : `${query}&sort=${sort}`);
       assert.notEqual(servingOf(followed, readIndexes([index], "indexes")), undefined);
@@ -44,28 +44,28 @@ describe("the advice for a list", () => {
   for (const [query, index] of partly)
     test(`promises no more than it can for ${query}`, () => {
       const advice = adviceFor(askedBy(query), []);
-      assert.ok(advice.startsWith("An index would make it quicker: "), advice);
-      assert.ok(advice.includes(`indexes: ${JSON.stringify([index])} in`), advice);
-      assert.match(advice, / No index serves the rest of the filter\.$/);
+      assert.ok(advice.startsWith("An index would make it faster: "), advice);
+      assert.ok(advice.includes(`"indexes": ${JSON.stringify([index])} to`), advice);
+      assert.match(advice, / No index supports the rest of the filter\.$/);
     });
 
   test("names no index where none would help", () => {
-    assert.match(adviceFor(askedBy("title:contains=x"), []), /^No index serves such a filter/);
+    assert.match(adviceFor(askedBy("title:contains=x"), []), /^No index supports such a filter/);
   });
 
   test("names no index for an attribute that is asked for twice, but what to ask instead", () => {
     for (const filter of ['{"and":[{"n":1},{"n":2}]}', '{"and":[{"n":{"gt":1}},{"n":{"gt":2}}]}'])
       assert.match(
         adviceFor(askedBy(`filter=${filter}&sort=n`), []),
-        /^No index serves .* "n": ask for it once/,
+        /^No index supports several conditions on "n"\. Use one condition/,
       );
   });
 
   test("names no index that is there already, but what is slow beside it", () => {
     const indexes = readIndexes(["status"], "indexes");
     assert.match(adviceFor(askedBy("status=open", true), indexes), /count=none/);
-    assert.match(adviceFor({ ...askedBy("status=open"), offset: 50_000 }, indexes), /by "cursor"/);
-    assert.match(adviceFor({ ...askedBy(""), count: true, offset: 50_000 }, indexes), /by "cursor"/);
+    assert.match(adviceFor({ ...askedBy("status=open"), offset: 50_000 }, indexes), /Page with "cursor"/);
+    assert.match(adviceFor({ ...askedBy(""), count: true, offset: 50_000 }, indexes), /Page with "cursor"/);
   });
 });
 
@@ -78,7 +78,7 @@ describe("a list of ids", () => {
   test("is read beside everything else where the texts of resources have to be looked through", () => {
     for (const query of ["id=a&id=b&n:contains=x", "id=a&id=b&sort=n", 'filter={"id":["a"],"not":{"n":1}}']) {
       assert.equal(isQuick(askedBy(query), []), false, query);
-      assert.match(adviceFor(askedBy(query), []), /^Ask for fewer ids/);
+      assert.match(adviceFor(askedBy(query), []), /^Filter by fewer ids/);
     }
   });
 });

@@ -10,7 +10,7 @@ type Claims = Readonly<Record<string, unknown>>;
 export function toPrincipal(claims: Claims, names: ClaimNames): Principal {
   const subject = claimOf(claims, names.subject);
   if (typeof subject !== "string" || subject === "" || !isKeepable(subject)) {
-    throw invalidToken("The token does not say whose it is.");
+    throw invalidToken("The token has no valid sub claim.");
   }
   return {
     subject,

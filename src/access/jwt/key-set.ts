@@ -28,10 +28,11 @@ const publicMembers = {
  */
 export function readKeySet(value: unknown, allowed: readonly Algorithm[]): KeySet {
   const listed = isObject(value) ? value.keys : undefined;
-  if (!Array.isArray(listed)) throw new Error('it is not a JSON Web Key Set: an object with "keys", a list');
+  if (!Array.isArray(listed))
+    throw new Error('it is not a JSON Web Key Set, an object with a list of "keys"');
   const keys = listed.map((each) => readKey(each, allowed)).filter((key) => key !== undefined);
   if (keys.length > 0) return keys;
-  throw new Error(`it has no public key that signatures of ${allowed.join(", ")} can be checked with`);
+  throw new Error(`it has no public key that can verify signatures of ${allowed.join(", ")}`);
 }
 
 /** Whether some key of the set gives away a secret. */

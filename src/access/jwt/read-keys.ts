@@ -25,11 +25,11 @@ async function fetchKeys(url: string): Promise<string> {
     signal: AbortSignal.timeout(timeoutMs),
     headers: { accept: "application/jwk-set+json, application/json" },
   }).catch((error: Error) => {
-    throw new Error(`${shown} does not answer (${reasonOf(error)})`);
+    throw new Error(`${shown} does not respond (${reasonOf(error)})`);
   });
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`${shown} answers with status ${response.status}`);
+    throw new Error(`${shown} responds with status ${response.status}`);
   }
   return textOf(response.body ?? [], shown);
 }
@@ -52,9 +52,9 @@ async function textOf(source: AsyncIterable<Uint8Array> | Uint8Array[], from: st
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new Error(`${from} cannot be read to its end (${reasonOf(error as Error)})`);
+    throw new Error(`${from} cannot be read completely (${reasonOf(error as Error)})`);
   }
-  if (length > maxBytes) throw new Error(`${from} holds more than ${maxBytes} bytes`);
+  if (length > maxBytes) throw new Error(`${from} is larger than ${maxBytes} bytes`);
   return decode(Buffer.concat(chunks), from);
 }
 

@@ -42,7 +42,7 @@ export async function verifyToken(
 ): Promise<JWTPayload & { exp: number }> {
   const { algorithm, alg, kid } = readHeader(token, settings);
   const key = findKey(keys, algorithm, kid) ?? findKey(await renewed(), algorithm, kid);
-  if (key === undefined) throw invalidToken("The token is signed with a key that is not known.");
+  if (key === undefined) throw invalidToken("The token is signed with an unknown key.");
   const options = {
     algorithms: [alg],
     issuer: settings.issuer,
@@ -83,7 +83,7 @@ function readHeader(token: string, { algorithms, onlyAccessTokens }: JwtSettings
   const header = decodeHeader(token);
   const algorithm = algorithmOf(header.alg);
   if (algorithm === undefined || !algorithms.includes(algorithm)) {
-    throw invalidToken("The token is signed in a way that is not taken here.");
+    throw invalidToken("The token is signed with an algorithm that the service does not accept.");
   }
   const { kid, typ } = header;
   if (kid !== undefined && typeof kid !== "string") throw notAToken();
@@ -111,7 +111,7 @@ function refusalOf(error: unknown): Error {
   if (error instanceof errors.JWTExpired) return invalidToken("The token has expired.");
   if (error instanceof errors.JWTClaimValidationFailed) return wrongClaim(error.claim);
   if (error instanceof errors.JWSSignatureVerificationFailed) {
-    return invalidToken("The signature of the token is wrong.");
+    return invalidToken("The signature of the token is invalid.");
   }
   return notAToken(error);
 }
@@ -125,12 +125,12 @@ function wrongClaim(claim: string): Error {
     case "nbf":
       return invalidToken("The token is not valid yet.");
     case "exp":
-      return invalidToken("The token does not say when it expires.");
+      return invalidToken("The token has no exp claim, which says when it expires.");
     default:
-      return invalidToken("The token has a claim that is wrong.");
+      return invalidToken("The token has an invalid claim.");
   }
 }
 
 function notAToken(cause?: unknown): Error {
-  return invalidToken("The token is not a JSON Web Token.", cause);
+  return invalidToken("The token is not a valid JSON Web Token.", cause);
 }

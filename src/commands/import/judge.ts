@@ -6,6 +6,7 @@ import { resourceText } from "../../collection/resource.ts";
 import { clientAttributes, timeFaults, withOwnTimes } from "../../collection/timestamps.ts";
 import { Problem } from "../../errors.ts";
 import { describeViolations } from "../../fit/misfits.ts";
+import { wholeText } from "../../json/explain.ts";
 import { parseJson, requireObject } from "../../json/gate.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { excerpt } from "../words.ts";
@@ -55,8 +56,9 @@ function readObject({ bytes, isMade }: Text, limits: JsonLimits): Record<string,
     return requireObject(parseJson(bytes, limits));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    if (isMade === true) return withoutPlace(error.message);
-    return bytes.includes(lineBreak) ? error.message : withoutLine(error.message);
+    const message = error.message.replace(wholeText, "The resource");
+    if (isMade === true) return withoutPlace(message);
+    return bytes.includes(lineBreak) ? message : withoutLine(message);
   }
 }
 

@@ -54,7 +54,7 @@ export async function performBatch(service: Service, request: HttpRequest): Prom
       const result = await attempt(service, batch);
       if (result !== undefined) return result;
     }
-    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.");
+    throw new Problem("UNAVAILABLE", "Other requests changed the same resources every time. Try again.");
   });
 }
 
@@ -63,7 +63,7 @@ function requireNoPreconditions({ headers }: HttpRequest): void {
   const names = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
   const name = names.find((each) => headers[each.toLowerCase()] !== undefined);
   if (name === undefined) return;
-  const detail = "goes with an operation: put it among that one's headers";
+  const detail = 'applies to one operation: put it in the "headers" of that operation';
   throw new Problem("INVALID_PARAMETER", `${name} ${detail}.`, {
     violations: [{ in: "header", name, code: "unknown", detail }],
   });
@@ -186,16 +186,16 @@ async function carryOut(inside: Service, own: HttpRequest, { path }: Listed): Pr
   const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // else a name was known
   throw new Problem(
     "OPERATION_NOT_FOUND",
-    `There is nothing at ${JSON.stringify(path)} to ${own.method}.${advice}`,
+    `${own.method} failed: nothing exists at ${JSON.stringify(path)}.${advice}`,
   );
 }
 
 /** What is likely to be meant by a path where nothing is. */
 function adviceFor(path: string, prefix: string): string {
   if (prefix !== "" && path.startsWith(`${prefix}/`))
-    return ` Paths of operations are below the prefix: ${JSON.stringify(path.slice(prefix.length))}.`;
+    return ` Write the path without the prefix: ${JSON.stringify(path.slice(prefix.length))}.`;
   const [, name] = /^\/[^/]+\/\$(.+)$/.exec(path) ?? [];
-  return name === undefined ? "" : ` No earlier operation has ${JSON.stringify(name)} as its "as".`;
+  return name === undefined ? "" : ` No earlier operation has ${JSON.stringify(name)} in its "as".`;
 }
 
 /** The version of a changed resource is the one that it gets, however often the batch has changed it. */
@@ -224,7 +224,7 @@ function requireRoom(length: number): void {
   if (length <= maxResults) return;
   throw new Problem(
     "CONTENT_TOO_LARGE",
-    "The results of the batch would be larger than 16 MiB. Send Prefer: return=minimal with its operations, or less of them.",
+    "The results of the batch would be larger than 16 MiB. Send fewer operations, or give them the header Prefer: return=minimal.",
   );
 }
 

@@ -1,7 +1,8 @@
 /** The content of a batch: which operations it lists, and what is wrong with the list. */
 import { didYouMean } from "../../collection/nearest.ts";
-import { Problem, type Violation } from "../../errors.ts";
+import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { isObject, parseJson, requireObject } from "../../json/gate.ts";
+import { subjectAt } from "../../json/pointer.ts";
 import type { Limits } from "../settings.ts";
 
 /** One operation as it is listed; its path and body may still hold names of what earlier ones create. */
@@ -34,7 +35,7 @@ export const operationHeaders = [
 /** The names that it may give to what it creates. */
 export const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
-const wanted = 'a batch is {"operations": […]}';
+const wanted = { insteadOfArray: 'send {"operations": […]}' };
 
 /** Nothing more is looked for behind so many faults: no answer shows more of them. */
 const maxFaults = 50;
@@ -49,17 +50,18 @@ export function parseBatch(bytes: Buffer, limits: Limits): readonly Listed[] {
   const listed = readBatch(requireObject(value, wanted), limits.batch, faults);
   const [first] = faults;
   if (first === undefined) return listed;
-  throw new Problem("INVALID_BATCH", `${first.pointer} ${first.detail}`, { violations: faults });
+  const message = `${subjectAt(first.pointer ?? "#", "The body")} ${toSentence(first.detail)}`;
+  throw new Problem("INVALID_BATCH", message, { violations: faults });
 }
 
 function readBatch(content: Record<string, unknown>, max: number, faults: Violation[]): Listed[] {
   requireNames(content, ["operations"], { at: "#", what: "member", faults });
   const { operations } = content;
   const at = "#/operations";
-  if (operations === undefined) faults.push(fault(at, "required", "is missing: list the operations there"));
-  else if (!Array.isArray(operations)) faults.push(fault(at, "type", "must be a list of operations"));
+  if (operations === undefined) faults.push(fault(at, "required", "is required: list the operations in it"));
+  else if (!Array.isArray(operations)) faults.push(fault(at, "type", "must be an array of operations"));
   else if (operations.length > max) {
-    faults.push(fault(at, "maxItems", `must have at most ${max} operations, and has ${operations.length}`));
+    faults.push(fault(at, "maxItems", `must have at most ${max} operations, but has ${operations.length}`));
   }
   if (!Array.isArray(operations) || faults.length > 0) return [];
   const names = new Set<string>();
@@ -81,7 +83,7 @@ interface Reading {
 function readListed(value: unknown, reading: Reading): Listed {
   const { at, faults } = reading;
   const given = isObject(value) ? value : {};
-  if (given !== value) faults.push(fault(at, "type", "must be an operation: an object with method and path"));
+  if (given !== value) faults.push(fault(at, "type", 'must be an object with "method" and "path"'));
   else requireNames(given, operationMembers, { at, what: "member", faults });
   const { method, path } = given;
   if (typeof method !== "string" || !operationMethods.includes(method)) {
@@ -89,11 +91,11 @@ function readListed(value: unknown, reading: Reading): Listed {
       faults.push(fault(`${at}/method`, "enum", `must be one of ${operationMethods.join(", ")}`));
   }
   if (typeof path !== "string" || !path.startsWith("/")) {
-    const detail = 'must be the path of a collection or resource below the prefix, such as "/topics"';
+    const detail = 'must be the path of a collection or resource without the prefix, such as "/topics"';
     if (given === value) faults.push(fault(`${at}/path`, "pattern", detail));
   }
   if (method === "DELETE" && given.body !== undefined) {
-    faults.push(fault(`${at}/body`, "body", "must be left out: DELETE has no content"));
+    faults.push(fault(`${at}/body`, "body", "must be left out: DELETE has no body"));
   }
   return {
     method: method as Listed["method"],
@@ -108,17 +110,16 @@ function readHeaders(given: unknown, { at, faults }: Reading): Record<string, st
   if (given === undefined) return {};
   const pointer = `${at}/headers`;
   if (!isObject(given)) {
-    faults.push(fault(pointer, "type", "must be an object of header fields"));
+    faults.push(fault(pointer, "type", "must be an object of headers"));
     return {};
   }
-  requireNames(given, operationHeaders, { at: pointer, what: "header of an operation", faults });
+  requireNames(given, operationHeaders, { at: pointer, what: "header", faults });
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (faults.length >= maxFaults) break;
     const place = `${pointer}/${segment(name)}`;
     if (typeof value !== "string") faults.push(fault(place, "type", "must be a string"));
-    else if (Object.hasOwn(headers, name.toLowerCase()))
-      faults.push(fault(place, "unique", "is there twice"));
+    else if (Object.hasOwn(headers, name.toLowerCase())) faults.push(fault(place, "unique", "appears twice"));
     else headers[name.toLowerCase()] = value.trim();
   }
   return headers;
@@ -131,13 +132,14 @@ function readName(
   if (as === undefined) return undefined;
   const pointer = `${at}/as`;
   if (typeof as !== "string" || !createdName.test(as)) {
-    const detail = "must be a name: a letter, then up to 62 letters, digits, - and _";
+    const detail = "must be a letter, followed by up to 62 letters, digits, - and _";
     faults.push(fault(pointer, "pattern", detail));
     return undefined;
   }
   if (method !== "POST")
-    faults.push(fault(pointer, "as", "names what is created, so it goes with POST only"));
-  if (names.has(as)) faults.push(fault(pointer, "unique", `is the name of an earlier operation, "${as}"`));
+    faults.push(fault(pointer, "as", "is allowed only with POST, because it names the created resource"));
+  if (names.has(as))
+    faults.push(fault(pointer, "unique", `is already the name of an earlier operation: "${as}"`));
   names.add(as);
   return as;
 }
@@ -146,7 +148,7 @@ function readName(
 function requireNames(
   given: Record<string, unknown>,
   known: readonly string[],
-  { at, what, faults }: { at: string; what: string; faults: Violation[] },
+  { at, what, faults }: { at: string; what: "member" | "header"; faults: Violation[] },
 ): void {
   const isHeader = what !== "member";
   for (const name of Object.keys(given)) {
@@ -155,9 +157,10 @@ function requireNames(
       continue;
     const hint =
       isHeader && name.toLowerCase() === "idempotency-key"
-        ? " It covers the whole batch: send it with the request."
-        : didYouMean(name, known);
-    faults.push(fault(`${at}/${segment(name)}`, "unknown", `is not a ${what}.${hint}`));
+        ? " It covers the whole batch: send it as a header of the request."
+        : didYouMean(name, known) || ` Known names: ${known.join(", ")}.`;
+    const detail = `${isHeader ? "is not a header that an operation can have" : "is not a known member"}.${hint}`;
+    faults.push(fault(`${at}/${segment(name)}`, "unknown", detail));
   }
 }
 

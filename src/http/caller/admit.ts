@@ -69,7 +69,7 @@ function requireTls({ settings }: Service, request: HttpRequest): void {
   if (!settings.requireTls || isEncrypted(settings, request)) return;
   throw new Problem(
     "TLS_REQUIRED",
-    "The service is to be called with https. What was sent can be read on its way.",
+    "The service accepts only https. This request was not encrypted, so others could read it.",
   );
 }
 

@@ -51,7 +51,7 @@ export function addQuotaHeaders(
 function quotaExceeded({ resetSeconds }: Quota, { requests, perSeconds }: Rate): Problem {
   return new Problem(
     "QUOTA_EXCEEDED",
-    `More than ${requests} requests in ${perSeconds} seconds are not taken from one caller. Try again in ${resetSeconds} seconds.`,
+    `The limit is ${requests} requests in ${perSeconds} seconds for each caller. Try again in ${resetSeconds} seconds.`,
     { headers: { "retry-after": String(resetSeconds) } },
   );
 }

@@ -31,8 +31,8 @@ export function splitMoment(query: string): { moment: Moment | undefined; rest: 
   const faults = new Faults();
   const [[name, text] = ["at", ""], ...others] = new URLSearchParams(pairs.filter(isOfMoment).join("&"));
   const [other] = others;
-  if (other?.[0] === name) faults.add(inQuery(name), "repeatedParameter", "may be given once");
-  else if (other !== undefined) faults.add(inQuery("at"), "at", 'cannot be given together with "version"');
+  if (other?.[0] === name) faults.add(inQuery(name), "repeatedParameter", "must be given only once");
+  else if (other !== undefined) faults.add(inQuery("at"), "at", 'cannot be used together with "version"');
   const moment = name === "version" ? readVersion(text, faults) : readTime(text, faults);
   faults.throwIfAny();
   return { moment, rest };
@@ -45,7 +45,7 @@ function isOfMoment(pair: string): boolean {
 function readVersion(text: string, faults: Faults): Moment {
   const version = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
   if (version === 0)
-    faults.add(inQuery("version"), "version", `must be a whole number of at least 1, and is ${shown(text)}`);
+    faults.add(inQuery("version"), "version", `must be a whole number of at least 1, but is ${shown(text)}`);
   return { version };
 }
 
@@ -53,7 +53,7 @@ function readVersion(text: string, faults: Faults): Moment {
 function readTime(text: string, faults: Faults): Moment {
   if (/^-?[0-9]{1,16}$/.test(text) && isUnixMillis(Number(text))) return { at: Number(text) };
   if (isDate(text) || isTimestamp(text)) return { at: Date.parse(text) };
-  const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, and is ${shown(text)}`;
+  const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, but is ${shown(text)}`;
   faults.add(inQuery("at"), "dateValue", detail);
   return { at: 0 };
 }
@@ -64,13 +64,17 @@ export function parseChanges(query: string, key: Key, maxPageSize: number): Chan
   const given = new URLSearchParams(query);
   for (const name of new Set(given.keys())) {
     if (name !== "limit" && name !== "cursor")
-      faults.add(inQuery(name), "unknownParameter", 'is not understood here: there are "limit" and "cursor"');
+      faults.add(
+        inQuery(name),
+        "unknownParameter",
+        'is not understood here. The parameters are "limit" and "cursor"',
+      );
     else if (given.getAll(name).length > 1)
-      faults.add(inQuery(name), "repeatedParameter", "may be given once");
+      faults.add(inQuery(name), "repeatedParameter", "must be given only once");
   }
   const limit = given.get("limit");
   if (limit !== null && !/^0*[1-9][0-9]*$/.test(limit))
-    faults.add(inQuery("limit"), "limit", `must be a whole number of at least 1, and is ${shown(limit)}`);
+    faults.add(inQuery("limit"), "limit", `must be a whole number of at least 1, but is ${shown(limit)}`);
   faults.throwIfAny();
   const cursor = given.get("cursor");
   return {

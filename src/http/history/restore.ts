@@ -42,7 +42,7 @@ export async function restore(service: Service, operation: Restore, request: Htt
       const result = await swap(service, operation, request, { key, version }).catch(unfit(version));
       if (result !== undefined) return result;
     }
-    throw new Problem("UNAVAILABLE", "Other writers were faster every time. Try again.");
+    throw new Problem("UNAVAILABLE", "Other requests changed the resource every time. Try again.");
   });
 }
 
@@ -78,7 +78,7 @@ function requireState(
   } else if (headers["if-match"] !== undefined) {
     throw new Problem(
       "PRECONDITION_FAILED",
-      "A precondition is false: the resource is deleted, and has no ETag that If-Match could name.",
+      "A precondition is not met: the resource is deleted, so it has no ETag that If-Match can match.",
     );
   }
 }
@@ -101,12 +101,12 @@ function versionIn(content: Record<string, unknown>): number {
   const faults = new Faults();
   for (const name of Object.keys(content)) {
     if (name !== "version")
-      faults.add(inBody(name), "unknownMember", 'is not understood: "version" alone is');
+      faults.add(inBody(name), "unknownMember", 'is not understood. The only member is "version"');
   }
   const { version } = content;
   const isVersion = typeof version === "number" && Number.isSafeInteger(version) && version >= 1;
   if (!isVersion) {
-    const detail = `must be a whole number of at least 1, and is ${version === undefined ? "not there" : shown(version)}`;
+    const detail = `must be a whole number of at least 1, but ${version === undefined ? "is missing" : `is ${shown(version)}`}`;
     faults.add(inBody("version"), "version", detail);
   }
   faults.throwIfAny();
@@ -188,7 +188,7 @@ function unknownReason(error: unknown): unknown {
   if (!(error instanceof Problem) || error.violations.length === 0) return error;
   return new Problem(
     error.code,
-    "This version cannot be restored. The reason concerns content that you may not see.",
+    "This version cannot be restored because of attributes that you cannot see.",
   );
 }
 

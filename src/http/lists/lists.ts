@@ -159,7 +159,9 @@ async function getPage({ store }: Service, query: ListQuery, { request, listed }
 /** Advice on indexes names what the rules of the collection ask for. */
 function withoutAdvice(error: unknown): unknown {
   if (!(error instanceof Problem) || error.code !== "QUERY_TOO_EXPENSIVE") return error;
-  return new Problem(error.code, "The list takes longer than one may take. Ask for less.", { cause: error });
+  return new Problem(error.code, "The list takes longer than the service allows. Request less.", {
+    cause: error,
+  });
 }
 
 async function whileThere<T>(
@@ -182,5 +184,5 @@ async function whileThere<T>(
 }
 
 function clientWentAway(): Problem {
-  return new Problem("INVALID_REQUEST", "The connection ended before the list was there.");
+  return new Problem("INVALID_REQUEST", "The connection closed before the list was ready.");
 }

@@ -49,9 +49,9 @@ async function findColumns(texts: readonly string[], request: HttpRequest): Prom
 function requireFewCells({ size }: Columns, { length }: readonly string[], { method }: HttpRequest): void {
   if (size * length <= maxCells) return;
   const most = maxCells.toLocaleString("en");
-  const detail = `A page of CSV has at most ${most} cells. This page has ${length} resources with at least ${size} different attributes. Name the attributes that you need in "fields", or ask for fewer resources with "limit".`;
+  const detail = `A page of CSV has at most ${most} cells. This page has ${length} resources with at least ${size} different attributes. Name the attributes that you need in "fields", or request fewer resources with "limit".`;
   const place = method === "QUERY" ? inBody("fields") : inQuery("fields");
   throw new Problem("INVALID_PARAMETER", detail, {
-    violations: [violationAt(place, "cells", "must name the attributes that are needed")],
+    violations: [violationAt(place, "cells", "must name the attributes that you need")],
   });
 }

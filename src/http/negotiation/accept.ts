@@ -53,6 +53,6 @@ function requireType(accept: string | undefined, types: readonly ListType[]): Li
 function notAcceptable(accept: string | undefined, types: readonly string[]): Problem {
   return new Problem(
     "NOT_ACCEPTABLE",
-    `Accept "${accept}" rules out ${types.join(", ")}: there is no other.`,
+    `The Accept header "${accept}" excludes every available format: ${types.join(", ")}.`,
   );
 }

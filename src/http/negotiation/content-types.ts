@@ -22,13 +22,13 @@ const contentTypes = {
   QUERY: { headers: ["accept-query", "accept"], types: { "application/json": "json" } },
 } as const;
 
-const withCurl = "with curl, use --json instead of -d or -F, or add -H 'Content-Type: application/json'";
+const withCurl = "With curl, use --json instead of -d or -F, or add -H 'Content-Type: application/json'";
 
 /** Advice about the types that clients send by default. */
 const adviceByType: Readonly<Record<string, string>> = {
-  "application/x-www-form-urlencoded": `HTML forms and "curl -d" send this type. Send the attributes as a JSON object: ${withCurl}.`,
-  "multipart/form-data": `HTML forms with files and "curl -F" send this type. Send the attributes as a JSON object: ${withCurl}.`,
-  "text/plain": `fetch() sends this type when the body is a string. Set the type: { headers: { "Content-Type": "application/json" } }; ${withCurl}.`,
+  "application/x-www-form-urlencoded": `HTML forms and "curl -d" send this type. Send the attributes as a JSON object. ${withCurl}.`,
+  "multipart/form-data": `HTML forms with files and "curl -F" send this type. Send the attributes as a JSON object. ${withCurl}.`,
+  "text/plain": `fetch() sends this type when the body is a string. Set the type: { headers: { "Content-Type": "application/json" } }. ${withCurl}.`,
 };
 
 /** A method whose requests have content. */
@@ -69,7 +69,7 @@ export function patchFormat({ headers }: HttpRequest): PatchFormat {
 function unsupportedCoding(coding: string): Problem {
   return new Problem(
     "UNSUPPORTED_CONTENT_CODING",
-    `Content-Encoding "${coding}" is not supported; send the content uncompressed and without Content-Encoding.`,
+    `Content-Encoding "${coding}" is not supported. Send the body uncompressed and without Content-Encoding.`,
     { headers: { "accept-encoding": "identity" } },
   );
 }
@@ -77,9 +77,9 @@ function unsupportedCoding(coding: string): Problem {
 function unsupportedType(method: MethodWithContent, given: string | undefined): Problem {
   const types = typesOf(method);
   const isWhat =
-    given === undefined ? "The content has no Content-Type" : `Content-Type "${given}" is not supported`;
+    given === undefined ? "The request has no Content-Type" : `Content-Type "${given}" is not supported`;
   const advice = adviceByType[given?.split(";")[0]?.trim().toLowerCase() ?? ""];
-  const detail = `${isWhat}; ${method} takes ${types} in UTF-8.${advice === undefined ? "" : ` ${advice}`}`;
+  const detail = `${isWhat}. ${method} accepts ${types} in UTF-8.${advice === undefined ? "" : ` ${advice}`}`;
   return new Problem("UNSUPPORTED_MEDIA_TYPE", detail, {
     headers: Object.fromEntries(contentTypes[method].headers.map((name) => [name, types])),
   });
@@ -87,7 +87,7 @@ function unsupportedType(method: MethodWithContent, given: string | undefined): 
 
 function queryWithoutType(): Problem {
   const types = typesOf("QUERY");
-  return new Problem("INVALID_PARAMETER", `QUERY needs a Content-Type; it takes ${types} in UTF-8.`, {
+  return new Problem("INVALID_PARAMETER", `QUERY needs a Content-Type. It accepts ${types} in UTF-8.`, {
     headers: { "accept-query": types },
     violations: [
       { in: "header", name: "Content-Type", code: "required", detail: `send Content-Type: ${types}` },

@@ -17,7 +17,7 @@ export async function frontPageOf(service: Service, request: HttpRequest): Promi
     status: 200,
     title: "Holdfast",
     main: `${heading("Holdfast")}
-<p class="lead">This is a resource server. It keeps resources in collections, and every collection has a JSON interface over HTTP.</p>
+<p class="lead">This service stores resources in collections. Each collection has a JSON interface over HTTP.</p>
 ${linksPart(service, "./")}
 <h2>Collections</h2>
 ${namesPart(service, names)}
@@ -36,11 +36,11 @@ export function absentPageOf(service: Service, path: string): Document {
   const root = depth > maxDepth ? "/" : "../".repeat(depth) || "./";
   return htmlPage({
     status: 404,
-    title: "Nothing is here - Holdfast",
-    main: `${heading("Nothing is here")}
-<p class="lead">This service has nothing at <code>${escapeHtml(shortened(path))}</code>.</p>
-<p>The collections are below <code>${service.settings.prefix}</code>.</p>
-${linksPart(service, root, [root, "Start page", "What this service is and where to go."])}`,
+    title: "Page not found - Holdfast",
+    main: `${heading("Page not found")}
+<p class="lead">Nothing exists at <code>${escapeHtml(shortened(path))}</code>.</p>
+<p>Collections are under <code>${service.settings.prefix}</code>.</p>
+${linksPart(service, root, [root, "Start page", "What this service is, and its links."])}`,
   });
 }
 
@@ -54,10 +54,10 @@ type Link = readonly [href: string, name: string, description: string];
 /** Links to the parts of the service. The list has no link if the prefix is the root, since a browser gets this page there. */
 function linksPart({ settings: { docs, prefix } }: Service, root: string, ...first: Link[]): string {
   const links: Link[] = [...first];
-  if (docs) links.push([`${root}docs`, "Try requests", "Read about the interface, and send requests."]);
+  if (docs) links.push([`${root}docs`, "Try requests", "Read the reference and send requests."]);
   if (prefix !== "")
     links.push([`${root}${prefix.slice(1)}`, "Collections", "The list of collections, as JSON."]);
-  if (docs) links.push([`${root}openapi.json`, "OpenAPI", "The description of the interface, for tools."]);
+  if (docs) links.push([`${root}openapi.json`, "OpenAPI", "The description of the interface for tools."]);
   const items = links.map(
     ([href, name, description]) =>
       `<li><a href="${href}"><strong>${name}</strong><span>${description}</span></a></li>`,
@@ -69,7 +69,7 @@ function namesPart(service: Service, names: readonly string[]): string {
   const { access, openCollections, readOnly, settings } = service;
   if (names.length === 0) {
     if (access !== undefined)
-      return "<p>No collection is public. Send a credential to see the collections that you may list.</p>";
+      return "<p>No collection is public. With a credential, you see the collections that you can list.</p>";
     const canGrow = openCollections && !readOnly;
     return `<p>There are no collections yet.${canGrow ? " The first resource that you create also creates its collection." : ""}</p>`;
   }
@@ -79,7 +79,7 @@ function namesPart(service: Service, names: readonly string[]): string {
   const more = names.length - links.length;
   const notes = [
     ...(more > 0 ? [`There are ${more} more.`] : []),
-    ...(access === undefined ? [] : ["With a credential you may see others."]),
+    ...(access === undefined ? [] : ["With a credential, you may see more."]),
   ];
   const list = `<ul class="names">${links.join("")}</ul>`;
   return notes.length === 0 ? list : `${list}<p>${notes.join(" ")}</p>`;

@@ -226,7 +226,7 @@ function send(
   const { socket: connection } = raw;
   if (typeof body === "object" && !Buffer.isBuffer(body)) {
     const sent = sendPieces(reply.raw, body, wire.budget).catch((err: unknown) => {
-      wire.service.log.error({ requestId: request.id, err }, "The answer broke off.");
+      wire.service.log.error({ requestId: request.id, err }, "The response was interrupted.");
       throw err;
     });
     return atFairPace(sent, { connection, bytes: body.heldBytes }, wire).then(staysOpen);

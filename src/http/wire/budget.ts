@@ -29,7 +29,10 @@ export function isFull({ requests, maxRequests }: Budget): boolean {
 
 /** The problem of a request for which that is so. */
 export function noRoomForRequest(): Problem {
-  return new Problem("UNAVAILABLE", "As many requests are under way as the service takes. Try again.");
+  return new Problem(
+    "UNAVAILABLE",
+    "The service is busy with the most requests that it can process at once. Try again.",
+  );
 }
 
 /**
@@ -47,12 +50,15 @@ export function isUsedUp(budget: Budget): boolean {
 
 /** The problem of content that the service has no room for. The connection closes, since content is still to come. */
 export function noRoomForContent(): Problem {
-  return new Problem("UNAVAILABLE", "The service has no room for the content now. Try again.", {
+  return new Problem("UNAVAILABLE", "The service has no memory left for the request body now. Try again.", {
     headers: { connection: "close" },
   });
 }
 
 /** The problem of an answer that the service has no room for. */
 export function noRoomForAnswer(): Problem {
-  return new Problem("UNAVAILABLE", "The service has no room for so large an answer now. Try again.");
+  return new Problem(
+    "UNAVAILABLE",
+    "The service has no memory left for such a large response now. Try again.",
+  );
 }

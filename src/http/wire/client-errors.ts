@@ -45,14 +45,14 @@ function refuse(socket: Connection, problem: Problem): void {
 
 function clientProblem(code: string | undefined): Problem {
   if (code === "HPE_HEADER_OVERFLOW") {
-    return new Problem("HEADERS_TOO_LARGE", "The header section is larger than the limit.");
+    return new Problem("HEADERS_TOO_LARGE", "The headers are larger than the limit.");
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new Problem("REQUEST_TIMEOUT", "The request was not complete in time.");
+    return new Problem("REQUEST_TIMEOUT", "The request did not arrive completely in time.");
   }
   if (code === "HPE_INVALID_METHOD") {
     // Also what a client sends that would encrypt.
-    return new Problem("INVALID_REQUEST", "The request does not begin with a method of HTTP, such as GET.");
+    return new Problem("INVALID_REQUEST", "The request does not start with an HTTP method, such as GET.");
   }
-  return new Problem("INVALID_REQUEST", "The request is not a well-formed HTTP/1.1 message.");
+  return new Problem("INVALID_REQUEST", "The request is not a valid HTTP/1.1 message.");
 }

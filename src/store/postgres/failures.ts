@@ -88,18 +88,20 @@ export function isWorthRepeating(error: unknown): boolean {
 export function problemOf(failure: Failure, cause: unknown): Problem | undefined {
   switch (failure) {
     case "full":
-      return new Problem("STORAGE_FULL", "There is no room left to write.", { cause });
+      return new Problem("STORAGE_FULL", "There is no space left to write.", { cause });
     case "conflict":
-      return new Problem("UNAVAILABLE", "Others were faster every time. Try again.", { cause });
+      return new Problem("UNAVAILABLE", "Other requests changed the same data every time. Try again.", {
+        cause,
+      });
     case "busy":
     case "tooLong":
-      return new Problem("UNAVAILABLE", "The database has too much to do. Try again.", { cause });
+      return new Problem("UNAVAILABLE", "The database is overloaded. Try again.", { cause });
     case "denied":
-      return new Problem("UNAVAILABLE", "The database does not let the service do this now.", { cause });
+      return new Problem("UNAVAILABLE", "The database does not permit the service to do this.", { cause });
     case "readOnly":
     case "refused":
     case "lost":
-      return new Problem("UNAVAILABLE", "The database cannot be reached now. Try again.", { cause });
+      return new Problem("UNAVAILABLE", "The database is not reachable now. Try again.", { cause });
     case "other":
       return undefined;
   }

@@ -5,6 +5,7 @@ import { Problem } from "../../errors.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { Followed } from "../change-log.ts";
 import type { Change, Commit } from "../commit.ts";
+import { danglingDetail, danglingMessage, takenDetail, takenMessage } from "../constraint-texts.ts";
 import type { Catalogue, NumberedCollection } from "./catalogue.ts";
 import { follow } from "./follow.ts";
 import type { GroupNumbers } from "./group-numbers.ts";
@@ -40,7 +41,7 @@ export async function judge(court: Court, commit: Commit): Promise<Fate> {
 
 function receiptTaken({ sight }: Court, { receipt, at }: Commit): Problem | undefined {
   if (receipt === undefined || !sight.hasReceipt(receipt.key, at)) return undefined;
-  return new Problem("IDEMPOTENCY_KEY_REUSED", "The Idempotency-Key was used before.");
+  return new Problem("IDEMPOTENCY_KEY_REUSED", "The Idempotency-Key was already used.");
 }
 
 /** A version that is not the expected one. */
@@ -78,9 +79,8 @@ async function collision(court: Court, { changes }: Commit): Promise<Problem | u
       isLater,
     });
     if (pointer === undefined) continue;
-    const detail = "is that of another resource";
-    return new Problem("UNIQUE_VIOLATION", `Another resource has the value of ${pointer} already.`, {
-      violations: [{ in: "body", pointer, code: "unique", detail }],
+    return new Problem("UNIQUE_VIOLATION", takenMessage(pointer), {
+      violations: [{ in: "body", pointer, code: "unique", detail: takenDetail }],
       change,
     });
   }
@@ -145,8 +145,8 @@ async function lostReference(court: Court, { changes }: Commit): Promise<Problem
     if (next === undefined) continue;
     const pointer = await danglingPointer(court, collectionOf(court, key.collection), next);
     if (pointer === undefined) continue;
-    return new Problem("REFERENCE_NOT_FOUND", `There is no resource with the id at ${pointer}.`, {
-      violations: [{ in: "body", pointer, code: "reference", detail: "is not the id of a resource" }],
+    return new Problem("REFERENCE_NOT_FOUND", danglingMessage(pointer), {
+      violations: [{ in: "body", pointer, code: "reference", detail: danglingDetail }],
       change,
     });
   }
@@ -174,10 +174,10 @@ function collectionOf({ catalogue }: Court, name: string): NumberedCollection {
 }
 
 function staleVersion({ key, expect }: Change, version: number | undefined): Problem {
-  const current = version === undefined ? "is not there" : `has version ${version}`;
-  const expected = expect === "absent" ? "none" : `version ${expect}`;
+  const current = version === undefined ? "does not exist" : `has version ${version}`;
+  const expected = expect === "absent" ? "no resource" : `version ${expect}`;
   return new Problem(
     "PRECONDITION_FAILED",
-    `The resource ${JSON.stringify(key.id)} ${current}; expected was ${expected}.`,
+    `The resource ${JSON.stringify(key.id)} ${current}, but ${expected} was expected.`,
   );
 }

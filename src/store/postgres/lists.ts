@@ -156,15 +156,12 @@ function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly
 }
 
 function notGathered(): Problem {
-  return new Problem(
-    "UNAVAILABLE",
-    "The words of the collection are still being gathered for search. Try again.",
-  );
+  return new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
 }
 
 function tooExpensive(collection: NumberedCollection, query: PageQuery, maxMs: number): Problem {
   return new Problem(
     "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the ${maxMs} ms that one may take. ${adviceFor(query, collection.indexes)}`,
+    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, collection.indexes)}`,
   );
 }

@@ -31,7 +31,10 @@ export async function migrateServed(
 ): Promise<void> {
   await transaction.run(statements.lockCatalogue); // a copy begins only with the catalogue locked
   if (await isUnfinished(transaction))
-    throw new Problem("UNAVAILABLE", "A copy into the database is under way. Try again when it has ended.");
+    throw new Problem(
+      "UNAVAILABLE",
+      "A copy into the database is in progress. Try again when it is complete.",
+    );
   await migrateAll(transaction, plan);
 }
 

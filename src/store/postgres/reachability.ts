@@ -44,9 +44,10 @@ export class Reachability {
         this.#probing = undefined;
       });
     }
-    if (failure === "readOnly") this.#health = { kind: "degraded", reason: "the database takes no writes" };
-    if (failure === "denied") this.#health = { kind: "degraded", reason: "the database denies a right" };
-    if (failure === "full") this.#health = { kind: "degraded", reason: "there is no room left to write" };
+    if (failure === "readOnly") this.#health = { kind: "degraded", reason: "the database accepts no writes" };
+    if (failure === "denied")
+      this.#health = { kind: "degraded", reason: "the database denies the service a permission" };
+    if (failure === "full") this.#health = { kind: "degraded", reason: "there is no space left to write" };
     return answerTo(error);
   }
 

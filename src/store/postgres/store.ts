@@ -138,7 +138,7 @@ export class PostgresStore implements Store {
       if (read !== "declaredAnew") return read.page;
       await this.#watch(() => this.#declarations.reload());
     }
-    throw new Problem("UNAVAILABLE", "The collection is being declared anew. Try again.");
+    throw new Problem("UNAVAILABLE", "The declaration of the collection is changing. Try again.");
   }
 
   async count(collection: string): Promise<number> {
@@ -267,7 +267,7 @@ export class PostgresStore implements Store {
 
   #requireWritable(): void {
     this.#requireOpen();
-    if (this.#load !== undefined) throw new Problem("UNAVAILABLE", "An import is under way. Try again.");
+    if (this.#load !== undefined) throw new Problem("UNAVAILABLE", "An import is in progress. Try again.");
   }
 
   async #find(name: string): Promise<NumberedCollection | undefined> {

@@ -82,9 +82,13 @@ export class Transaction {
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     const error: unknown = failed?.reason ?? new Error("The transaction was rolled back.");
     if (end?.status === "fulfilled" || isUndone(end?.reason)) throw error;
-    throw new Problem("OUTCOME_UNKNOWN", "The connection to the database was lost during the commit.", {
-      cause: error,
-    });
+    throw new Problem(
+      "OUTCOME_UNKNOWN",
+      "The connection to the database was lost during the commit. Read the resource before you repeat the write.",
+      {
+        cause: error,
+      },
+    );
   }
 
   /** Takes everything back, unless it has ended. */

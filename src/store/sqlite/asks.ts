@@ -1,5 +1,6 @@
 /** Asking the writer, and what its refusals mean for the store and for those who asked. */
 import { Problem } from "../../errors.ts";
+import { danglingDetail, takenDetail } from "../constraint-texts.ts";
 import type { Health } from "./health.ts";
 import type { Refusal, WriterAnswer, WriterRequest } from "./protocol.ts";
 import type { Writer } from "./writer-client.ts";
@@ -43,8 +44,8 @@ export class Asks {
     if (pointer === undefined) return new Problem(code, detail, { change });
     const violation =
       code === "UNIQUE_VIOLATION"
-        ? ({ in: "body", pointer, code: "unique", detail: "is that of another resource" } as const)
-        : ({ in: "body", pointer, code: "reference", detail: "is not the id of a resource" } as const);
+        ? ({ in: "body", pointer, code: "unique", detail: takenDetail } as const)
+        : ({ in: "body", pointer, code: "reference", detail: danglingDetail } as const);
     return new Problem(code, detail, { violations: [violation], change });
   }
 }

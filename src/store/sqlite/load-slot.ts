@@ -31,7 +31,7 @@ export class LoadSlot {
 
   /** Throws UNAVAILABLE while an import is under way. */
   requireNone(): void {
-    if (this.#current !== undefined) throw new Problem("UNAVAILABLE", "An import is under way. Try again.");
+    if (this.#current !== undefined) throw new Problem("UNAVAILABLE", "An import is in progress. Try again.");
   }
 
   /** The number of a collection that the import under way is for, which nobody else knows yet where it makes it. */

@@ -78,9 +78,7 @@ export class QueryThreads {
   page(collection: NumberedCollection, query: PageQuery, signal: AbortSignal | undefined): Promise<Page> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     if (this.#waiting.length >= maxWaiting) {
-      return Promise.reject(
-        new Problem("UNAVAILABLE", "Too many lists are waiting for a thread. Try again."),
-      );
+      return Promise.reject(new Problem("UNAVAILABLE", "Too many lists are waiting. Try again."));
     }
     return new Promise((resolve, reject) => {
       const cancelled = new SharedArrayBuffer(4);
@@ -203,6 +201,6 @@ function settle(job: Job, answer: () => void): void {
 function tooExpensive({ query, collection }: QueryRequest, maxMs: number): Problem {
   return new Problem(
     "QUERY_TOO_EXPENSIVE",
-    `The list takes longer than the ${maxMs} ms that one may take. ${adviceFor(query, collection.indexes)}`,
+    `The list takes longer than the limit of ${maxMs} ms. ${adviceFor(query, collection.indexes)}`,
   );
 }

@@ -72,9 +72,6 @@ export class SearchState {
   requireWhole({ number, name, search }: NumberedCollection): void {
     if (search.length === 0) throw new Error(`No attributes of ${name} are declared to be searched.`);
     if (this.#find.get(number, wordsVersion) !== undefined) return;
-    throw new Problem(
-      "UNAVAILABLE",
-      "The words of the collection are still being gathered for search. Try again.",
-    );
+    throw new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
   }
 }

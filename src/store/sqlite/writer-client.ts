@@ -14,7 +14,7 @@ export type Writer = Pick<WriterClient, "ask" | "close">;
 
 /** In the place of a writer: it refuses everything. */
 export const noWriter: Writer = {
-  ask: async () => ({ kind: "problem", code: "UNAVAILABLE", detail: "The store is only read." }),
+  ask: async () => ({ kind: "problem", code: "UNAVAILABLE", detail: "The store is read-only." }),
   close: async () => {},
 };
 
@@ -52,7 +52,7 @@ export class WriterClient {
     worker.on("error", (error) => this.#die(error instanceof Error ? error.message : String(error)));
     this.#exited = new Promise((resolve) => {
       worker.once("exit", () => {
-        this.#die("the writer thread has ended");
+        this.#die("the writer thread has stopped");
         resolve();
       });
     });
@@ -90,7 +90,10 @@ export class WriterClient {
     this.#pending = [];
     for (const { reject } of pending) {
       reject(
-        new Problem("OUTCOME_UNKNOWN", "The store failed before it could tell what became of the write."),
+        new Problem(
+          "OUTCOME_UNKNOWN",
+          "The store failed before it confirmed the write. Read the resource before you repeat the write.",
+        ),
       );
     }
     if (!this.#isClosing) this.#onFailure(reason);

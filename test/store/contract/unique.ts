@@ -44,7 +44,12 @@ export function uniqueContract(open: OpenFixture): void {
         commit(store, [created(topic("c"), { "a b": { "c/d": 1 } })]),
         ({ violations }: Problem) => {
           assert.deepEqual(violations, [
-            { in: "body", pointer: "#/a%20b/c~1d", code: "unique", detail: "is that of another resource" },
+            {
+              in: "body",
+              pointer: "#/a%20b/c~1d",
+              code: "unique",
+              detail: "has a value that another resource already has",
+            },
           ]);
           return true;
         },

@@ -1,5 +1,6 @@
 /** What is declared of resources, unique values and references, judged on what changes made of the store. */
 import type { DatabaseSync } from "node:sqlite";
+import { danglingMessage, takenMessage } from "../../constraint-texts.ts";
 import type { Arrival, Refused } from "../../load.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import type { Refusal, WireCommit } from "../protocol.ts";
@@ -54,7 +55,7 @@ export class Constraints {
       const allowance = { isLater, limit: changes.length - 1 - change };
       const pointer = this.#uniques.taken(collectionOf(this.#collections, collection), id, allowance);
       if (pointer === undefined) continue;
-      const detail = `Another resource has the value of ${pointer} already.`;
+      const detail = takenMessage(pointer);
       return { code: "UNIQUE_VIOLATION", detail, pointer, change };
     }
     return undefined;
@@ -65,7 +66,7 @@ export class Constraints {
       if (next === null) continue;
       const pointer = this.references.dangling(collectionOf(this.#collections, collection), next);
       if (pointer === undefined) continue;
-      const detail = `There is no resource with the id at ${pointer}.`;
+      const detail = danglingMessage(pointer);
       return { code: "REFERENCE_NOT_FOUND", detail, pointer, change };
     }
     return undefined;

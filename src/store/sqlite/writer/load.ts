@@ -122,7 +122,7 @@ export class WriterLoad {
   }
 
   #require(): UnderWay {
-    if (this.#underWay === undefined) throw new Mistake("No import is under way.");
+    if (this.#underWay === undefined) throw new Mistake("No import is in progress.");
     return this.#underWay;
   }
 

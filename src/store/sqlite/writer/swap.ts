@@ -66,7 +66,7 @@ export class Swap {
   #attempt(commit: WireCommit): Fate {
     const { changes, receipt, at } = commit;
     if (receipt !== undefined && this.#receipts.has(receipt.key, at)) {
-      return { code: "IDEMPOTENCY_KEY_REUSED", detail: "The Idempotency-Key was used before." };
+      return { code: "IDEMPOTENCY_KEY_REUSED", detail: "The Idempotency-Key was already used." };
     }
     if (receipt !== undefined && this.#receipts.isFull()) return tooManyReceipts;
     const befores: (Before | undefined)[] = [];
@@ -90,14 +90,15 @@ export class Swap {
 
 const tooManyReceipts: Refusal = {
   code: "UNAVAILABLE",
-  detail: "As many Idempotency-Keys are kept as may be: until some expire, no other is taken.",
+  detail:
+    "The service has reached its limit of stored Idempotency-Keys. Try again later, when some have expired.",
 };
 
 function staleVersion({ id, expect }: WireChange, before: Before | undefined): Refusal {
-  const current = before === undefined ? "is not there" : `has version ${before.version}`;
-  const expected = expect <= 0 ? "none" : `version ${expect}`;
+  const current = before === undefined ? "does not exist" : `has version ${before.version}`;
+  const expected = expect <= 0 ? "no resource" : `version ${expect}`;
   return {
     code: "PRECONDITION_FAILED",
-    detail: `The resource ${JSON.stringify(id)} ${current}; expected was ${expected}.`,
+    detail: `The resource ${JSON.stringify(id)} ${current}, but ${expected} was expected.`,
   };
 }

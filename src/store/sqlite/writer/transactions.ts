@@ -101,13 +101,17 @@ export class Transactions {
     }
     switch (failure) {
       case "full":
-        return { code: "STORAGE_FULL", detail: "There is no room left to write." };
+        return { code: "STORAGE_FULL", detail: "There is no space left to write." };
       case "busy":
-        return { code: "UNAVAILABLE", detail: "Another program holds the store for too long. Try again." };
+        return { code: "UNAVAILABLE", detail: "Another program locked the store for too long. Try again." };
       case "broken":
         return wasCommitting
-          ? { code: "OUTCOME_UNKNOWN", detail: "The disk failed while the write was being made durable." }
-          : { code: "UNAVAILABLE", detail: "The disk failed; nothing was written." };
+          ? {
+              code: "OUTCOME_UNKNOWN",
+              detail:
+                "The disk failed while the service saved the write. Read the resource before you repeat the write.",
+            }
+          : { code: "UNAVAILABLE", detail: "The disk failed. Nothing was written." };
       case "other":
         return { code: "INTERNAL", detail: describeError(error) };
     }

@@ -75,6 +75,6 @@ export class Upkeep {
   }
 
   #requireFree(): void {
-    if (this.#parts.transactions.isKeptOpen) throw new Mistake("An import is under way.");
+    if (this.#parts.transactions.isKeptOpen) throw new Mistake("An import is in progress.");
   }
 }

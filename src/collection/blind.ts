@@ -14,10 +14,12 @@ export function settingFaults(next: Attributes, current: Attributes, sight: Sigh
   );
   return [
     ...unknown.map((name) => faultAt(name, "unknownAttribute", isUnknown)),
-    ...fixed.map((name) =>
-      faultAt(name, "readOnly", "is read-only: leave it out, or send its current value"),
-    ),
+    ...fixed.map((name) => faultAt(name, "readOnly", readOnlyDetail(sight.hidden.has(name)))),
   ];
+}
+
+function readOnlyDetail(isHidden: boolean): string {
+  return isHidden ? "is read-only: leave it out" : "is read-only: leave it out, or send its current value";
 }
 
 /** What nobody is told must not be guessed either: no value of it is the same. */

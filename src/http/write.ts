@@ -121,7 +121,7 @@ export async function write(service: Service, operation: Write, request: HttpReq
       const result = await swap(service, operation, request, decide);
       if (result !== undefined) return result;
     }
-    throw new Problem("UNAVAILABLE", "Other requests changed the resource every time. Try again.");
+    throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
   });
 }
 

@@ -86,7 +86,7 @@ class Explainer {
     if (this.#code() !== quote) this.#malformed("a member name in double quotes");
     const name = this.#string();
     this.#path.push(name);
-    if (names.has(name)) this.#refuse("DUPLICATE_MEMBER", "appears twice in the same object: send it once");
+    if (names.has(name)) this.#refuse("DUPLICATE_MEMBER", "appears twice in the same object: keep only one");
     names.add(name);
     if (names.size > this.#limits.members) this.#tooLarge();
     if (!this.#take(colon)) this.#malformed('a ":" after the member name');
@@ -163,7 +163,7 @@ class Explainer {
     const value = Number(literal);
     // 1e20 too: it would come back as an integer literal, and could not be sent again.
     if (!Number.isSafeInteger(value) && (isIntegerLiteral(literal) || isIntegerLiteral(String(value)))) {
-      this.#refuse("NUMBER_OUT_OF_RANGE", "is an integer outside ±9007199254740991: send it as a string");
+      this.#refuse("NUMBER_OUT_OF_RANGE", "is an integer outside ±9007199254740991: use a string instead");
     }
     if (!Number.isFinite(value))
       this.#refuse("NUMBER_OUT_OF_RANGE", "is too large: the largest number is about 1.8e308");

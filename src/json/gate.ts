@@ -41,7 +41,7 @@ export function requireObject(
   if (isObject(value)) return value;
   const isWhat = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
   const hint = Array.isArray(value) ? `: ${insteadOfArray}` : "";
-  throw new Problem("BODY_NOT_OBJECT", `${subject} must be a JSON object, but is ${isWhat}${hint}.`);
+  throw new Problem("BODY_NOT_OBJECT", `${subject} must be a JSON object, not ${isWhat}${hint}.`);
 }
 
 /** Throws BODY_TOO_DEEP when a value that was made here goes beyond the limits. */

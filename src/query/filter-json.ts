@@ -51,7 +51,7 @@ interface At {
 function readGroup(value: unknown, place: Place, at: At): Filter {
   const { faults } = at.reading;
   if (!isObject(value)) {
-    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, but is ${shown(value)}`);
+    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, not ${shown(value)}`);
     return nothing;
   }
   if (at.depth > filterLimits.depth) {
@@ -72,7 +72,7 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
     case "and":
     case "or": {
       if (!Array.isArray(value)) {
-        const detail = `must be an array of filters, but is ${shown(value)}`;
+        const detail = `must be an array of filters, not ${shown(value)}`;
         reading.faults.add(place, "filter", detail);
         return nothing;
       }
@@ -142,7 +142,7 @@ function readCondition(operator: OperatorName, operand: unknown, { name, place, 
   const attribute = readAttribute(name, place, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
-    reading.faults.add(place, "value", `must be ${operands[takes].asks}, but is ${shown(operand)}`);
+    reading.faults.add(place, "value", `must be ${operands[takes].asks}, not ${shown(operand)}`);
     return nothing;
   }
   const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];

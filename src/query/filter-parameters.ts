@@ -71,7 +71,7 @@ function isGivenRightly(
     return false;
   }
   if (takes !== "boolean" || texts[0] === "true" || texts[0] === "false") return true;
-  faults.add(place, "value", `must be true or false, but is ${shown(texts[0])}`);
+  faults.add(place, "value", `must be true or false, not ${shown(texts[0])}`);
   return false;
 }
 

@@ -118,6 +118,6 @@ function readWord<Word extends string>(
   const text = known.get(name);
   const word = words.find((each) => each === text);
   if (text !== undefined && word === undefined)
-    faults.add(inQuery(name), "value", `must be ${words.join(" or ")}, but is ${shown(text)}`);
+    faults.add(inQuery(name), "value", `must be ${words.join(" or ")}, not ${shown(text)}`);
   return word;
 }

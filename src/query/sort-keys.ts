@@ -35,12 +35,12 @@ export function readSortParameters(
 /** The sort that the content of a QUERY asks for: `["-a", "b"]`. What is wrong goes to the faults. */
 export function readSortList(value: unknown, place: Place, reading: Reading): readonly SortKey[] {
   if (!Array.isArray(value)) {
-    reading.faults.add(place, "sort", `must be an array such as ["-a","b"], but is ${shown(value)}`);
+    reading.faults.add(place, "sort", `must be an array such as ["-a","b"], not ${shown(value)}`);
     return [];
   }
   const wrong = value.findIndex((each) => typeof each !== "string");
   if (wrong === -1) return readKeys(value, place, reading);
-  const detail = `must be the name of an attribute, but is ${shown(value[wrong])}`;
+  const detail = `must be the name of an attribute, not ${shown(value[wrong])}`;
   reading.faults.add(inside(place, wrong), "sort", detail);
   return [];
 }
@@ -54,7 +54,7 @@ function readSortText(text: string, reading: Reading): readonly SortKey[] {
   if (typeof name === "string" && descending !== undefined && rest.length === 0)
     return toSort([{ name, descending }], place, reading);
   const meant = isObject(pair) ? `. Write ${shown(parameter("sort", sortMeantByObject(pair)))}` : "";
-  reading.faults.add(place, "sort", `must have the form -a,b or ["a","ASC"], but is ${shown(text)}${meant}`);
+  reading.faults.add(place, "sort", `must have the form -a,b or ["a","ASC"], not ${shown(text)}${meant}`);
   return [];
 }
 
@@ -64,11 +64,7 @@ function readLegacy(names: string, orders: string | undefined, reading: Reading)
   const directions = orders.split(",").map(isDescending);
   const keys = names.split(",").map((name, n) => ({ name: name.trim(), descending: directions[n] ?? false }));
   if (directions.includes(undefined)) {
-    reading.faults.add(
-      inQuery("_order"),
-      "sort",
-      `must be asc or desc for each key, but is ${shown(orders)}`,
-    );
+    reading.faults.add(inQuery("_order"), "sort", `must be asc or desc for each key, not ${shown(orders)}`);
   } else if (directions.length > keys.length) {
     reading.faults.add(inQuery("_order"), "sort", 'must not have more directions than "_sort" has keys');
   } else return toSort(keys, place, reading);

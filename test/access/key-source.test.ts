@@ -248,7 +248,7 @@ test("a file of keys is read at the start, and again when a token names a key th
   assert.equal(await subjectOf(young), "kim");
   const secret = { kty: "oct", k: "c2VjcmV0" };
   await writeFile(path, JSON.stringify({ keys: [old.jwk, secret] }));
-  await assert.rejects(open({ kind: "file", path }), /it contains a secret key: keep only the public keys/);
+  await assert.rejects(open({ kind: "file", path }), /it contains a secret key; keep only the public keys/);
 });
 
 test("a key that takes the place of another under its name is noticed with the first token signed by it", async (t) => {

@@ -105,7 +105,7 @@ describe("the page at the root", { skip }, () => {
       const [, html = ""] = (await service.raw(head)).split(/\r\n\r\n(.*)/s);
       await page.setContent(html);
       assert.equal(await page.innerText("main code >> nth=0"), path);
-      assert.equal(await page.title(), "Nothing is here - Holdfast");
+      assert.equal(await page.title(), "Page not found - Holdfast");
       assert.equal(await page.locator("main img, main script").count(), 0);
     }
     assert.deepEqual(faultsIn(seen), []);

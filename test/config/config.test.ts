@@ -403,12 +403,12 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "two members of one name",
     { files: { "holdfast.config.json": '{"port":1,\n"port":2}' } },
-    /^holdfast\.config\.json: #\/port stands twice .*line 2/,
+    /^holdfast\.config\.json: "port" appears twice .*line 2/,
   ],
   [
     "two collections of one name",
     { files: { "holdfast.config.json": '{"collections":{"a":{"id":"integer"},"a":{}}}' } },
-    /^holdfast\.config\.json: #\/collections\/a stands twice/,
+    /^holdfast\.config\.json: "collections\.a" appears twice/,
   ],
   [
     "a file that begins with a mark",

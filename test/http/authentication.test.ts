@@ -174,18 +174,21 @@ describe("a token that does not hold", () => {
   const tokens: Record<string, [() => string, RegExp]> = {
     "of alg none": [
       () => unsignedToken(claimsAt(Date.now()), { alg: "none" }),
-      /The token is signed in a way .*/,
+      /The token is signed with an algorithm that the service does not accept\./,
     ],
     "of HS256 with the RSA public key": [
       () => hmacTokenOf(rsaPem(), claimsAt(Date.now()), { kid: rsa.kid }),
-      /The token is signed in a way .*/,
+      /The token is signed with an algorithm that the service does not accept\./,
     ],
-    "of nobody's": [() => "abc.def.ghi", /The token is not a JSON Web Token\./],
+    "of nobody's": [() => "abc.def.ghi", /The token is not a valid JSON Web Token\./],
     "that has expired": [() => token({ exp: 1 }), /The token has expired\./],
-    "that never expires": [() => token({ exp: undefined }), /The token does not say when it expires\./],
+    "that never expires": [
+      () => token({ exp: undefined }),
+      /The token has no exp claim, which says when it expires\./,
+    ],
     "for others": [() => token({ aud: "others" }), /The token is for another audience\./],
-    "that begins as an API key": [() => "hf_abc", /There is no such API key\./],
-    "that is an API key of nobody's": [createKeyText, /There is no such API key\./],
+    "that begins as an API key": [() => "hf_abc", /The API key is unknown\./],
+    "that is an API key of nobody's": [createKeyText, /The API key is unknown\./],
   };
   for (const [what, [make, description]] of Object.entries(tokens)) {
     test(`${what} is 401 and says why`, () =>
@@ -335,7 +338,7 @@ test("credentials of a kind that the service does not take are invalid tokens", 
   t.after(() => bare.stop());
   const answer = await bare.send({ path: "/api/v1/topics", headers: as(key) });
   assert.equal(answer.status, 401);
-  assert.match(answer.text, /Credentials of this kind are not taken here\./);
+  assert.match(answer.text, /The service does not accept this kind of credential\./);
 });
 
 test("where nobody is asked who they are, credentials are left alone", async (t) => {

@@ -236,13 +236,13 @@ describe("a batch with an operation that fails", () => {
     for (const [operations, detail] of [
       [
         [{ ...create, path: "/api/v1/topics" }],
-        'There is nothing at "/api/v1/topics" to POST. Paths of operations are below the prefix: "/topics".',
+        'POST failed: nothing exists at "/api/v1/topics". Write the path without the prefix: "/topics".',
       ],
       [
         [create, { method: "DELETE", path: "/topics/$b" }],
-        'There is nothing at "/topics/$b" to DELETE. No earlier operation has "b" as its "as".',
+        'DELETE failed: nothing exists at "/topics/$b". No earlier operation has "b" in its "as".',
       ],
-      [[create, remove, remove], 'There is nothing at "/topics/$a" to DELETE.'],
+      [[create, remove, remove], 'DELETE failed: nothing exists at "/topics/$a".'],
     ] as const)
       assert.equal((await told(...operations)).detail, detail);
   });
@@ -321,14 +321,19 @@ describe("the content of a batch", () => {
   const good = { method: "POST", path: "/topics", body: { title: "good" } };
   const faults: [what: string, content: unknown, pointer: string, detail: RegExp][] = [
     ["an unknown member", { operatons: [] }, "#/operatons", /Did you mean "operations"/],
-    ["no operations", {}, "#/operations", /missing/],
-    ["operations that are no list", { operations: {} }, "#/operations", /list/],
+    ["no operations", {}, "#/operations", /required/],
+    ["operations that are no list", { operations: {} }, "#/operations", /array of operations/],
     ["too many", { operations: Array.from({ length: 101 }, () => good) }, "#/operations", /at most 100/],
     ["an operation that is no object", { operations: [1] }, "#/operations/0", /object/],
     ["an unknown member of one", { operations: [{ ...good, paht: 1 }] }, "#/operations/0/paht", /"path"/],
     ["no method", { operations: [{ path: "/topics" }] }, "#/operations/0/method", /POST, PUT, PATCH, DELETE/],
     ["a method that reads", { operations: [{ ...good, method: "GET" }] }, "#/operations/0/method", /one of/],
-    ["a path that is none", { operations: [{ ...good, path: "topics" }] }, "#/operations/0/path", /below/],
+    [
+      "a path that is none",
+      { operations: [{ ...good, path: "topics" }] },
+      "#/operations/0/path",
+      /without the prefix/,
+    ],
     [
       "a body to a DELETE",
       { operations: [{ method: "DELETE", path: "/topics/1", body: {} }] },
@@ -360,12 +365,12 @@ describe("the content of a batch", () => {
       /string/,
     ],
     ["headers that are none", { operations: [{ ...good, headers: [] }] }, "#/operations/0/headers", /object/],
-    ["a name that is none", { operations: [{ ...good, as: "1" }] }, "#/operations/0/as", /name/],
+    ["a name that is none", { operations: [{ ...good, as: "1" }] }, "#/operations/0/as", /must be a letter/],
     [
       "a name of what is not created",
       { operations: [{ method: "DELETE", path: "/topics/1", as: "t" }] },
       "#/operations/0/as",
-      /POST only/,
+      /only with POST/,
     ],
     [
       "a name twice",

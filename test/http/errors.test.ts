@@ -74,12 +74,12 @@ describe("a problem", () => {
       });
       return (answer.json as { detail: string }).detail;
     };
-    const start = "The body must be a JSON object, and is an array";
+    const start = "The body must be a JSON object, not an array";
     assert.equal(
       await said("topics"),
-      `${start}; send one resource per request, or several in a batch to _batch.`,
+      `${start}: send one resource per request, or several in a batch to _batch.`,
     );
-    assert.equal(await said("_batch"), `${start}; a batch is {"operations": […]}.`);
+    assert.equal(await said("_batch"), `${start}: send {"operations": […]}.`);
   });
 
   test("does not carry the client's text as markup or fields", async () => {

@@ -61,7 +61,7 @@ const isProblem = (code: string, detail: RegExp) => (error: unknown) => {
   return true;
 };
 
-const unavailable = isProblem("UNAVAILABLE", /still being gathered/);
+const unavailable = isProblem("UNAVAILABLE", /search index of the collection is not complete/);
 
 const tablesOf = (database: DatabaseSync) =>
   database

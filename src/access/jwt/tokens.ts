@@ -82,7 +82,7 @@ export class Tokens {
 function toKeySet(text: string, { jwks, algorithms }: JwtSettings): KeySet {
   const value = parse(text);
   if (jwks.kind !== "url" && holdsSecrets(value)) {
-    throw new Error("it contains a secret key: keep only the public keys");
+    throw new Error("it contains a secret key; keep only the public keys");
   }
   return readKeySet(value, algorithms);
 }

@@ -54,7 +54,7 @@ export async function performBatch(service: Service, request: HttpRequest): Prom
       const result = await attempt(service, batch);
       if (result !== undefined) return result;
     }
-    throw new Problem("UNAVAILABLE", "Other requests changed the same resources every time. Try again.");
+    throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
   });
 }
 

@@ -45,7 +45,7 @@ function isOfMoment(pair: string): boolean {
 function readVersion(text: string, faults: Faults): Moment {
   const version = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
   if (version === 0)
-    faults.add(inQuery("version"), "version", `must be a whole number of at least 1, but is ${shown(text)}`);
+    faults.add(inQuery("version"), "version", `must be a whole number of at least 1, not ${shown(text)}`);
   return { version };
 }
 
@@ -53,7 +53,7 @@ function readVersion(text: string, faults: Faults): Moment {
 function readTime(text: string, faults: Faults): Moment {
   if (/^-?[0-9]{1,16}$/.test(text) && isUnixMillis(Number(text))) return { at: Number(text) };
   if (isDate(text) || isTimestamp(text)) return { at: Date.parse(text) };
-  const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, but is ${shown(text)}`;
+  const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shown(text)}`;
   faults.add(inQuery("at"), "dateValue", detail);
   return { at: 0 };
 }
@@ -74,7 +74,7 @@ export function parseChanges(query: string, key: Key, maxPageSize: number): Chan
   }
   const limit = given.get("limit");
   if (limit !== null && !/^0*[1-9][0-9]*$/.test(limit))
-    faults.add(inQuery("limit"), "limit", `must be a whole number of at least 1, but is ${shown(limit)}`);
+    faults.add(inQuery("limit"), "limit", `must be a whole number of at least 1, not ${shown(limit)}`);
   faults.throwIfAny();
   const cursor = given.get("cursor");
   return {

@@ -42,7 +42,7 @@ export async function restore(service: Service, operation: Restore, request: Htt
       const result = await swap(service, operation, request, { key, version }).catch(unfit(version));
       if (result !== undefined) return result;
     }
-    throw new Problem("UNAVAILABLE", "Other requests changed the resource every time. Try again.");
+    throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
   });
 }
 
@@ -106,7 +106,10 @@ function versionIn(content: Record<string, unknown>): number {
   const { version } = content;
   const isVersion = typeof version === "number" && Number.isSafeInteger(version) && version >= 1;
   if (!isVersion) {
-    const detail = `must be a whole number of at least 1, but ${version === undefined ? "is missing" : `is ${shown(version)}`}`;
+    const detail =
+      version === undefined
+        ? "is required: send a whole number of at least 1"
+        : `must be a whole number of at least 1, not ${shown(version)}`;
     faults.add(inBody("version"), "version", detail);
   }
   faults.throwIfAny();

@@ -194,5 +194,5 @@ function isFaultOfOne(error: unknown): boolean {
 }
 
 function tooFast(): Problem {
-  return new Problem("UNAVAILABLE", "Other requests changed the same data every time. Try again.");
+  return new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
 }

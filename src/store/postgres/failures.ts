@@ -88,16 +88,16 @@ export function isWorthRepeating(error: unknown): boolean {
 export function problemOf(failure: Failure, cause: unknown): Problem | undefined {
   switch (failure) {
     case "full":
-      return new Problem("STORAGE_FULL", "There is no space left to write.", { cause });
+      return new Problem("STORAGE_FULL", "The disk of the store is full.", { cause });
     case "conflict":
-      return new Problem("UNAVAILABLE", "Other requests changed the same data every time. Try again.", {
+      return new Problem("UNAVAILABLE", "Other writes came first every time. Try again.", {
         cause,
       });
     case "busy":
     case "tooLong":
       return new Problem("UNAVAILABLE", "The database is overloaded. Try again.", { cause });
     case "denied":
-      return new Problem("UNAVAILABLE", "The database does not permit the service to do this.", { cause });
+      return new Problem("UNAVAILABLE", "The database does not allow the service to do this now.", { cause });
     case "readOnly":
     case "refused":
     case "lost":

@@ -47,7 +47,7 @@ export class Reachability {
     if (failure === "readOnly") this.#health = { kind: "degraded", reason: "the database accepts no writes" };
     if (failure === "denied")
       this.#health = { kind: "degraded", reason: "the database denies the service a permission" };
-    if (failure === "full") this.#health = { kind: "degraded", reason: "there is no space left to write" };
+    if (failure === "full") this.#health = { kind: "degraded", reason: "the disk of the store is full" };
     return answerTo(error);
   }
 

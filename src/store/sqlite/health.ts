@@ -36,7 +36,7 @@ export class Health {
 
   /** A write found no room. */
   noteFull(): void {
-    if (this.#now.kind === "ok") this.#now = { kind: "degraded", reason: "there is no space left to write" };
+    if (this.#now.kind === "ok") this.#now = { kind: "degraded", reason: "the disk of the store is full" };
   }
 
   /** Something was written, so there is room. */

@@ -52,7 +52,7 @@ export class WriterClient {
     worker.on("error", (error) => this.#die(error instanceof Error ? error.message : String(error)));
     this.#exited = new Promise((resolve) => {
       worker.once("exit", () => {
-        this.#die("the writer thread has stopped");
+        this.#die("the thread that writes to the store has ended");
         resolve();
       });
     });
@@ -89,12 +89,7 @@ export class WriterClient {
     const pending = this.#pending;
     this.#pending = [];
     for (const { reject } of pending) {
-      reject(
-        new Problem(
-          "OUTCOME_UNKNOWN",
-          "The store failed before it confirmed the write. Read the resource before you repeat the write.",
-        ),
-      );
+      reject(new Problem("OUTCOME_UNKNOWN", "The store failed before it reported the outcome of the write."));
     }
     if (!this.#isClosing) this.#onFailure(reason);
   }

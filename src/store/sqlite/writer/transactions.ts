@@ -101,7 +101,7 @@ export class Transactions {
     }
     switch (failure) {
       case "full":
-        return { code: "STORAGE_FULL", detail: "There is no space left to write." };
+        return { code: "STORAGE_FULL", detail: "The disk of the store is full." };
       case "busy":
         return { code: "UNAVAILABLE", detail: "Another program locked the store for too long. Try again." };
       case "broken":

@@ -57,7 +57,7 @@ export function parseContent(bytes: Buffer, limits: Limits): unknown {
 /** Reads the content of a create or replace. Throws the problems of the JSON gate and BODY_NOT_OBJECT. */
 export function parseResource(bytes: Buffer, limits: Limits): Record<string, unknown> {
   return requireObject(parseJson(bytes, jsonLimits(limits)), {
-    insteadOfArray: "send one resource per request, or several in a batch to _batch",
+    insteadOfArray: 'send one resource per request, or several as a batch to "_batch"',
   });
 }
 

@@ -212,7 +212,7 @@ class Explainer {
     this.#at = begin;
     throw new Problem(
       "MALFORMED_JSON",
-      `${wholeText} is not valid JSON: the string at ${this.#place()} has no closing quote, an invalid escape, or a control character.`,
+      `${wholeText} is not valid JSON: the string at ${this.#place()} is not closed, or contains an invalid escape or a control character.`,
     );
   }
 

@@ -7,7 +7,7 @@ import { isObject, requireLimits } from "./gate.ts";
 import { beyondLimits, type JsonLimits } from "./limits.ts";
 import { LongArray } from "./long-array.ts";
 import { setMember } from "./members.ts";
-import { invalid, type Operation, parseOperations } from "./patch-operations.ts";
+import { invalid, type Operation, parseOperations, subjectOf } from "./patch-operations.ts";
 import { toFragment } from "./pointer.ts";
 
 /** What one patch may cost. */
@@ -263,9 +263,13 @@ function arrayIndex({ index }: Operation, segment: string, member: "path" | "fro
 
 function conflict(place: (string | number)[], detail: string, code: string): Problem {
   const pointer = toFragment(place);
-  return new Problem("PATCH_CONFLICT", `The patch does not fit the resource: ${pointer} ${detail}.`, {
-    violations: [{ in: "body", pointer, code, detail }],
-  });
+  return new Problem(
+    "PATCH_CONFLICT",
+    `The patch does not fit the resource: ${subjectOf(place)} ${detail}.`,
+    {
+      violations: [{ in: "body", pointer, code, detail }],
+    },
+  );
 }
 
 function notThere({ index }: Operation, member: "path" | "from"): Problem {

@@ -75,10 +75,15 @@ function pointerMember(item: Record<string, unknown>, index: number, name: "path
   return segments;
 }
 
+/** A place in a patch as the subject of a sentence: `the "path" of operation 0`. */
+export function subjectOf([index, member]: readonly (string | number)[]): string {
+  return member === undefined ? `operation ${index}` : `the "${member}" of operation ${index}`;
+}
+
 /** The problem of a malformed patch. The place leads into the patch. */
 export function invalid(place: (string | number)[], detail: string): Problem {
   const pointer = toFragment(place);
-  return new Problem("INVALID_PATCH", `The patch is invalid: ${pointer} ${detail}.`, {
+  return new Problem("INVALID_PATCH", `The patch is invalid: ${subjectOf(place)} ${detail}.`, {
     violations: [{ in: "body", pointer, code: "patch", detail }],
   });
 }

@@ -38,7 +38,7 @@ export function textWithout(
 
 /** Says that a resource is referred to. */
 export function referencedDetail(id: string): string {
-  return `Other resources refer to ${JSON.stringify(id)}.`;
+  return `Other resources refer to ${JSON.stringify(id)}: delete or change them first.`;
 }
 
 /** Counts what follows the deletes of one commit. */

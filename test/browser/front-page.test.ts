@@ -80,7 +80,7 @@ describe("the page at the root", { skip }, () => {
     assert.equal(await page.innerText("body"), "[]");
     const answer = await page.goto(`${service.origin}/a/b/c`);
     assert.equal(answer?.status(), 404);
-    assert.match(await page.innerText("main"), /This service has nothing at \/a\/b\/c\./);
+    assert.match(await page.innerText("main"), /Nothing exists at \/a\/b\/c\./);
     await page.click("text=Start page");
     assert.equal(page.url(), `${service.origin}/`);
     assert.deepEqual(faultsIn(seen), []);

@@ -117,7 +117,7 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [{ millis: 2 ** 60 }, /^collections\.posts\.defaults\.millis: .*integer/i],
   [
     { title: "\ud800" },
-    /^collections\.posts\.defaults\.title: #\/title holds half of a surrogate pair; leave it out\.$/,
+    /^collections\.posts\.defaults\.title: "title" contains half of a surrogate pair: remove it\.$/,
   ],
   [{ millis: Number.NaN }, /^collections\.posts\.defaults\.millis must be a value that JSON has/],
 ];

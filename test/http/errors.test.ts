@@ -77,7 +77,7 @@ describe("a problem", () => {
     const start = "The body must be a JSON object, not an array";
     assert.equal(
       await said("topics"),
-      `${start}: send one resource per request, or several in a batch to _batch.`,
+      `${start}: send one resource per request, or several as a batch to "_batch".`,
     );
     assert.equal(await said("_batch"), `${start}: send {"operations": […]}.`);
   });

@@ -178,7 +178,7 @@ describe("an unknown path outside the prefix", () => {
     test(`${path} is a page with status 404 that links to the rest`, async () => {
       const page = checkPage(await service.send({ path, headers: html }), 404);
       const shown = path.split("?")[0] as string;
-      assert.ok(page.includes(`nothing at <code>${shown}</code>`), page);
+      assert.ok(page.includes(`Nothing exists at <code>${shown}</code>`), page);
       const targets = await checkLinks(service, page, path);
       assert.deepEqual(targets, ["/", "/docs", "/api/v1", "/openapi.json"]);
     });
@@ -311,7 +311,7 @@ describe("the information on the page", () => {
   test("of a service with auth is public", async (t) => {
     const service = await start(t, { auth, collections });
     const front = checkPage(await sendAs(service, "hans", { path: "/", headers: html }), 200);
-    assert.match(front, /With a credential you may see others\./);
+    assert.match(front, /With a credential, you may see more\./);
     assert.equal(exampleIn(front), `curl -i http://127.0.0.1:${service.port}/api/v1/news`);
     assert.doesNotMatch(front, /salaries/);
   });

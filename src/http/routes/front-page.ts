@@ -40,7 +40,7 @@ export function absentPageOf(service: Service, path: string): Document {
     main: `${heading("Page not found")}
 <p class="lead">Nothing exists at <code>${escapeHtml(shortened(path))}</code>.</p>
 <p>Collections are under <code>${service.settings.prefix}</code>.</p>
-${linksPart(service, root, [root, "Start page", "What this service is, and its links."])}`,
+${linksPart(service, root, [root, "Start page", "About this service."])}`,
   });
 }
 

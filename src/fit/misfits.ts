@@ -3,6 +3,7 @@ import type { Collection } from "../collection/collection.ts";
 import type { Attributes } from "../collection/resource.ts";
 import { withoutId } from "../collection/resource.ts";
 import type { Violation } from "../errors.ts";
+import { subjectAt } from "../json/pointer.ts";
 import { type Check, referenceCheck, type Scannable, schemaCheck, uniqueCheck } from "./checks.ts";
 
 /** What can be looked for, in the order in which it is told. */
@@ -75,7 +76,7 @@ export function describeViolations(violations: readonly Violation[]): string {
   const shown = violations
     .slice(0, shownViolations)
     .map(({ pointer, detail }) =>
-      pointer === undefined || pointer === "#" ? detail : `${pointer} ${detail}`,
+      pointer === undefined || pointer === "#" ? detail : `${subjectAt(pointer, "")} ${detail}`,
     );
   const more = violations.length - shown.length;
   return more > 0 ? `${shown.join("; ")}; and ${more} more` : shown.join("; ");

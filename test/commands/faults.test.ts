@@ -183,7 +183,7 @@ test("a file that cannot be read is reported with the faults of flags and enviro
   assert.equal(exitCode, 1);
   assert.match(
     stderr,
-    /^holdfast: the configuration has 3 faults:\n {2}HOLDFAST_PROT is not .*\n {2}--port must be .*\n {2}holdfast\.config\.json is not JSON.*\n$/,
+    /^holdfast: the configuration has 3 faults:\n {2}HOLDFAST_PROT is not .*\n {2}--port must be .*\n {2}holdfast\.config\.json is not valid JSON.*\n$/,
   );
 });
 

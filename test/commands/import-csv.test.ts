@@ -120,13 +120,13 @@ const badRows = [
 ];
 const badLines = [
   /^ {2}line 3: .*name/m,
-  /^ {2}line 4: #\/price must be a number/m,
-  /^ {2}line 6: #\/stock must be /m,
+  /^ {2}line 4: "price" must be a number/m,
+  /^ {2}line 6: "stock" must be /m,
   /^ {2}line 7: has 7 cells where the header has 6$/m,
   /^ {2}line 8: has 2 cells where the header has 6$/m,
   /^ {2}line 10: the id "ok" is already taken$/m,
-  /^ {2}line 11: #\/onSale must be .*#\/tags must be /m,
-  /^ {2}line 12: #\/price is an integer outside ±9007199254740991: use a string instead\.$/m,
+  /^ {2}line 11: "onSale" must be .*"tags" must be /m,
+  /^ {2}line 12: "price" is an integer outside ±9007199254740991: use a string instead\.$/m,
 ];
 
 test("one bad row, and nothing is imported: every bad row is named with its line and reason", async (t) => {

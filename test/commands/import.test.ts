@@ -305,6 +305,6 @@ test("a fault is told by its column, where the line is that of the input", async
   const refused = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
   assert.match(
     refused.stderr,
-    /line 2: #\/title appears twice in the same object: keep only one \(column \d+\)/,
+    /line 2: "title" appears twice in the same object: keep only one \(column \d+\)/,
   );
 });

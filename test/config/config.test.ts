@@ -351,12 +351,12 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a file that is no JSON",
     { files: { "holdfast.config.json": "{" } },
-    /holdfast\.config\.json is not JSON/,
+    /holdfast\.config\.json is not valid JSON: expected /,
   ],
   [
     "a file of several lines that is no JSON",
     { files: { "holdfast.config.json": '{"a":\n x\n\n}' } },
-    /holdfast\.config\.json is not JSON/,
+    /holdfast\.config\.json is not valid JSON: expected /,
   ],
   ["a file that is a list", json([]), /the configuration must be an object/],
   [
@@ -413,7 +413,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a file that begins with a mark",
     { files: { "holdfast.config.json": "\ufeff{}" } },
-    /json begins with a byte/,
+    /json starts with a byte/,
   ],
   [
     "two files",

@@ -216,9 +216,9 @@ describe("Content-Type", () => {
     });
 
   for (const [type, says] of [
-    ["application/x-www-form-urlencoded", /"curl -d" send this type.* JSON object: with curl, use --json/],
+    ["application/x-www-form-urlencoded", /"curl -d" send this type.* JSON object\. With curl, use --json/],
     ["Application/X-WWW-Form-Urlencoded; charset=utf-8", /-H 'Content-Type: application\/json'/],
-    ["multipart/form-data; boundary=x", /"curl -F" send this type.* JSON object: with curl, use --json/],
+    ["multipart/form-data; boundary=x", /"curl -F" send this type.* JSON object\. With curl, use --json/],
     ["text/plain;charset=UTF-8", /fetch\(\) sends this type .*"Content-Type": "application\/json"/],
   ] as const)
     test(`${type} is answered with what to send instead`, async () => {

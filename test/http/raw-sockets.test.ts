@@ -45,7 +45,7 @@ test("what does not begin with a method is told so", async () => {
   for (const bytes of [`FOO /api/v1/topics HTTP/1.1\r\n${host}\r\n`, "\x16\x03\x01\x02\x00\x01"]) {
     const received = await exchange(bytes);
     assert.match(received, /^HTTP\/1\.1 400 /);
-    assert.match(received, /"detail":"The request does not begin with a method of HTTP, such as GET\."/);
+    assert.match(received, /"detail":"The request does not start with an HTTP method, such as GET\."/);
   }
 });
 

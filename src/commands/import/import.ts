@@ -8,6 +8,8 @@ import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
 import { requireFit } from "../../fit.ts";
 import type { JsonLimits } from "../../json/limits.ts";
+import { subjectAt } from "../../json/pointer.ts";
+import { danglingDetail, takenDetail } from "../../store/constraint-texts.ts";
 import type { Load } from "../../store/load.ts";
 import type { CollectionRecord } from "../../store/record.ts";
 import { recordOf } from "../../store/record.ts";
@@ -299,8 +301,6 @@ class Import {
 type Why = { pointer: string | undefined; isLost: boolean | undefined };
 
 function whyTaken({ pointer, isLost }: Why, id: string | undefined): string {
-  if (isLost === true) return `${pointer} is not the id of a resource`;
-  return pointer === undefined
-    ? `the id ${excerpt(id)} is already taken`
-    : `${pointer} is already that of another resource`;
+  if (pointer === undefined) return `the id ${excerpt(id)} is already taken`;
+  return `${subjectAt(pointer, "the resource")} ${isLost === true ? danglingDetail : takenDetail}`;
 }

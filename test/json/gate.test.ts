@@ -215,7 +215,7 @@ describe("the JSON gate", () => {
     ] as const) {
       assert.throws(() => requireObject(value), {
         code: "BODY_NOT_OBJECT",
-        message: new RegExp(`is ${what}`),
+        message: new RegExp(`^The body must be a JSON object, not ${what}[:.]`),
       });
     }
     assert.deepEqual(requireObject({ a: 1 }), { a: 1 });

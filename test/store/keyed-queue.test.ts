@@ -89,7 +89,7 @@ test("a task whose turn does not come in time is refused with UNAVAILABLE and ne
   const queue = createKeyedQueue({ maxWaitMs: 30, maxPerKey: 3, maxTasks: 3 });
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const ran: string[] = [];
-  const refused = { code: "UNAVAILABLE", message: /nothing was written/ };
+  const refused = { code: "UNAVAILABLE", message: /Nothing was written/ };
   const stuck = queue.run("a", () => gate);
   // Those who gave up make room for others.
   for (let n = 0; n < 5; n++) {

@@ -70,7 +70,10 @@ for (const method of ["PUT", "PATCH", "DELETE"] as const)
     for (const [value, advice] of [
       ['"7"', "Read the resource again, then decide whether to repeat the change."],
       ["1", "If-Match must contain ETags in double quotes, or *."],
-      ['W/"1"', "If-Match never matches a weak ETag, which starts with W/. If a proxy has added W/, turn off its compression: the service itself compresses."],
+      [
+        'W/"1"',
+        "If-Match never matches a weak ETag, which starts with W/. If a proxy has added W/, turn off its compression: the service itself compresses.",
+      ],
     ] as const)
       test(`with If-Match: ${value} is told what to do`, async () => {
         const { json } = await tryWrite(method, await service.create("topics", { title: "Old" }), {

@@ -12,7 +12,7 @@ export function danglingMessage(pointer: string): string {
 }
 
 /** The detail of the violation of a unique attribute. */
-export const takenDetail = "has a value that another resource already has";
+export const takenDetail = "repeats the value of another resource";
 
 /** The detail of the violation of a reference. */
 export const danglingDetail = "is not the id of an existing resource";

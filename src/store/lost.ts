@@ -15,5 +15,5 @@ export const shownLost = 10;
 export function describeLost(lost: readonly Lost[]): string {
   const shown = lost.slice(0, shownLost);
   const places = shown.map(({ from, id, attribute, to }) => `${from}/${id} (${attribute}: ${to})`).join(", ");
-  return `These references lead to resources that do not exist: ${places}${lost.length < shownLost ? "" : ", …"}.`;
+  return `Some references lead to resources that do not exist: ${places}${lost.length < shownLost ? "" : ", …"}.`;
 }

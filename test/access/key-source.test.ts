@@ -127,7 +127,7 @@ test("known keys go on while the issuer is down, for an hour, and then the answe
   assert.equal(await subjectOf(old), "kim");
   await until("the keys are fetched", () => warnings.length === 2);
   wait(2 * minute);
-  await refuses("UNAVAILABLE", () => subjectOf(old), /keys that verify tokens/);
+  await refuses("UNAVAILABLE", () => subjectOf(old), /keys to verify tokens are not available/);
   await refuses("UNAVAILABLE", () => subjectOf(old));
   assert.equal(server.asked(), 4, "and the issuer is left alone meanwhile");
   server.answer = { status: 200, body: keySetText([old]) };
@@ -196,7 +196,7 @@ test("an issuer that stops in the middle of its answer is told of, without the q
     /cannot be read: http:\/\/[\d.:]+\/jwks\.json cannot be read completely \([^)]+\)$/,
   );
   server.answer = { status: 500, body: "" };
-  assert.match((await statusWarning(server.url)) ?? "", /jwks\.json responds with status 500$/);
+  assert.match((await statusWarning(server.url)) ?? "", /jwks\.json responded with status 500$/);
 });
 
 /** What is told of an address with a query string. */

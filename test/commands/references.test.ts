@@ -54,7 +54,7 @@ test("an import whose references among its own resources lead nowhere is told in
   assert.equal(exitCode, 1);
   assert.match(
     stderr,
-    /holdfast: These references lead to resources that do not exist: nodes\/b \(in: nodes\/c\)\./,
+    /holdfast: Some references lead to resources that do not exist: nodes\/b \(in: nodes\/c\)\./,
   );
 });
 
@@ -79,7 +79,7 @@ test("the lists of a json-server database may refer to each other, whatever thei
   assert.equal(lost.exitCode, 1);
   assert.match(
     lost.stderr,
-    /holdfast: These references lead to resources that do not exist: posts\/2 \(by: users\/nobody\)\./,
+    /holdfast: Some references lead to resources that do not exist: posts\/2 \(by: users\/nobody\)\./,
   );
   const { exitCode, stdout, stderr } = await run(t, ["import", "db.json"], { cwd });
   assert.equal(exitCode, 0, stderr);

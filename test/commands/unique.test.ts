@@ -58,7 +58,7 @@ test("an import is held to unique attributes, and names the lines", async (t) =>
   const cwd = await folder(t, { "users.ndjson": users, ...configuration(withUnique) });
   const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
   assert.equal(exitCode, 1);
-  assert.match(stderr, /line 3: "email" has a value that another resource already has/);
+  assert.match(stderr, /line 3: "email" repeats the value of another resource/);
   const skipped = await run(t, ["import", "users", "users.ndjson", "--skip-invalid"], { cwd });
   assert.equal(skipped.exitCode, 0, skipped.stderr);
   assert.match(skipped.stdout, /^3 resources imported/m);
@@ -70,7 +70,7 @@ test("lines without an id in a collection of integers are named too", async (t) 
   const cwd = await folder(t, { "users.ndjson": input, ...configuration(numbered) });
   const { exitCode, stderr } = await run(t, ["import", "users", "users.ndjson"], { cwd });
   assert.equal(exitCode, 1);
-  assert.match(stderr, /line 1: "email" has a value that another resource already has/);
+  assert.match(stderr, /line 1: "email" repeats the value of another resource/);
 });
 
 test("a store that was made before there were unique attributes takes them", async (t) => {

@@ -166,7 +166,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     "a key for what is not taken",
     withJwt({ algorithms: ["RS256"] }),
-    /it has no public key that can verify signatures of RS256/,
+    /it has no public key for signatures of RS256/,
   ],
   [
     "a type that is no truth",

@@ -417,7 +417,7 @@ describe("a restore is held to what is declared, as any write", async () => {
     check(answer, refused);
     assert.match(
       answer.text,
-      /Version 1 cannot be restored\. \\"slug\\" has a value that another resource already has\./,
+      /Version 1 cannot be restored\. \\"slug\\" repeats the value of another resource\./,
     );
     check(await declared.send({ path }), { status: 200, headers: { ETag: '"2"' } });
     await remove(path);

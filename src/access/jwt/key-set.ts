@@ -32,7 +32,7 @@ export function readKeySet(value: unknown, allowed: readonly Algorithm[]): KeySe
     throw new Error('it is not a JSON Web Key Set, an object with a list of "keys"');
   const keys = listed.map((each) => readKey(each, allowed)).filter((key) => key !== undefined);
   if (keys.length > 0) return keys;
-  throw new Error(`it has no public key that can verify signatures of ${allowed.join(", ")}`);
+  throw new Error(`it has no public key for signatures of ${allowed.join(", ")}`);
 }
 
 /** Whether some key of the set gives away a secret. */

@@ -58,7 +58,7 @@ export class KeySource {
   #usable(): KeySet {
     const age = this.#parts.elapsed() - this.#readAt;
     if (this.#keys !== undefined && age < maxAgeMs + maxStaleMs) return this.#keys;
-    throw new Problem("UNAVAILABLE", "The keys that verify tokens are not available now. Try again.", {
+    throw new Problem("UNAVAILABLE", "The keys to verify tokens are not available now. Try again.", {
       cause: this.#failure,
     });
   }

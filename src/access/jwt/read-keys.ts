@@ -29,7 +29,7 @@ async function fetchKeys(url: string): Promise<string> {
   });
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`${shown} responds with status ${response.status}`);
+    throw new Error(`${shown} responded with status ${response.status}`);
   }
   return textOf(response.body ?? [], shown);
 }

@@ -46,7 +46,7 @@ export function sqlState(error: unknown): string | undefined {
 /** Every connection was in use for as long as one was waited for. */
 export class Exhausted extends Error {
   constructor(cause: unknown) {
-    super("All connections are in use.", { cause });
+    super("All connections to the database are in use.", { cause });
   }
 }
 

@@ -138,7 +138,7 @@ export class PostgresStore implements Store {
       if (read !== "declaredAnew") return read.page;
       await this.#watch(() => this.#declarations.reload());
     }
-    throw new Problem("UNAVAILABLE", "The declaration of the collection is changing. Try again.");
+    throw new Problem("UNAVAILABLE", "The declaration of the collection is being changed. Try again.");
   }
 
   async count(collection: string): Promise<number> {

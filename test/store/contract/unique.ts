@@ -48,7 +48,7 @@ export function uniqueContract(open: OpenFixture): void {
               in: "body",
               pointer: "#/a%20b/c~1d",
               code: "unique",
-              detail: "has a value that another resource already has",
+              detail: "repeats the value of another resource",
             },
           ]);
           return true;

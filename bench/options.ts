@@ -30,23 +30,22 @@ export function readOptions(args: readonly string[]): BenchOptions {
   const names = [...Object.keys(ratios), ...otherParts];
   const list = (text: string) => text.split(",");
   const program = new Command("npm run bench --")
-    .description("Measures Holdfast against its aims, and beside what its users would pick instead.")
-    .argument("[parts...]", `what to run, of ${names.join(", ")}; all where nothing is named`)
+    .description("Measure Holdfast against its aims and against its alternatives")
+    .argument("[parts...]", `parts to run: ${names.join(", ")} (default: all of them)`)
     .addOption(
-      new Option("--quick", "in two minutes; fails when a ratio falls short of its aim").conflicts(
-        "thorough",
-      ),
+      new Option("--quick", "finish in two minutes; fail if a ratio misses its aim").conflicts("thorough"),
     )
-    .option("--thorough", "more rounds, longer ones, and every scenario in every way")
-    .option("--rounds <number>", "how often each side of a comparison is measured", Number)
-    .option("--only <services>", "compare only with these, by name, with commas between", list)
-    .option("--ten-million", "draw the scale curve up to 10,000,000 resources")
+    .option("--thorough", "run more and longer rounds, and every variant of every scenario")
+    .option("--rounds <number>", "how many times to measure each side of a comparison", Number)
+    .option("--only <services>", "compare only with these services, separated by commas", list)
+    .option("--ten-million", "extend the scale curve to 10,000,000 resources")
     .option(
       "--document [file]",
-      "write docs/explanation/performance.md from a results file, and measure nothing",
+      "write docs/explanation/performance.md from a results file, without measuring",
     );
   program.parse([...args], { from: "user" });
   const unknown = program.args.find((name) => !names.includes(name));
-  if (unknown !== undefined) program.error(`bench: no part "${unknown}"; there are ${names.join(", ")}`);
+  if (unknown !== undefined)
+    program.error(`bench: unknown part "${unknown}". Known parts: ${names.join(", ")}.`);
   return { ...program.opts<Omit<BenchOptions, "parts">>(), parts: program.args };
 }

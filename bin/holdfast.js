@@ -20,8 +20,8 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   const tools = fileURLToPath(new URL("../node_modules/.bin", import.meta.url));
   const command =
     process.platform === "win32" ? `$env:PATH = "${tools};$env:PATH"` : `export PATH="${tools}:$PATH"`;
-  const advice = isClone ? ` This puts the Node of the clone first on the path: ${command}` : "";
-  refuse(`needs Node ${oldestNode} or newer, and this is Node ${process.versions.node}.${advice}`);
+  const advice = isClone ? ` To use the Node of the clone, run: ${command}` : "";
+  refuse(`Node ${oldestNode} or newer is required, but this is Node ${process.versions.node}.${advice}`);
 }
 
 // The clone runs its sources as they are; the published package holds only what was compiled.

@@ -26,5 +26,13 @@ app.addHook("onRequest", async (request, reply) => {
     return reply.code(403).send({ error: "Send the header X-Shop with the name of your shop." });
 });
 
-console.log(await app.listen({ port: Number(process.env.PORT ?? 3000) }));
+const port = Number(process.env.PORT ?? 3000);
+try {
+  console.log(await app.listen({ port }));
+} catch (error) {
+  if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+  console.error(`Port ${port} is in use. Choose another: PORT=${port + 1} npx node examples/fastify.ts`);
+  process.exitCode = 1;
+  await app.close();
+}
 process.once("SIGTERM", () => app.close());

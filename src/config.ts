@@ -162,7 +162,7 @@ function programOf(get: Get, flags: OutsideFile["flags"]) {
 function requireReachable(get: Get): void {
   if (!get("requireTls") || get("tls") !== undefined || get("trustProxy").length > 0) return;
   throw new StartError(
-    "requireTls: no request can come encrypted without tls, or trustProxy with the address of the proxy that encrypts.",
+    "requireTls: the service would refuse every request. Configure tls, or trustProxy with the address of the proxy that terminates TLS.",
   );
 }
 
@@ -170,6 +170,6 @@ function requireReachable(get: Get): void {
 function requireSafeHost(host: string, { insecure }: OutsideFile["flags"], isAsked: () => boolean): void {
   if (insecure === true || isLoopback(host) || isAsked()) return;
   throw new StartError(
-    `host: on ${host} anybody in reach could read and change everything, since nobody is asked who they are. Configure auth, or say --insecure if that is what you want.`,
+    `host: anyone who can reach ${host} could read and change everything, because auth is not configured. Configure auth, or add --insecure if you want that.`,
   );
 }

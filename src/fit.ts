@@ -34,7 +34,7 @@ export function requireDeclared(store: Pick<Store, "collections">, plan: readonl
   );
   if (changed === undefined) return;
   throw new StartError(
-    `The store has ${changed.name} as it was declared before, and readOnly keeps it so: start the service without readOnly once.`,
+    `The declaration of ${changed.name} has changed, and a read-only service cannot apply it to the store. Start the service once without readOnly.`,
   );
 }
 
@@ -52,8 +52,8 @@ export async function requireFit(
     if (misfit === undefined) continue;
     throw new StartError(
       `${complaints[name](collection.name, misfits)} ` +
-        `(first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}): ` +
-        `"holdfast check" lists them, --accept starts nevertheless.`,
+        `(first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}). ` +
+        `List them with "npx holdfast check", or start the service anyway with --accept.`,
     );
   }
 }
@@ -75,13 +75,13 @@ function leads(references: readonly Reference[] = []): [string, string][] {
 
 const complaints: Record<CheckName, (collection: string, misfits: Misfits) => string> = {
   schema: (name, { count, checked }) =>
-    `What is declared of ${name} has changed, and ${count} of its ${checked} resources ` +
+    `The declaration of ${name} has changed, and ${count} of its ${checked} resources ` +
     `${count === 1 ? "does" : "do"} not fit it`,
   unique: (name, { count }) =>
-    `Of ${name}, ${count === 1 ? "one resource has" : `${count} resources have`} the value of another in ` +
+    `In ${name}, ${count === 1 ? "one resource repeats" : `${count} resources repeat`} the value of another in ` +
     "an attribute that is now unique",
   references: (name, { count }) =>
-    `Of ${name}, ${count === 1 ? "one resource refers" : `${count} resources refer`} to what is not there`,
+    `In ${name}, ${count === 1 ? "one resource refers" : `${count} resources refer`} to a resource that does not exist`,
 };
 
 /** Collections that anything may be written to from now on: nobody knows any more what they fit. */

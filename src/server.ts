@@ -93,15 +93,15 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   switch (error.code) {
     case "EADDRINUSE":
       return new StartError(
-        `Port ${port} of ${host} is taken: stop the program that has it, or choose another with --port.`,
+        `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with --port.`,
       );
     case "EACCES":
       return new StartError(
-        `Port ${port} needs more rights than this user has: choose one above 1023 with --port.`,
+        `This user has no permission to listen on port ${port}. Choose a port above 1023 with --port.`,
       );
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return new StartError(`This machine has no address ${host}: choose another with --host.`);
+      return new StartError(`This machine has no address ${host}. Choose another address with --host.`);
     default:
       return error;
   }

@@ -48,7 +48,7 @@ async function runAll(): Promise<number> {
 
 /** As the result of a run: some answers are documented, and no test has seen them. */
 function unseen(names: readonly string[]): Results & { status: number } {
-  const error = `Documented, and seen by no test: ${names.join("; ")}`;
+  const error = `No test produces these documented responses: ${names.join("; ")}`;
   return { passed: 0, failed: [{ test: "the OpenAPI documents", error }], skipped: [], status: 1 };
 }
 

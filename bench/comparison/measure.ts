@@ -100,7 +100,7 @@ async function timed(
 function counted(round: Round, { name }: Subject, { title, statuses }: Scenario): Round {
   const others = Object.keys(round.statuses).filter((status) => !statuses.includes(status));
   if (others.length > 0 || round.answers === 0)
-    throw new Error(`${name} answered "${title}" with ${JSON.stringify(round.statuses)}`);
+    throw new Error(`${name} responded to "${title}" with ${JSON.stringify(round.statuses)}`);
   return round;
 }
 

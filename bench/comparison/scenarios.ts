@@ -73,7 +73,7 @@ export const scenarios: readonly Scenario[] = [
 /** A scenario by its name. */
 export function scenarioOf(name: string): Scenario {
   const found = scenarios.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`there is no scenario ${name}`);
+  if (found === undefined) throw new Error(`unknown scenario: ${name}`);
   return found;
 }
 

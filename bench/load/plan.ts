@@ -36,5 +36,7 @@ export const serial = "########";
 export function requireStatus({ answers, statuses }: LoadResult, wanted: string): void {
   const others = Object.keys(statuses).filter((status) => status !== wanted);
   if (others.length > 0 || statuses[wanted] === undefined || answers === 0)
-    throw new Error(`not only ${wanted} was answered: ${JSON.stringify(statuses)} and ${answers} answers`);
+    throw new Error(
+      `expected only responses with status ${wanted}, but got ${JSON.stringify(statuses)} in ${answers} responses`,
+    );
 }

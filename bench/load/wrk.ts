@@ -55,6 +55,6 @@ function commandOf({ port, connections }: LoadPlan, file: string, ms: number): s
 
 function read(output: string): Said {
   const line = /^said (.*)$/m.exec(output)?.[1];
-  if (line === undefined) throw new Error(`wrk said nothing of what it did: ${output}`);
+  if (line === undefined) throw new Error(`wrk printed no result: ${output}`);
   return JSON.parse(line) as Said;
 }

@@ -13,7 +13,7 @@ export function installOpponents(): string | undefined {
 }
 
 function install(): string | undefined {
-  process.stderr.write(`bench: installs what it compares with (npm ci --prefix ${folder})\n`);
+  process.stderr.write(`bench: installing the programs to compare with (npm ci --prefix ${folder})\n`);
   const { status, stderr, error } = spawnSync("npm", ["ci", "--prefix", folder], { encoding: "utf8" });
   if (status === 0) return undefined;
   const reason = error?.message ?? /npm error (?!code)(.*)/.exec(stderr)?.[1] ?? `npm ended with ${status}`;

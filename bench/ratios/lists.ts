@@ -217,14 +217,14 @@ async function requireCursorOfWalk({ ids, server }: Subject): Promise<void> {
     path = /<([^>]*)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1] ?? "";
   }
   const made = pathAfter(ids, ids.length / 2, limit);
-  if (path !== made) throw new Error(`the walk came to ${path} rather than to ${made}`);
+  if (path !== made) throw new Error(`the walk ended at ${path} instead of ${made}`);
 }
 
 async function requireSameArticles(...urls: readonly string[]): Promise<void> {
   const lists = await Promise.all(urls.map(async (url) => (await fetch(url)).json()));
   const titles = lists.map((list) => (list as { publishedOn: string }[]).map((each) => each.publishedOn));
   if (titles[0]?.length !== limit || JSON.stringify(titles[0]) !== JSON.stringify(titles[1]))
-    throw new Error("the two services give different lists");
+    throw new Error("the two services return different lists");
 }
 
 function countOf({ ids }: Subject): string {

@@ -45,7 +45,7 @@ export function resultsFileOf(text: string): string | undefined {
 function contentOf(name: string, results: Results, file: string): string {
   if (name === "conditions") return conditions(results, file);
   if (!Object.hasOwn(tables, name))
-    throw new Error(`${page} asks for the table "${name}", which there is not`);
+    throw new Error(`${page} contains the table "${name}", which does not exist`);
   const table = tables[name as keyof typeof tables](results);
   return table.rows.length === 0 ? "Nothing was measured." : toMarkdown(table);
 }

@@ -12,7 +12,7 @@ export interface Progress {
 
 /** A bar on standard error; nothing where that is no terminal. */
 export function startProgress(steps: number): Progress {
-  const format = "[{bar}] {percentage}% {duration_formatted} (about {eta_formatted} more) {what}";
+  const format = "[{bar}] {percentage}% {duration_formatted} (about {eta_formatted} left) {what}";
   const bar = new SingleBar({ format, stream: process.stderr, etaBuffer: 50, hideCursor: true, barsize: 25 });
   bar.start(steps, 0, { what: "" });
   return {

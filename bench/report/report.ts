@@ -12,12 +12,12 @@ export function report(results: Results, effort: Effort): boolean {
     const table = make(results);
     if (table.rows.length > 0) process.stdout.write(toText(table));
   }
-  process.stdout.write(`\nload by ${results.load}, ${results.machine.processors} processors`);
-  process.stdout.write(` (load average ${results.machine.busy} for each at the beginning)\n`);
+  process.stdout.write(`\nload generator ${results.load}, ${results.machine.processors} processors`);
+  process.stdout.write(` (load average at the start: ${results.machine.busy} per processor)\n`);
   for (const figure of results.ratios)
     process.stdout.write(`${figure.name.padEnd(10)} ${formatFigure(figure)}\n`);
   if (effort.name !== "quick") {
-    process.stdout.write(`\nkept in ${writeResults(results)}\n`);
+    process.stdout.write(`\nresults written to ${writeResults(results)}\n`);
     return true;
   }
   return judge(results.ratios);
@@ -25,6 +25,7 @@ export function report(results: Results, effort: Effort): boolean {
 
 function judge(figures: readonly Figure[]): boolean {
   const short = figures.filter((figure) => !isReached(figure, margin));
-  for (const { what } of short) process.stdout.write(`falls short by more than ${margin * 100} %: ${what}\n`);
+  for (const { what } of short)
+    process.stdout.write(`misses its aim by more than ${margin * 100}%: ${what}\n`);
   return short.length === 0;
 }

@@ -16,7 +16,15 @@ const server = createServer(async ({ url = "/" }, response) => {
   response.writeHead(content === undefined ? 404 : 200, { "content-type": type }).end(content);
 });
 
-server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => {
+const port = Number(process.env.PORT ?? 8080);
+server.once("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EADDRINUSE") throw error;
+  console.error(
+    `Port ${port} is in use. Choose another: PORT=${port + 1} npx node examples/browser/serve.ts`,
+  );
+  process.exitCode = 1;
+});
+server.listen(port, "127.0.0.1", () => {
   const { port } = server.address() as { port: number };
   console.log(`http://127.0.0.1:${port}${page}`);
 });

@@ -47,7 +47,7 @@ export function readRules(declared: unknown, at: string, collection: () => Colle
   if (declared === undefined) return defaultRules;
   if (!isObject(declared)) {
     const example = '{ read: "public", write: "authenticated" }';
-    throw new StartError(`${at} must be an object such as ${example}, and is ${shown(declared)}.`);
+    throw new StartError(`${at} must be an object such as ${example}, not ${shown(declared)}.`);
   }
   const faults = new StartFaults();
   const names = [...new Set([...actions, ...Object.keys(shorthands)])];
@@ -69,7 +69,7 @@ export function readRules(declared: unknown, at: string, collection: () => Colle
 function requireListable(rules: object, at: string): void {
   if (!Object.hasOwn(rules, "list") || Object.hasOwn(rules, "read")) return;
   throw new StartError(
-    `${at}.list: a list shows only what its caller may read, and "read" is not named, so that nobody may.`,
+    `${at}.list: a list shows only what the caller can read, but "read" is missing, so every list would be empty. Declare "read" too.`,
   );
 }
 
@@ -80,7 +80,8 @@ function shorthandOf(action: Action): string {
 /** One rule, or several of which any suffices. */
 function readAnyOf(declared: unknown, at: string, collection: () => Collection): Decide {
   if (!Array.isArray(declared)) return readRule(declared, at, collection);
-  if (declared.length === 0) throw new StartError(`${at} is an empty list: say "nobody" if that is meant.`);
+  if (declared.length === 0)
+    throw new StartError(`${at} is an empty list. If that is what you mean, write "nobody".`);
   const rules = readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`, collection));
   const decide = (principal: Principal | undefined) => anyOf(rules.map((each) => each(principal)));
   return Object.assign(decide, { filters: rules.flatMap(({ filters = [] }) => filters) });
@@ -113,7 +114,7 @@ function readRule(declared: unknown, at: string, collection: () => Collection): 
     if (rule !== undefined) return rule;
     const advice = didYouMean(declared, Object.keys(words));
     throw new StartError(
-      `${at}: ${shown(declared)} is not a rule.${advice} A role is written { role: ${shown(declared)} }.`,
+      `${at}: ${shown(declared)} is not a rule.${advice} To name a role, write { role: ${shown(declared)} }.`,
     );
   }
   if (!isObject(declared) || Object.keys(declared).length === 0) throw notARule(declared, at);
@@ -122,10 +123,10 @@ function readRule(declared: unknown, at: string, collection: () => Collection): 
 
 function notARule(declared: unknown, at: string): StartError {
   const forms = '"public", "authenticated", "nobody", { role: … } or { where: … }';
-  return new StartError(`${at} must be ${forms}, or a list of these, and is ${shown(declared)}.`);
+  return new StartError(`${at} must be ${forms}, or a list of these, not ${shown(declared)}.`);
 }
 
-const parts = { names: ["role", "where"], advice: 'A rule has "role" and "where".' };
+const parts = { names: ["role", "where"], advice: 'A rule has "role", "where" or both.' };
 
 function readParts(declared: Record<string, unknown>, at: string, collection: () => Collection): Decide {
   const faults = new StartFaults();
@@ -152,5 +153,5 @@ function decideBy(role: string | undefined, where: FilterFor | undefined): Decid
 
 function readRole(declared: unknown, at: string): string {
   if (typeof declared === "string" && declared !== "") return declared;
-  throw new StartError(`${at} must be the name of a role, and is ${shown(declared)}.`);
+  throw new StartError(`${at} must be the name of a role, not ${shown(declared)}.`);
 }

@@ -53,7 +53,9 @@ function requireSense(filter: Filter, faults: Faults, at: string): void {
   const texts = faults.violations.map(({ detail }) => `${at}: ${toSentence(detail)}`);
   if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
   if (isEverything(filter))
-    throw new StartError(`${at}: "where" is true of every resource: say "public" if that is meant.`);
+    throw new StartError(
+      `${at}: "where" is true for every resource. If that is what you mean, write "public".`,
+    );
 }
 
 const subject = "$subject";
@@ -78,7 +80,7 @@ function isName(value: unknown): value is string {
 }
 
 function notAName(value: string): string {
-  return `${shown(value)} names nothing of the caller. There are "$subject" and claims such as "$claims.tenant"; a text that begins so is written ${shown(`$${value}`)}.`;
+  return `${shown(value)} is not known. Use "$subject" or a claim such as "$claims.tenant". For a text that begins with "$", write ${shown(`$${value}`)}.`;
 }
 
 function substitute(value: unknown, resolve: Resolve): unknown {

@@ -27,7 +27,7 @@ export function readAttributeRules(
 ): readonly AttributeRule[] {
   if (declared !== undefined && !isObject(declared)) {
     const example = '{ "salary": { "roles": ["hr"] } }';
-    throw new StartError(`${at} must be an object such as ${example}, and is ${shown(declared)}.`);
+    throw new StartError(`${at} must be an object such as ${example}, not ${shown(declared)}.`);
   }
   const faults = new StartFaults();
   const bySchema = faults.read([], () => new Map(schemaRules().map((rule) => [rule.name, rule])));
@@ -94,7 +94,9 @@ function findOthers(
 
 function requireAttribute(name: string, at: string, collection: Describing): void {
   if (name === "id")
-    throw new StartError(`${at}: everyone may see the id, and only the service sets it: leave it out here.`);
+    throw new StartError(
+      `${at}: every caller can see the id, and only the service sets it. Leave it out here.`,
+    );
   const { insteadOf } = attributeFacts(collection, [name]);
   if (insteadOf === undefined) return;
   throw new StartError(`${at} is not an attribute of the schema.${didYouMean(name, insteadOf)}`);
@@ -104,7 +106,7 @@ function requireAttribute(name: string, at: string, collection: Describing): voi
 function readRule(declared: unknown, at: string): Partial<AttributeRule> {
   if (!isObject(declared) || Object.keys(declared).length === 0) {
     const asks = "must be an object with readOnly, writeOnly or roles";
-    throw new StartError(`${at} ${asks}, and is ${shown(declared)}.`);
+    throw new StartError(`${at} ${asks}, not ${shown(declared)}.`);
   }
   const faults = new StartFaults();
   const known = {
@@ -125,14 +127,14 @@ function readRule(declared: unknown, at: string): Partial<AttributeRule> {
 
 function readBoolean(declared: unknown, at: string): boolean {
   if (typeof declared === "boolean") return declared;
-  throw new StartError(`${at} must be true or false, and is ${shown(declared)}.`);
+  throw new StartError(`${at} must be true or false, not ${shown(declared)}.`);
 }
 
 function readRoles(declared: unknown, at: string): readonly string[] {
   const isRoles =
     Array.isArray(declared) && declared.every((each) => typeof each === "string" && each !== "");
   if (isRoles && declared.length > 0) return declared;
-  throw new StartError(`${at} must be a list of roles such as ["hr"], and is ${shown(declared)}.`);
+  throw new StartError(`${at} must be a list of roles such as ["hr"], not ${shown(declared)}.`);
 }
 
 const readers = [
@@ -153,7 +155,7 @@ export function requireUnsearched(
   readEach(search, (path) => {
     if (!hidden.has(path[0])) return;
     throw new StartError(
-      `${at}: some callers may not see ${formatPath(path)}, but a search by any caller would find it.`,
+      `${at}: some callers cannot see ${formatPath(path)}, but a search by any caller would find it. Remove it here.`,
     );
   });
 }
@@ -164,7 +166,7 @@ export function requireTold(rules: readonly AttributeRule[], unique: readonly Un
   readEach(unique, ({ path }) => {
     if (!untold.has(path[0])) return;
     throw new StartError(
-      `${at}: no caller may see ${formatPath(path)}, but a refused duplicate would reveal its value.`,
+      `${at}: no caller can see ${formatPath(path)}, but a refused duplicate would reveal its value. Remove it here.`,
     );
   });
 }

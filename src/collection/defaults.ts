@@ -40,7 +40,7 @@ const dateForms: readonly ((at: number) => unknown)[] = [
  */
 export function readDefaults(declared: unknown, at: string, validate: () => Validator): readonly Default[] {
   if (declared === undefined) return [];
-  if (!isObject(declared)) throw new StartError(`${at} must be an object, and is ${shown(declared)}.`);
+  if (!isObject(declared)) throw new StartError(`${at} must be an object, not ${shown(declared)}.`);
   const faults = new StartFaults();
   const readable: Default[] = [];
   for (const [name, value] of Object.entries(declared)) {
@@ -84,9 +84,9 @@ export function withDefaults(
 }
 
 function requireSettable(name: string, value: unknown, at: string): void {
-  if (name === "id") throw new StartError(`${at}: the service sets the id; it has no default.`);
-  if (name === "__proto__") throw new StartError(`${at}: an attribute of this name has no default.`);
-  if (!isJson(value)) throw new StartError(`${at} must be a value that JSON has.`);
+  if (name === "id") throw new StartError(`${at}: the service sets the id, so it cannot have a default.`);
+  if (name === "__proto__") throw new StartError(`${at}: an attribute with this name cannot have a default.`);
+  if (!isJson(value)) throw new StartError(`${at} must be a JSON value.`);
   requireKeepable({ [name]: value }, at);
 }
 
@@ -116,7 +116,7 @@ function makerOf(
   }
   // Nobody knows yet what callers are called: only that it is a string.
   if (faultsOf(name, validate()({ [name]: "a" })).some(({ code }) => code === "type"))
-    throw new StartError(`${place}: the schema takes no string for it, and "$subject" is one.`);
+    throw new StartError(`${place}: the schema does not allow a string here, but "$subject" is one.`);
   return (creation) => creation.subject;
 }
 
@@ -127,7 +127,7 @@ function plainOf(value: unknown, at: string): unknown {
   if (typeof value !== "string" || !value.startsWith("$")) return value;
   if (value.startsWith("$$")) return value.slice(1);
   throw new StartError(
-    `${at}: ${shown(value)} stands for nothing. There are "$now" and "$subject"; a text that begins so is written ${shown(`$${value}`)}.`,
+    `${at}: ${shown(value)} is not known. Use "$now" or "$subject". For a text that begins with "$", write ${shown(`$${value}`)}.`,
   );
 }
 
@@ -136,7 +136,7 @@ function nowOf(name: string, at: string, validate: Validator): (at: number) => u
   const now = Date.now();
   const form = dateForms.find((each) => faultsOf(name, validate({ [name]: each(now) })).length === 0);
   if (form !== undefined) return form;
-  throw new StartError(`${at}: the schema takes no form of a date for it, and "$now" is one.`);
+  throw new StartError(`${at}: the schema does not allow a date here, but "$now" is one.`);
 }
 
 function faultsOf(name: string, violations: readonly Violation[]): Violation[] {

@@ -33,13 +33,13 @@ function readDifferent<Value>(
   read: (item: unknown, at: string) => Value,
 ): readonly Value[] {
   if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, and is ${shown(declared)}.`);
+  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shown(declared)}.`);
   const seen = new Set<string>();
   return readEach<unknown, Value>(declared, (item, n) => {
     const place = `${at}[${n}]`;
     const value = read(item, place);
     const spelled = JSON.stringify(value);
-    if (seen.has(spelled)) throw new StartError(`${place} is in the list twice: remove one.`);
+    if (seen.has(spelled)) throw new StartError(`${place} is in the list twice. Remove one.`);
     seen.add(spelled);
     return value;
   });
@@ -48,7 +48,7 @@ function readDifferent<Value>(
 function readIndex(item: unknown, at: string, check: Check): Index {
   const keys: readonly unknown[] = Array.isArray(item) ? item : [item];
   if (keys.length === 0 || keys.length > maxKeys) {
-    throw new StartError(`${at} must name one to ${maxKeys} attributes, and names ${keys.length}.`);
+    throw new StartError(`${at} must name 1 to ${maxKeys} attributes, not ${keys.length}.`);
   }
   const index = readEach(keys, (key) => {
     const sortKey = readSortKey(key, at);
@@ -66,10 +66,10 @@ function readSortKey(key: unknown, at: string): SortKey {
   const path = typeof key === "string" ? parsePath(descending ? key.slice(1) : key) : undefined;
   if (path === undefined) {
     throw new StartError(
-      `${at} must name an attribute such as "name", "-publishedAt" or "author.name", and is ${shown(key)}.`,
+      `${at} must name an attribute such as "name", "-publishedAt" or "author.name", not ${shown(key)}.`,
     );
   }
-  if (path[0] === "id") throw new StartError(`${at}: every list is quick by id without an index.`);
+  if (path[0] === "id") throw new StartError(`${at}: lists by id are fast without an index. Remove it here.`);
   return { path, descending };
 }
 
@@ -79,7 +79,7 @@ export function readSearch(declared: unknown, at: string, check: Check): readonl
     const path = typeof item === "string" ? parsePath(item) : undefined;
     if (path === undefined || path[0] === "id") {
       throw new StartError(
-        `${place} must name an attribute such as "title" or "author.name", and is ${shown(item)}.`,
+        `${place} must name an attribute such as "title" or "author.name", not ${shown(item)}.`,
       );
     }
     check(path, place);

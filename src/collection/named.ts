@@ -24,5 +24,5 @@ export function requireText(path: Path, at: string, collection: Describing): voi
   const { types } = attributeFacts(collection, path);
   if (types === undefined || types.has("string") || types.has("array")) return;
   const what = [...types].join(" or ");
-  throw new StartError(`${at}: "${formatPath(path)}" has no words to search: the schema makes it ${what}.`);
+  throw new StartError(`${at}: "${formatPath(path)}" has no words to search, because its type is ${what}.`);
 }

@@ -33,7 +33,7 @@ export function readReferences(
   if (declared === undefined) return [];
   if (!isObject(declared)) {
     const example = '{ "authorId": "users" }';
-    throw new StartError(`${at} must be an object such as ${example}, and is ${shown(declared)}.`);
+    throw new StartError(`${at} must be an object such as ${example}, not ${shown(declared)}.`);
   }
   const all = readMembers(declared, (item, name) => {
     const reference = readOne(name, item, `${at}.${name}`);
@@ -53,7 +53,7 @@ function readOne(name: string, item: unknown, at: string): Reference {
   if (typeof collection === "string" && onDeletes.includes(onDelete) && Object.keys(others).length === 0)
     return { path, collection, onDelete: onDelete as OnDelete };
   throw new StartError(
-    `${at} must be a collection such as "users" or { "collection": "users", "onDelete": "restrict" | "cascade" | "clear" }, and is ${shown(item)}.`,
+    `${at} must be a collection such as "users" or { "collection": "users", "onDelete": "restrict" | "cascade" | "clear" }, not ${shown(item)}.`,
   );
 }
 
@@ -63,7 +63,7 @@ function requireFit({ path, onDelete }: Reference, at: string, collection: Descr
   const isFit = types.every((type) => type === "string" || type === "number" || type === "array");
   if (facts.insteadOf !== undefined || types.length !== 1 || !isFit) {
     throw new StartError(
-      `${at}: the schema must take an id here (a string, or a number where ids are integers) or a list of ids.`,
+      `${at}: the schema must allow an id here (a string, or a number if ids are integers) or a list of ids.`,
     );
   }
   if (onDelete !== "clear") return;

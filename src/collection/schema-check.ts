@@ -66,7 +66,7 @@ function messageOf(at: string, path: readonly string[], why: string): string {
 
 /** The schema as plain JSON. Throws StartError if it is too large, nested too deep, or not JSON. */
 function copyOf(schema: unknown, at: string): Schema {
-  if (!isSchemaObject(schema)) throw new StartError(`${at}: a schema is an object.`);
+  if (!isSchemaObject(schema)) throw new StartError(`${at}: a schema must be an object.`);
   const text = textOf(schema, at);
   if (Buffer.byteLength(text) > limits.bytes)
     throw new StartError(`${at}: the schema is larger than ${limits.bytes / 1024} kB.`);
@@ -104,7 +104,7 @@ function walk(root: Schema, judge: Judge): Map<Schema, readonly string[]> {
       const place = [...path, ...inner.path];
       if (isSchemaObject(inner.schema)) visit(inner.schema, place);
       else if (typeof inner.schema !== "boolean")
-        judge.refuse(place, "a schema is an object, true or false.");
+        judge.refuse(place, "a schema must be an object, true or false.");
     }
   };
   visit(root, []);
@@ -118,7 +118,7 @@ function requireKeywords(schema: Schema, path: readonly string[], { refuse, comp
     if (!keywords.has(keyword)) refuse(path, unknownKeyword(keyword));
   }
   const { $schema, format, pattern, properties, patternProperties } = schema;
-  if ($schema !== undefined && $schema !== dialect) refuse(path, `$schema may only be ${dialect}.`);
+  if ($schema !== undefined && $schema !== dialect) refuse(path, `$schema must be ${dialect}.`);
   if (typeof format === "string" && formatOf(format) === undefined)
     refuse([...path, "format"], unknownFormat(format));
   if (isSchemaObject(properties) && Object.hasOwn(properties, "__proto__"))
@@ -168,10 +168,10 @@ function requireRequired(schema: Schema, path: readonly string[], { refuse }: Ju
 }
 
 const otherDialects: Record<string, string> = {
-  $id: "References stay inside of the schema here, so take it out.",
+  $id: "References stay inside the schema, so remove it.",
   $dynamicRef: "Write $ref.",
   $dynamicAnchor: "Write $anchor.",
-  nullable: 'Write "type": ["string", "null"], or whatever the type is.',
+  nullable: 'Write "type": ["string", "null"] instead, with your type.',
   additionalItems: "Write prefixItems and items.",
   unevaluatedItems: "Write prefixItems and items: false.",
   dependencies: "Write dependentRequired or dependentSchemas.",
@@ -181,19 +181,19 @@ function unknownKeyword(keyword: string): string {
   const hint = Object.hasOwn(otherDialects, keyword)
     ? ` ${otherDialects[keyword]}`
     : didYouMean(keyword, [...keywords]);
-  return `"${keyword}" is not a keyword that is supported.${hint}`;
+  return `"${keyword}" is not a supported keyword.${hint}`;
 }
 
 function unknownFormat(format: string): string {
   const known = Object.keys(formats);
-  return `there is no format "${format}".${didYouMean(format, known) || ` Known names: ${known.join(", ")}.`}`;
+  return `the format "${format}" does not exist.${didYouMean(format, known) || ` Known names: ${known.join(", ")}.`}`;
 }
 
 function anchorsOf(found: ReadonlyMap<Schema, readonly string[]>, refuse: Refuse): Map<string, Schema> {
   const anchors = new Map<string, Schema>();
   for (const [schema, path] of found) {
     if (typeof schema.$anchor !== "string") continue;
-    if (anchors.has(schema.$anchor)) refuse(path, `there are two anchors "${schema.$anchor}".`);
+    if (anchors.has(schema.$anchor)) refuse(path, `the anchor "${schema.$anchor}" occurs twice.`);
     anchors.set(schema.$anchor, schema);
   }
   return anchors;
@@ -210,10 +210,7 @@ function requireReference({ $ref }: Schema, { path, found, resolve, refuse }: Re
   if (typeof $ref !== "string") return; // the meta-schema refuses it if it is anything else
   const target = resolve($ref);
   if (typeof target === "boolean" || found.has(target as Schema)) return;
-  refuse(
-    [...path, "$ref"],
-    `"${$ref}" does not lead to a schema inside of this one; write "#/$defs/<name>".`,
-  );
+  refuse([...path, "$ref"], `"${$ref}" does not lead to a schema inside this one. Write "#/$defs/<name>".`);
 }
 
 /** Refuses the first of several schemas that refer to each other in a circle. */
@@ -222,7 +219,7 @@ function requireEnds(found: ReadonlyMap<Schema, readonly string[]>, resolve: Res
   for (const [each, path] of found) {
     const reached = schemasReachedFrom(each, resolve);
     if (reported.has(each) || !reached.has(each)) continue;
-    refuse(path, "the schema refers to itself without end.");
+    refuse(path, "the schema refers to itself endlessly.");
     for (const schema of reached) reported.add(schema);
   }
 }
@@ -236,7 +233,7 @@ function requireResource(
   if (type !== undefined && ![type].flat().includes("object"))
     refuse([...path, "type"], 'a resource is an object, so "type" must be "object".');
   if (isSchemaObject(properties) && Object.hasOwn(properties, "id"))
-    refuse([...path, "properties", "id"], "the service sets the id; a schema may not declare it.");
+    refuse([...path, "properties", "id"], "the service sets the id, so the schema cannot declare it.");
   if (Array.isArray(required) && required.includes("id"))
-    refuse([...path, "required"], 'the service sets the id; take "id" out.');
+    refuse([...path, "required"], 'the service sets the id. Remove "id" here.');
 }

@@ -164,20 +164,21 @@ function readRules(
 function requireName(name: string): void {
   if (collectionName.test(name)) return;
   throw new StartError(
-    `collections: "${name}" cannot be the name of a collection; a name is a letter followed by at most 62 letters, digits, "_" or "-".`,
+    `collections: "${name}" cannot be the name of a collection. A name is a letter followed by up to 62 letters, digits, "_" or "-".`,
   );
 }
 
 function readIdKind(declared: unknown, at: string): IdKind {
   const id = declared === undefined ? "uuid" : declared;
   if (typeof id === "string" && Object.hasOwn(idKinds, id)) return id as IdKind;
-  throw new StartError(`${at} must be one of ${Object.keys(idKinds).join(", ")}, and is ${shown(id)}.`);
+  const kinds = Object.keys(idKinds).map((kind) => `"${kind}"`);
+  throw new StartError(`${at} must be ${kinds.join(" or ")}, not ${shown(id)}.`);
 }
 
 function readBoolean(declared: unknown, at: string): boolean {
   if (declared === undefined) return false;
   if (typeof declared === "boolean") return declared;
-  throw new StartError(`${at} must be true or false, and is ${shown(declared)}.`);
+  throw new StartError(`${at} must be true or false, not ${shown(declared)}.`);
 }
 
 async function schemaOf(declared: unknown, at: string): Promise<Pick<Collection, "schema" | "validate">> {

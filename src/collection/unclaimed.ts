@@ -31,7 +31,7 @@ export function requireTimesUnnamed(option: unknown, at: string, describing: () 
 function refuse(at: string, isClaimed: (name: string) => boolean): void {
   const faults = timestampNames
     .filter(isClaimed)
-    .map((name) => `${at}: with timestamps, the service itself sets "${name}": leave it out here.`);
+    .map((name) => `${at}: with timestamps, the service itself sets "${name}". Leave it out here.`);
   if (faults.length > 0) throw new StartError(faults.map((text) => ({ path: [], text })));
 }
 

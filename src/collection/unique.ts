@@ -25,13 +25,13 @@ const maxLength = 500;
  */
 export function readUnique(declared: unknown, at: string, describing: () => Describing): readonly Unique[] {
   if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, and is ${shown(declared)}.`);
+  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shown(declared)}.`);
   const seen = new Set<string>();
   return readEach<unknown, Unique>(declared, (item, n) => {
     const place = `${at}[${n}]`;
     const unique = readOne(item, place);
     const name = formatPath(unique.path);
-    if (seen.has(name)) throw new StartError(`${place} is in the list twice: remove one.`);
+    if (seen.has(name)) throw new StartError(`${place} is in the list twice. Remove one.`);
     seen.add(name);
     requireScalar(unique, place, describing());
     return unique;
@@ -45,10 +45,10 @@ function readOne(item: unknown, at: string): Unique {
   const isKnown = typeof ignoreCase === "boolean" && Object.keys(others).length === 0;
   if (path === undefined || !isKnown) {
     throw new StartError(
-      `${at} must be an attribute such as "email" or { "attribute": "email", "ignoreCase": true }, and is ${shown(item)}.`,
+      `${at} must be an attribute such as "email" or { "attribute": "email", "ignoreCase": true }, not ${shown(item)}.`,
     );
   }
-  if (path[0] === "id") throw new StartError(`${at}: ids are unique without it.`);
+  if (path[0] === "id") throw new StartError(`${at}: ids are always unique. Remove it here.`);
   return { path, ignoreCase };
 }
 

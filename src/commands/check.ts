@@ -5,8 +5,11 @@ import { addStoreOptions, type Environment } from "./options.ts";
 /** The command, for the command line. */
 export function checkCommand(env: Environment): Command {
   return addStoreOptions(new Command("check"))
-    .description("check the configuration, and whether what is stored fits it, also beside a running service")
-    .addHelpText("after", "\nExample:\n  holdfast check --config holdfast.config.ts\n")
+    .summary("Check the configuration, and whether stored resources fit it")
+    .description(
+      "Check the configuration, and whether stored resources fit it. The service can run at the same time.",
+    )
+    .addHelpText("after", "\nExample:\n  npx holdfast check --config holdfast.config.ts\n")
     .action(async (flags: Record<string, unknown>) => {
       const { runCheck } = await import("./check/run-check.ts");
       await runCheck(flags, env);

@@ -27,7 +27,7 @@ export function requireNoStoreFile(file: string, address: StoreAddress): void {
   const given = placeOf(file);
   const own = ["", "-wal", "-shm", ".lock"].map((ending) => `${placeOf(path)}${ending}`);
   if (!own.some((each) => each === given || isSameFile(each, file))) return;
-  throw new StartError(`${file} belongs to the store itself. To copy a store, run holdfast copy.`);
+  throw new StartError(`${file} is a file of the store itself. To copy a store, run npx holdfast copy.`);
 }
 
 /** Where a file really is, or would be. */

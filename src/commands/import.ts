@@ -5,30 +5,30 @@ import { addStoreOptions, type Environment } from "./options.ts";
 /** The command, for the command line. */
 export function importCommand(env: Environment): Command {
   return addStoreOptions(new Command("import"))
-    .description("bring resources into a collection: all of the input, or nothing when a line of it is bad")
-    .argument(
-      "<collection>",
-      "the collection they become part of; left out: the file is a json-server database",
+    .summary("Import resources from a file")
+    .description(
+      "Import resources from a file: all of them, or none if one is invalid. With a SQLite store, stop the service first.",
     )
+    .argument("<collection>", "collection to import into; leave it out for a json-server database")
     .argument(
       "[file]",
-      'a JSON array, one JSON object a line (NDJSON), or CSV, in UTF-8; "-" reads standard input',
+      'JSON array, NDJSON (one JSON object per line) or CSV file in UTF-8; "-" reads standard input',
     )
     .addOption(
-      new Option("--format <format>", "csv for a table (default: by the file's name, or json)").choices([
+      new Option("--format <format>", "input format (default: by the file name, or json)").choices([
         "json",
         "csv",
       ]),
     )
-    .option("--delimiter <character>", 'what stands between the cells of CSV: ",", ";", tab, … (default: ,)')
-    .option("--skip-invalid", "import the sound ones although others are bad, and list what was skipped")
+    .option("--delimiter <character>", 'character between CSV cells: ",", ";", tab, … (default: ",")')
+    .option("--skip-invalid", "import the valid resources, and list the invalid ones")
     .addHelpText(
       "after",
       `
 Example:
-  holdfast import topics topics.ndjson
-  holdfast import topics topics.csv --delimiter ";"
-  holdfast import db.json   # every collection of json-server
+  npx holdfast import topics topics.ndjson
+  npx holdfast import topics topics.csv --delimiter ";"
+  npx holdfast import db.json   # every collection of a json-server database
 `,
     )
     .action(async (collection: string, file: string | undefined, flags: Record<string, unknown>) => {

@@ -47,14 +47,14 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 const reasons: Record<string, string> = {
-  ENOENT: "its folder is not there",
-  ENOTDIR: "its path leads through something that is no folder",
+  ENOENT: "its folder does not exist",
+  ENOTDIR: "a part of its path is not a folder",
   EISDIR: "it is a folder",
-  EACCES: "this user may not write there",
-  EPERM: "this user may not write there",
+  EACCES: "this user has no permission to write there",
+  EPERM: "this user has no permission to write there",
   EROFS: "the file system is read-only",
-  ENOSPC: "there is no room left",
-  EDQUOT: "there is no room left",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
 };
 
 /** Why something cannot be written, as the end of a sentence. */

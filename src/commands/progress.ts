@@ -1,4 +1,5 @@
 /** Tells on stderr how far long work has come: a bar on a terminal, a plain line now and then elsewhere. */
+import { counted } from "./words.ts";
 
 /** Shows progress until it is stopped. */
 export interface Progress {
@@ -42,8 +43,8 @@ function startLines({ what, total }: Work): Progress {
     update(done, resources) {
       if (performance.now() < next) return;
       next += lineEveryMs;
-      const share = total === undefined || total === 0 ? "" : ` (${Math.floor((done / total) * 100)} %)`;
-      process.stderr.write(`${what}: ${resources} resources${share}\n`);
+      const share = total === undefined || total === 0 ? "" : ` (${Math.floor((done / total) * 100)}%)`;
+      process.stderr.write(`${what}: ${counted(resources, "resource")}${share}\n`);
     },
     stop() {},
   };

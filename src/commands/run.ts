@@ -15,6 +15,13 @@ import { serveCommand } from "./serve.ts";
 import { typesCommand } from "./types.ts";
 import { messageOf, toOneLine } from "./words.ts";
 
+const helpAtEnd = `
+Every command explains its options with --help.
+
+Example:
+  npx holdfast serve
+`;
+
 /** Every command, in the order in which the help lists them. */
 export function createCommands(env: Environment, onListening?: (base: string) => void): Command[] {
   return [
@@ -40,7 +47,11 @@ export async function runCli(
   const commands = createCommands(env, onListening);
   const program = new Command("holdfast")
     .description(about.description)
-    .version(about.version)
+    .version(about.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "Print the help of a command")
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .addHelpText("after", helpAtEnd)
     .enablePositionalOptions() // `--version` of a command is its own
     .configureOutput({
       outputError: (text, write) => write(`holdfast: ${toOneLine(text)}${placeOf(text, commands)}\n`),
@@ -68,7 +79,7 @@ export async function runCli(
 function tellInOneLine(command: Command, parent: Command, path: string): void {
   command.copyInheritedSettings(parent).configureOutput({
     outputError: (text, write) => {
-      const place = /missing required|required option/.test(text) ? ` (See ${path} --help)` : "";
+      const place = /missing required|required option/.test(text) ? ` (see npx ${path} --help)` : "";
       write(`holdfast: ${toOneLine(text)}${place}${surplusHint(text)}\n`);
     },
   });
@@ -78,8 +89,8 @@ function tellInOneLine(command: Command, parent: Command, path: string): void {
 function surplusHint(text: string): string {
   const [, given] = /too many arguments for 'serve'.* got \d+: ([^,\s]+)\./s.exec(text) ?? [];
   if (given === undefined) return "";
-  if (/\.(?:json|ndjson|csv)$/.test(given)) return ` To bring in data, write: holdfast import ${given}`;
-  return " With npm, options go after two hyphens: npm start -- --port 4000";
+  if (/\.(?:json|ndjson|csv)$/.test(given)) return ` To import data, run: npx holdfast import ${given}`;
+  return ' With npm, write options after "--": npm start -- --port 4000';
 }
 
 /** Where an option belongs that was given without a command. */
@@ -89,7 +100,7 @@ function placeOf(text: string, commands: readonly Command[]): string {
     ({ options }) =>
       flag !== undefined && options.some((option) => option.short === flag || option.long === flag),
   );
-  return command === undefined ? "" : ` (Did you mean holdfast ${command.name()} ${flag} …?)`;
+  return command === undefined ? "" : ` (Did you mean npx holdfast ${command.name()} ${flag} …?)`;
 }
 
 function exitCodeFor(error: unknown): number {

@@ -5,7 +5,7 @@ import { addStoreOptions, type Environment } from "./options.ts";
 /** The command, for the command line. */
 export function seedCommand(env: Environment): Command {
   return addStoreOptions(new Command("seed"))
-    .description("fill an empty store with a file; a store that is not empty does not change")
+    .description("Fill an empty store with a file; a store that is not empty does not change")
     .argument(
       "<file>",
       'a JSON object with a list of resources for each collection; "-" reads standard input',
@@ -15,8 +15,8 @@ export function seedCommand(env: Environment): Command {
       "after",
       `
 Example:
-  holdfast seed db.json
-  holdfast seed db.json && holdfast serve
+  npx holdfast seed db.json
+  npx holdfast seed db.json && npx holdfast serve
 `,
     )
     .action(async (file: string, flags: Record<string, unknown>) => {

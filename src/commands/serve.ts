@@ -5,14 +5,17 @@ import { addServiceOptions, addStoreOptions, type Environment } from "./options.
 /** The command, for the command line. `onListening` gets the address that the collections live under. */
 export function serveCommand(env: Environment, onListening?: (base: string) => void): Command {
   return addServiceOptions(addStoreOptions(new Command("serve")))
-    .description("start the service")
-    .option("--insecure", "listen beyond the loopback addresses although nothing is authenticated")
-    .option("--read-only", "write nothing: every write is 503, and the store may be copied meanwhile")
-    .option("--accept", "start although existing resources do not fit a changed schema")
+    .description("Start the service")
+    .option(
+      "--insecure",
+      "allow any --host without authentication: anyone who reaches it can change everything",
+    )
+    .option("--read-only", "refuse every write with 503, so that you can copy the store")
+    .option("--accept", "start even if existing resources do not fit a changed schema")
     .option("--watch", "restart when the configuration changes; for development")
     .addHelpText(
       "after",
-      "\nExample:\n  holdfast serve --port 4000 --store sqlite:shop.db\n  holdfast serve --watch\n",
+      "\nExamples:\n  npx holdfast serve\n  npx holdfast serve --port 4000 --store sqlite:shop.db\n  npx holdfast serve --watch\n",
     )
     .action(async ({ watch, ...flags }: Record<string, unknown>) => {
       if (watch === true) {

@@ -15,9 +15,9 @@ export function excerpt(value: unknown): string {
 
 /** A sentence that names the nearest of the known names, or all of them where none is near. */
 export function suggest(name: string, known: readonly string[]): string {
-  if (known.length === 0) return "There are none.";
+  if (known.length === 0) return "None exist.";
   const shown = known.slice(0, 10).join(", ");
-  return didYouMean(name, known).trimStart() || `There are: ${shown}${known.length > 10 ? ", …" : ""}.`;
+  return didYouMean(name, known).trimStart() || `Known names: ${shown}${known.length > 10 ? ", …" : ""}.`;
 }
 
 /** A message without the API keys and passwords of addresses that somebody put in the wrong place. */

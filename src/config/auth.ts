@@ -11,7 +11,7 @@ export function authOf(content: FileContent, get: Get, cwd: string): AuthSetting
   const jwt = get("auth.jwt");
   if (!keys && jwt === undefined) {
     throw new StartError(
-      "auth names no source of credentials, so nobody could get in: add keys: true, or jwt, or take auth out.",
+      "auth names no source of credentials, so no caller could authenticate. Add keys: true or jwt, or remove auth.",
     );
   }
   return { keys, jwt: jwt === undefined ? undefined : { ...jwt, jwks: fromFolder(jwt.jwks, cwd) } };

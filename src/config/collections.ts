@@ -79,7 +79,7 @@ function requireAuth({ auth }: FileContent, declarations: Declarations): void {
     const option = optionAboutCallers(declarations[name]);
     if (option === undefined) continue;
     const path = ["collections", name, ...option];
-    const text = `${path.join(".")}: this needs "auth". Without it, the service does not know who calls, and everyone may do everything.`;
+    const text = `${path.join(".")}: this needs "auth". Without it, the service does not identify callers, and anyone can do everything.`;
     throw new StartError([{ path, text }]);
   }
 }

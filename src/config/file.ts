@@ -44,7 +44,7 @@ export async function readConfigFile(
   const faults = new StartFaults(file);
   if (file === undefined) return { file, content: {}, faults };
   const path = resolve(cwd, file);
-  if (!existsSync(path)) throw new StartError(`There is no configuration file at ${path}.`);
+  if (!existsSync(path)) throw new StartError(`The configuration file ${path} does not exist.`);
   const content =
     extname(path) === ".json"
       ? readJson(path, file)
@@ -61,7 +61,9 @@ export function possibleFiles(cwd: string, named: string | undefined): string[] 
 function onlyFile(cwd: string): string | undefined {
   const found = fileNames.filter((name) => existsSync(resolve(cwd, name)));
   if (found.length < 2) return found[0];
-  throw new StartError(`There are ${found.join(" and ")}: remove all but one, or name one with --config.`);
+  throw new StartError(
+    `There are several configuration files: ${found.join(" and ")}. Remove all but one, or choose one with --config.`,
+  );
 }
 
 /** More than any sound configuration has. */

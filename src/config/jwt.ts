@@ -70,7 +70,7 @@ function readMember<Value>(name: string, value: unknown, read: (value: unknown) 
     return read(value);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const said = name === "jwks" ? "" : `, and is ${shown(value)}`; // keys and addresses may hold secrets
+    const said = name === "jwks" ? "" : `, not ${shown(value)}`; // keys and addresses may hold secrets
     throw new StartError(`${at}.${name} ${(error as Error).message}${said}.`);
   }
 }
@@ -78,17 +78,17 @@ function readMember<Value>(name: string, value: unknown, read: (value: unknown) 
 function required<Value>(name: string, value: Value | undefined): Value {
   if (value !== undefined) return value;
   const why = {
-    issuer: "tokens of anybody would be taken",
-    audience: "tokens that are meant for other services would be taken",
-    jwks: "no token could be checked",
+    issuer: "the service would accept tokens of any issuer",
+    audience: "the service would accept tokens meant for other services",
+    jwks: "the service could not verify any token",
   }[name];
-  throw new StartError(`${at}.${name} is missing: without it ${why}.`);
+  throw new StartError(`${at}.${name} is missing. Without it, ${why}.`);
 }
 
 const audience = (value: unknown): readonly string[] => {
   const list = typeof value === "string" ? [text(value)] : texts(value);
   if (list.length > 0) return list;
-  throw new Error("must be a text or a list of texts");
+  throw new Error("must be a non-empty string or a list of non-empty strings");
 };
 
 const algorithmNames = (value: unknown): readonly Algorithm[] => {
@@ -97,13 +97,14 @@ const algorithmNames = (value: unknown): readonly Algorithm[] => {
     return list as readonly Algorithm[];
   }
   throw new Error(
-    `must be a list of some of ${allAlgorithms.join(", ")} (HMAC would need a secret that could make tokens too)`,
+    `must be a list of some of ${allAlgorithms.join(", ")} (HMAC is not supported, because its secret could create tokens too)`,
   );
 };
 
 const jwksPlace = (value: unknown, algorithms: () => readonly Algorithm[]): JwksPlace => {
   if (typeof value === "object") {
-    if (holdsSecrets(value)) throw new StartError(`${at}.jwks holds a secret: leave only the public keys.`);
+    if (holdsSecrets(value))
+      throw new StartError(`${at}.jwks contains a secret key. Keep only the public keys.`);
     const taken = algorithms();
     try {
       readKeySet(value, taken);
@@ -120,11 +121,11 @@ const jwksPlace = (value: unknown, algorithms: () => readonly Algorithm[]): Jwks
 
 /** Keys that come over a network in the clear could be anybody's. */
 function safeUrl(place: string): string {
-  const fault = new Error("must be an https URL (http on this machine), a file or a key set");
+  const fault = new Error("must be an https URL (http only for this machine), a file or a key set");
   if (!URL.canParse(place)) throw fault;
   const { protocol, hostname, username, password } = new URL(place);
   if (username !== "" || password !== "") {
-    throw new StartError(`${at}.jwks must be a URL without a name and a password.`); // which are not shown
+    throw new StartError(`${at}.jwks must be a URL without a user name and a password.`); // which are not shown
   }
   const isSafe =
     protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));

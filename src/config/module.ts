@@ -30,7 +30,7 @@ export async function importConfiguration(path: string, options: ImportOptions):
     if (error instanceof StartError) throw error;
     if (isCommonJs(error)) {
       throw new StartError(
-        `${file} must be an ES module, and is CommonJS: write "export default { … }" in place of "module.exports", and "import" in place of "require".`,
+        `${file} must be an ES module, not CommonJS. Replace "module.exports" with "export default { … }", and "require" with "import".`,
       );
     }
     throw new StartError(`${file} cannot be read: ${describeError(error, real)}`);
@@ -40,7 +40,7 @@ export async function importConfiguration(path: string, options: ImportOptions):
 async function readExport(path: string, { file, faults, onFile }: ImportOptions): Promise<unknown> {
   const module = await importAs(formatOf(path), path, onFile);
   if (module.default === undefined)
-    throw new StartError(`${file} has no default export; write: export default defineConfig({ … })`);
+    throw new StartError(`${file} has no default export. Add: export default defineConfig({ … })`);
   return toPlain(module.default, faults);
 }
 
@@ -52,12 +52,14 @@ async function watch(exported: Promise<unknown>, { file, deadlineMs }: ImportOpt
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(
-      new StartError(`${file} is still not done after ${deadlineMs / 1_000} s: it waits for something.`),
+      new StartError(
+        `${file} did not load within ${deadlineMs / 1_000} s. Remove what its top level waits for.`,
+      ),
     );
   }, deadlineMs);
   const onExit = () => {
     process.exitCode = 1;
-    process.stderr.write(`holdfast: ${file} ended the program: take process.exit out of it.\n`);
+    process.stderr.write(`holdfast: ${file} ended the program. Remove process.exit from it.\n`);
   };
   process.once("exit", onExit).on("uncaughtException", reject);
   try {
@@ -124,7 +126,7 @@ function isCommonJs(error: unknown): boolean {
 
 /** Where `defineConfig` cannot be imported: it only tells an editor the types. */
 const withoutPackage =
-  "Install holdfast beside the file (README.md says how), or remove the import: export default { … } is enough.";
+  "Install holdfast in the same project (see README.md), or remove the import: export default { … } is enough.";
 
 /** One line with the place: where in the file it was thrown, or where its syntax breaks. */
 function describeError(error: unknown, path: string): string {

@@ -61,12 +61,12 @@ export function withKnownNames(
 function whatInstead(name: string, path: string, level: keyof typeof knownOptions): string {
   const [elsewhere, place] =
     level === "collection"
-      ? (["top", "stands at the top of the file"] as const)
+      ? (["top", "belongs at the top level of the file"] as const)
       : (["collection", "belongs to a collection"] as const);
   if ((knownOptions[elsewhere] as readonly string[]).includes(name)) return `"${name}" ${place}.`;
   const known: readonly string[] = knownOptions[level];
   const misplaced = known.find((each) => each.endsWith(`.${name}`));
-  if (misplaced !== undefined) return `It stands at ${misplaced}.`;
+  if (misplaced !== undefined) return `Did you mean "${misplaced}"?`;
   return nearestOr(path, candidatesOf(level), known);
 }
 
@@ -111,7 +111,7 @@ export function requireKnownVariables(env: Readonly<Record<string, string | unde
   );
   const faults = unknown.map((name) => ({
     path: [],
-    text: `${name} is not a variable that Holdfast reads from the environment. ${nearestOr(name, variables)}`,
+    text: `${name} is not an environment variable of Holdfast. ${nearestOr(name, variables)}`,
   }));
   if (faults.length > 0) throw new StartError(faults);
 }

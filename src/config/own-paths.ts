@@ -20,7 +20,7 @@ const rootNames = [
 export function requireOwnPath(collection: string, prefix: string): void {
   if (prefix !== "" || !rootNames.includes(collection)) return;
   throw new StartError(
-    `collections.${collection}: /${collection} is the service's own: choose another name, or another prefix than "/".`,
+    `collections.${collection}: the service uses /${collection} itself. Choose another name, or a prefix other than "/".`,
   );
 }
 
@@ -28,8 +28,9 @@ export function requireOwnPath(collection: string, prefix: string): void {
 export const prefix = (value: unknown): string => {
   const path = text(value).replace(/\/$/, "");
   const [, first = ""] = path.split("/");
-  if (rootNames.includes(first)) throw new Error(`must not begin with /${first}, which is the service's own`);
+  if (rootNames.includes(first))
+    throw new Error(`must not begin with /${first}, which the service uses itself`);
   const isPlain = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/.test(path); // clients take dot segments out
   if (path === "" || isPlain) return path;
-  throw new Error('must be a path of plain segments, such as "/api/v1", or "/"');
+  throw new Error('must be "/" or a path of plain segments, such as "/api/v1"');
 };

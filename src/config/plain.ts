@@ -57,12 +57,12 @@ function memberOf(get: () => unknown): PropertyDescriptor {
   }
 }
 
-const notJson = "which JSON does not have";
+const notJson = "which is not a JSON value";
 
 /** What is wrong with a value by itself. Outside of schemas, the options look at their values themselves. */
 function faultOf(value: unknown, isSchema: boolean): string | undefined {
   if (typeof value === "object" && value !== null) {
-    return isPlain(value) ? undefined : `is ${kindOf(value)}, and must be a plain object or list`;
+    return isPlain(value) ? undefined : `must be a plain object or list, not ${kindOf(value)}`;
   }
   if (!isSchema) return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `is ${value}, ${notJson}`;

@@ -7,7 +7,7 @@ import { defaultHistory, type History } from "../store/history.ts";
 /** A text that is not empty. */
 export const text = (value: unknown): string => {
   if (typeof value === "string" && value !== "") return value;
-  throw new Error("must be a text");
+  throw new Error("must be a non-empty string");
 };
 
 /** True or false. */
@@ -19,7 +19,7 @@ export const truth = (value: unknown): boolean => {
 /** A list of texts, none of them empty. */
 export const texts = (value: unknown): readonly string[] => {
   if (Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "")) return value;
-  throw new Error("must be a list of texts");
+  throw new Error("must be a list of non-empty strings");
 };
 
 /** A whole number; from flags and the environment it comes as text. */
@@ -40,7 +40,7 @@ export const rate = (value: unknown): Rate => {
   if (members.length === 2 && isWhole(requests) && isWhole(perSeconds) && perSeconds <= 86_400)
     return { requests, perSeconds };
   throw new Error(
-    "must be whole numbers such as { requests: 600, perSeconds: 60 }, of at most 86400 seconds",
+    "must be an object such as { requests: 600, perSeconds: 60 }, with whole numbers and at most 86400 seconds",
   );
 };
 
@@ -64,7 +64,7 @@ export const origins = (value: unknown): readonly string[] => {
   const list = texts(value);
   if (list.every(isOrigin)) return list;
   throw new Error(
-    'must be a list of origins such as "https://app.example.org" (as browsers send it: in lower case, no path), "*" or "loopback"',
+    'must be a list of origins such as "https://app.example.org" (in lower case, without a path), "*" or "loopback"',
   );
 };
 
@@ -77,7 +77,7 @@ export const proxies = (value: unknown): readonly string[] => {
     const isNetwork = bits === undefined || (/^[1-9][0-9]*$/.test(bits) && Number(bits) <= most);
     return family !== 0 && isNetwork && rest.length === 0;
   };
-  const problem = 'must be a list of addresses or networks such as ["10.0.0.1", "fd00::/8"]';
+  const problem = 'must be a list of IP addresses or networks such as ["10.0.0.1", "fd00::/8"]';
   if (Array.isArray(value) && value.every((item) => typeof item === "string" && isProxy(item))) return value;
   throw new Error(problem);
 };
@@ -88,7 +88,7 @@ export const tlsFiles = (value: unknown): TlsFiles => {
   const { cert, key } = Object.fromEntries(members);
   const isPath = (path: unknown) => typeof path === "string" && path !== "" && !path.includes("-----BEGIN");
   if (members.length === 2 && isPath(cert) && isPath(key)) return { cert, key };
-  throw new Error('must be two paths: { cert: "server.pem", key: "server.key" }');
+  throw new Error('must be an object with two file paths: { cert: "server.pem", key: "server.key" }');
 };
 
 /** Names and addresses of hosts. */
@@ -101,7 +101,7 @@ export const hostNames = (value: unknown): readonly string[] => {
 /** What the log is about. */
 export const logged = (value: unknown): string => {
   if (value === "requests" || value === "problems") return value;
-  throw new Error('must be "requests", or "problems" (only what goes wrong)');
+  throw new Error('must be "requests" or "problems"');
 };
 
 /** The option `history`. */

@@ -87,7 +87,7 @@ function readValue(option: Option<unknown>, value: unknown, at: string): unknown
     return option.read(value);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const given = option.isPrivate === true ? "" : `, and is ${shown(value)}`;
+    const given = option.isPrivate === true ? "" : `, not ${shown(value)}`;
     throw new StartError(`${at} ${(error as Error).message}${given}.`);
   }
 }

@@ -30,7 +30,7 @@ export class SeenValues {
     if (value === undefined) return [];
     if (this.#insert.run(attribute, value, resource.id).changes === 1) return [];
     const other = String(this.#find.get(attribute, value)?.id);
-    const detail = `is also that of ${JSON.stringify(other)}`;
+    const detail = `repeats the value of ${JSON.stringify(other)}`;
     return [{ in: "body", pointer: toFragment(unique.path), code: "unique", detail }];
   }
 

@@ -33,7 +33,7 @@ export async function begin(options: BeginOptions): Promise<Beginning> {
     return { hasBegun: () => true, stop: async () => {} };
   } catch (error) {
     if (!options.mayWait || !isPassing(error)) throw error;
-    options.log.warn(`the store cannot be reached yet: ${reasonOf(error)}`);
+    options.log.warn(`the store cannot be reached yet, and the service keeps trying: ${reasonOf(error)}`);
     return goOn(options);
   }
 }
@@ -61,7 +61,7 @@ async function tryAgain({ fit, log, onFailure }: BeginOptions, signal: AbortSign
     if (signal.aborted) return false;
     try {
       await fit();
-      log.warn("the store can be reached");
+      log.warn("the store can be reached now");
       return true;
     } catch (error) {
       if (isPassing(error)) continue;

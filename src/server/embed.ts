@@ -48,6 +48,6 @@ function requireOwnOptions(config: Record<string, unknown>): void {
     ...limits.filter((name) => Object.hasOwn(ofLimits, name)).map((name) => `limits.${name}`),
   ];
   if (foreign.length === 0) return;
-  const why = "the application decides this, not the service inside it. Leave it out.";
+  const why = "the Fastify application decides this, not the service inside it. Leave it out.";
   throw new StartError(foreign.map((name) => ({ path: name.split("."), text: `${name}: ${why}` })));
 }

@@ -33,9 +33,9 @@ async function reload(
   try {
     const pair = await readKeyPair(files, now());
     if (server instanceof TlsServer) server.setSecureContext(pair);
-    log.info("the certificate was read again");
+    log.info("the certificate was reloaded");
   } catch (error) {
-    const kept = "the certificate was not read again; the one before stays";
+    const kept = "the certificate was not reloaded, and the previous one stays in use";
     if (error instanceof StartError) log.error([kept, ...error.faults.map(({ text }) => text)].join(": "));
     else log.error({ err: error }, kept);
   }

@@ -29,7 +29,7 @@ export function readAddress(address: string, { cwd, as }: { cwd: string; as: str
   if (path === "" || path.startsWith(":") || /^[a-z]{2,}:/i.test(path)) {
     throw new StartError(
       // Not shown: an address may hold a password.
-      `${as}: this is not an address of a store; write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.`,
+      `${as}: this is not a store address. Write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.`,
     );
   }
   return { kind: "sqlite", path: isAbsolute(path) ? path : resolve(cwd, path) };

@@ -119,7 +119,7 @@ export async function onStoreOf<T>(address: StoreAddress, work: Promise<T>): Pro
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "STORAGE_FULL") throw error;
     throw new StartError(
-      `There is no room left on the disk of ${shownAddress(address)}: make room, or choose another store.`,
+      `The disk of ${shownAddress(address)} is full. Free some space, or choose another store.`,
     );
   }
 }
@@ -134,7 +134,7 @@ function realPath({ path }: StoreAddress & { kind: "sqlite" }): string {
   if (existsSync(path)) return realpathSync(path);
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
     throw new StartError(
-      `${path} is a link to a file that does not exist: create it empty, or choose another store.`,
+      `${path} is a link to a file that does not exist. Create that file empty, or choose another store.`,
     );
   }
   return path;

@@ -237,7 +237,10 @@ test("a file of keys is read at the start, and again when a token names a key th
   const path = join(folder, "jwks.json");
   await assert.rejects(open({ kind: "file", path }), (error) => {
     assert.ok(error instanceof StartError);
-    assert.match(error.message, /^auth\.jwt\.jwks: \/.*jwks\.json cannot be read \(ENOENT\)\.$/);
+    assert.match(
+      error.message,
+      /^auth\.jwt\.jwks: \/.*jwks\.json cannot be read: no such file or directory\.$/,
+    );
     return true;
   });
   await writeFile(path, keySetText([old]));

@@ -100,29 +100,32 @@ describe("a start", () => {
     [{ reed: "public" }, 'collections.articles.access.reed is not an action. Did you mean "read"?'],
     [
       { read: "pubic" },
-      'collections.articles.access.read: "pubic" is not a rule. Did you mean "public"? A role is written { role: "pubic" }.',
+      'collections.articles.access.read: "pubic" is not a rule. Did you mean "public"? To name a role, write { role: "pubic" }.',
     ],
     [
       { read: { rol: "editor" } },
       'collections.articles.access.read.rol is not part of a rule. Did you mean "role"?',
     ],
-    [{ read: { role: "" } }, 'collections.articles.access.read.role must be the name of a role, and is "".'],
-    [{ read: [] }, 'collections.articles.access.read is an empty list: say "nobody" if that is meant.'],
+    [{ read: { role: "" } }, 'collections.articles.access.read.role must be the name of a role, not "".'],
+    [
+      { read: [] },
+      'collections.articles.access.read is an empty list. If that is what you mean, write "nobody".',
+    ],
     [
       { read: ["public", 7] },
-      'collections.articles.access.read[1] must be "public", "authenticated", "nobody", { role: … } or { where: … }, or a list of these, and is 7.',
+      'collections.articles.access.read[1] must be "public", "authenticated", "nobody", { role: … } or { where: … }, or a list of these, not 7.',
     ],
     [
       { list: "public" },
-      'collections.articles.access.list: a list shows only what its caller may read, and "read" is not named, so that nobody may.',
+      'collections.articles.access.list: a list shows only what the caller can read, but "read" is missing, so every list would be empty. Declare "read" too.',
     ],
     [
       { read: { where: {} } },
-      'collections.articles.access.read: "where" is true of every resource: say "public" if that is meant.',
+      'collections.articles.access.read: "where" is true for every resource. If that is what you mean, write "public".',
     ],
     [
       { read: { where: { authorId: "$subjct" } } },
-      'collections.articles.access.read: "$subjct" names nothing of the caller. There are "$subject" and claims such as "$claims.tenant"; a text that begins so is written "$$subjct".',
+      'collections.articles.access.read: "$subjct" is not known. Use "$subject" or a claim such as "$claims.tenant". For a text that begins with "$", write "$$subjct".',
     ],
     [
       { read: owner("autorId") },
@@ -134,7 +137,7 @@ describe("a start", () => {
     ],
     [
       "public",
-      'collections.articles.access must be an object such as { read: "public", write: "authenticated" }, and is "public".',
+      'collections.articles.access must be an object such as { read: "public", write: "authenticated" }, not "public".',
     ],
   ] as const) {
     test(`is refused for ${JSON.stringify(access)}`, async () => {

@@ -25,8 +25,8 @@ describe("what makes lists quick is refused where the schema has no room for it"
     ],
     [{ search: ["publisher"] }, 'search[0]: "publisher" is not an attribute of the schema.'],
     [{ search: ["title.en"] }, 'search[0]: "title.en" is not an attribute of the schema.'],
-    [{ search: ["year"] }, 'search[0]: "year" has no words to search: the schema makes it number or null.'],
-    [{ search: ["author"] }, 'search[0]: "author" has no words to search: the schema makes it object.'],
+    [{ search: ["year"] }, 'search[0]: "year" has no words to search, because its type is number or null.'],
+    [{ search: ["author"] }, 'search[0]: "author" has no words to search, because its type is object.'],
     [
       { indexes: ["year", ["title", "-yaer"]] },
       'indexes[1]: "yaer" is not an attribute of the schema. Did you mean "year"?',

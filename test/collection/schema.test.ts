@@ -242,7 +242,7 @@ describe("the declaration of a collection", () => {
     for (const id of ["Integer", "toString", 5, null])
       await assert.rejects(
         defineCollection("a", { id } as never),
-        /collections\.a\.id must be one of uuid, integer/,
+        /collections\.a\.id must be "uuid" or "integer", not/,
       );
   });
 

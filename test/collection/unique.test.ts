@@ -33,7 +33,7 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [[""], /unique\[0\] must be an attribute/],
   [[{ attribute: "email", ignorecase: true }], /unique\[0\] must be an attribute/],
   [[{ attribute: "email", ignoreCase: "yes" }], /unique\[0\] must be an attribute/],
-  [["id"], /ids are unique/],
+  [["id"], /ids are always unique/],
   [["email", "email"], /unique\[1\] is in the list twice/],
   [["long"], /unique\[0\]: .*"long" a maxLength of 500 or less/],
   [["email", "endless"], /unique\[1\]: .*"endless" a maxLength/],

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { folder, run } from "./cli.ts";
 
 const cases: [args: string[], advice: RegExp][] = [
-  [["serve", "4000"], /With npm, options go after two hyphens: npm start -- --port 4000/],
-  [["serve", "db.json"], /To bring in data, write: holdfast import db\.json/],
+  [["serve", "4000"], /With npm, write options after "--": npm start -- --port 4000/],
+  [["serve", "db.json"], /To import data, run: npx holdfast import db\.json/],
 ];
 
 for (const [args, advice] of cases)

@@ -30,7 +30,7 @@ test("a sound configuration without a store is fine, and no store is made", asyn
   const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.match(stdout, /configuration: .*holdfast\.config\.json/);
-  assert.match(stdout, /holdfast\.db is not there yet/);
+  assert.match(stdout, /holdfast\.db does not exist yet/);
 });
 
 test("a store that fits is fine, also beside a running service", async (t) => {
@@ -50,7 +50,7 @@ test("what does not fit is listed with its id and the reason, and the exit code 
   assert.match(stdout, /^topics: 3 resources, 2 do not fit$/m);
   assert.match(stdout, /^ {2}"b": .*title.*3/m);
   assert.match(stdout, /^ {2}"c": .*title.*3/m);
-  assert.equal(stderr, "holdfast: 2 things in the store do not fit\n");
+  assert.equal(stderr, "holdfast: the store does not fit the configuration: 2 problems, listed above\n");
 });
 
 test("one that does not fit is told in the singular", async (t) => {
@@ -58,7 +58,7 @@ test("one that does not fit is told in the singular", async (t) => {
   await declare(cwd, withTitle({ type: "string", maxLength: 4 }));
   const { stdout, stderr } = await run(t, ["check"], { cwd });
   assert.match(stdout, /^topics: 3 resources, 1 does not fit$/m);
-  assert.equal(stderr, "holdfast: 1 thing in the store does not fit\n");
+  assert.equal(stderr, "holdfast: the store does not fit the configuration: 1 problem, listed above\n");
 });
 
 test("a collection that is no longer declared is named, and nothing is wrong with it", async (t) => {
@@ -66,7 +66,10 @@ test("a collection that is no longer declared is named, and nothing is wrong wit
   await declare(cwd, { others: {} });
   const { exitCode, stdout } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 0);
-  assert.match(stdout, /^topics: not declared; the store keeps its 3 resources, out of reach$/m);
+  assert.match(
+    stdout,
+    /^topics: not declared; the store keeps its 3 resources, but clients cannot reach them$/m,
+  );
 });
 
 test("another kind of id than the store has is a misfit", async (t) => {
@@ -74,7 +77,10 @@ test("another kind of id than the store has is a misfit", async (t) => {
   await declare(cwd, { topics: { id: "integer" } });
   const { exitCode, stdout } = await run(t, ["check"], { cwd });
   assert.equal(exitCode, 1);
-  assert.match(stdout, /^topics: declares ids of kind "integer", and the store has "uuid"$/m);
+  assert.match(
+    stdout,
+    /^topics: the configuration declares id "integer", but the ids in the store are "uuid"$/m,
+  );
 });
 
 test("a mistake in the configuration is one line", async (t) => {
@@ -93,7 +99,7 @@ test("the service refuses to start on resources that do not fit a changed schema
   assert.equal(stdout, "");
   assert.match(
     stderr,
-    /^holdfast: What is declared of topics has changed, and 2 of its 3 resources do not fit it [^\n]*"b"[^\n]*\n$/,
+    /^holdfast: The declaration of topics has changed, and 2 of its 3 resources do not fit it [^\n]*"b"[^\n]*\n$/,
   );
   assert.match(stderr, /holdfast check/);
   assert.match(stderr, /--accept/);
@@ -175,8 +181,8 @@ test("a collection that anybody may write to is a warning; one that they may rea
     drafts: { access: { write: { where: { open: true } } } },
   };
   assert.deepEqual(await warnings(t, { auth, collections }), [
-    "posts: anybody may create, delete without a credential",
-    "drafts: anybody may create, update, delete without a credential",
+    "posts: anyone can create and delete without a credential",
+    "drafts: anyone can create, update, and delete without a credential",
   ]);
 });
 
@@ -197,7 +203,7 @@ test("a rule that narrows lists by what no index begins with is a warning", asyn
     },
   };
   const said = (name: string, attribute: string) =>
-    `${name}: a rule narrows lists by "${attribute}", and no index begins with it, so that each list reads the whole collection`;
+    `${name}: a rule filters lists by "${attribute}", but no index begins with it, so every list reads the whole collection`;
   assert.deepEqual(await warnings(t, { auth, collections }), [
     said("second", "owner"),
     said("several", "at"),
@@ -207,7 +213,7 @@ test("a rule that narrows lists by what no index begins with is a warning", asyn
 
 test("a listener beyond this machine that nobody encrypts for is a warning", async (t) => {
   const said = [
-    "host: what is sent to 0.0.0.0 can be read on its way, since neither tls nor trustProxy is configured",
+    "host: traffic to 0.0.0.0 is not encrypted, because neither tls nor trustProxy is configured",
   ];
   assert.deepEqual(await warnings(t, { auth, host: "0.0.0.0" }), said);
   const certificate = await makeCertificate();
@@ -223,7 +229,7 @@ test("a certificate that the service would not start with is what is wrong", asy
   assert.equal(exitCode, 1);
   assert.match(
     stderr,
-    /^holdfast: the configuration has 2 faults:\n {2}tls\.cert: \S+a\.pem cannot be read \(ENOENT\)\.\n {2}tls\.key: \S+a\.key cannot be read \(ENOENT\)\.\n$/,
+    /^holdfast: the configuration has 2 faults:\n {2}tls\.cert: \S+a\.pem cannot be read: no such file or directory\.\n {2}tls\.key: \S+a\.key cannot be read: no such file or directory\.\n$/,
   );
 });
 
@@ -231,7 +237,7 @@ test("pages of every origin are a warning where nobody is asked who they are", a
   const cors = { origins: ["*"] };
   assert.match(
     String(await warnings(t, { cors })),
-    /^cors\.origins: with "\*" and without auth every web page/,
+    /^cors\.origins: with "\*" and without auth, every web page/,
   );
   assert.deepEqual(await warnings(t, { cors, auth }), []);
 });
@@ -255,8 +261,8 @@ test("two roles that are nearly the same cause a warning with their places", asy
     others: { access: { read: [{ role: "admin" }, { role: "pr" }, { role: "level1" }, { role: "level2" }] } },
   };
   assert.deepEqual(await warnings(t, { auth, collections }), [
-    'the roles "editer" (collections.topics.access.write[0].role) and "editor" (collections.notes.access.read.role and 2 other places) are nearly the same: is one of them misspelled?',
-    'the roles "Admin" (collections.topics.access.delete.role) and "admin" (collections.others.access.read[0].role) are nearly the same: is one of them misspelled?',
+    'the roles "editer" (collections.topics.access.write[0].role) and "editor" (collections.notes.access.read.role and 2 other places) are almost the same. Is one of them misspelled?',
+    'the roles "Admin" (collections.topics.access.delete.role) and "admin" (collections.others.access.read[0].role) are almost the same. Is one of them misspelled?',
   ]);
 });
 

@@ -12,7 +12,7 @@ describe("a configuration file", { concurrency: 3 }, () => {
         exitCode: 1,
         signal: null,
         stdout: "",
-        stderr: "holdfast: holdfast.config.ts ended the program: take process.exit out of it.\n",
+        stderr: "holdfast: holdfast.config.ts ended the program. Remove process.exit from it.\n",
       });
     });
   }
@@ -45,7 +45,7 @@ describe("a configuration file", { concurrency: 3 }, () => {
       assert.equal(exitCode, 1);
       assert.equal(
         stderr,
-        "holdfast: holdfast.config.ts is still not done after 10 s: it waits for something.\n",
+        "holdfast: holdfast.config.ts did not load within 10 s. Remove what its top level waits for.\n",
       );
     });
   }

@@ -78,15 +78,18 @@ test("a service on a copy, and on a copy of that, answers as the one on the sour
   assert.equal(refused.exitCode, 1);
   assert.match(
     refused.stderr,
-    /^holdfast: \S*a\.db is in use by another Holdfast .* a service may go on with --read-only\.\n$/,
+    /^holdfast: \S*a\.db is in use by another Holdfast program .* restart the service with --read-only\.\n$/,
   );
   await stop(first);
   const there = await run(t, ["copy", "--store", "sqlite:a.db", "--to", url], { cwd });
   const back = await run(t, ["copy", "--from", url, "--to", "sqlite:b.db"], { cwd });
   const sums = [there, back].map(({ exitCode, stdout, stderr }) => {
     assert.deepEqual([exitCode, stdout], [0, ""], stderr);
-    assert.match(stderr, /^23 resources with 28 changes, 0 keys and 1 kept answer copied to \S+ in \S+ s\n/);
-    return /sha256 ([0-9a-f]{64})\n$/.exec(stderr)?.[1];
+    assert.match(
+      stderr,
+      /^23 resources with 28 changes, 0 keys and 1 stored response copied to \S+ in \S+ s\n/,
+    );
+    return /\(sha256 ([0-9a-f]{64})\)\n$/.exec(stderr)?.[1];
   });
   assert.ok(sums[0]);
   assert.equal(sums[1], sums[0]);
@@ -127,7 +130,7 @@ test("a copy that is interrupted says so, and the same command goes on", async (
   copying.process.kill("SIGINT");
   const { exitCode, stderr } = await copying.ended;
   assert.equal(exitCode, 130, stderr);
-  assert.equal(stderr, "holdfast: interrupted; the same command goes on from here\n");
+  assert.equal(stderr, "holdfast: interrupted; run the same command again to continue\n");
   const again = await run(t, ["copy", ...store, "--to", "b.db"], { cwd });
   assert.equal(again.exitCode, 0, again.stderr);
   assert.match(
@@ -141,10 +144,10 @@ test("what cannot be copied is told in one line", async (t) => {
   await run(t, ["keys", "create", "--name", "k", "--store", "a.db"], { cwd });
   const mistakes: [string[], RegExp][] = [
     [["--from", "a.db"], /required option '--to <address>'/],
-    [["--from", "a.db", "--to", "mysql://x"], /^holdfast: --to: this is not an address of a store/],
+    [["--from", "a.db", "--to", "mysql://x"], /^holdfast: --to: this is not a store address/],
     [["--from", "a.db", "--to", "a.db"], /^holdfast: --from and --to are the same store\.\n$/],
-    [["--from", "a.db", "--store", "b.db", "--to", "c.db"], /--from and --store both say what to copy/],
-    [["--from", "none.db", "--to", "c.db"], /^holdfast: There is no store at \S+none\.db\.\n$/],
+    [["--from", "a.db", "--store", "b.db", "--to", "c.db"], /--from and --store both name the store to copy/],
+    [["--from", "none.db", "--to", "c.db"], /^holdfast: The store \S+none\.db does not exist\.\n$/],
   ];
   for (const [args, told] of mistakes) {
     const { exitCode, stdout, stderr } = await run(t, ["copy", ...args], { cwd });

@@ -26,7 +26,7 @@ test("--output writes a file that appears when it is whole", async (t) => {
   const { exitCode, stdout, stderr } = await run(t, ["export", "things", "--output", "out.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.equal(stdout, "");
-  assert.match(stderr, /^10 resources of things exported to out\.ndjson in \d+\.\d s; \d+\.\d MB\n$/);
+  assert.match(stderr, /^10 resources of things exported to out\.ndjson in \d+\.\d s \(\d+\.\d MB\)\n$/);
   assert.equal(await readFile(join(cwd, "out.ndjson"), "utf8"), text);
   assert.deepEqual(
     (await readdir(cwd)).filter((name) => name.includes("unfinished")),
@@ -82,7 +82,7 @@ test("a collection that nobody knows is one line with the nearest name", async (
   const { exitCode, stdout, stderr } = await run(t, ["export", "thngs"], { cwd });
   assert.equal(exitCode, 1);
   assert.equal(stdout, "");
-  assert.equal(stderr, 'holdfast: There is no collection "thngs". Did you mean "things"?\n');
+  assert.equal(stderr, 'holdfast: The collection "thngs" does not exist. Did you mean "things"?\n');
 });
 
 test("a declared collection that nothing was written to yet is an empty export", async (t) => {
@@ -106,8 +106,8 @@ test("an export of a store that is not there is one line, and makes none", async
 });
 
 const unwritable = [
-  { output: "no/such/x.ndjson", says: "its folder is not there" },
-  { output: "things/x.ndjson", says: "its path leads through something that is no folder" },
+  { output: "no/such/x.ndjson", says: "its folder does not exist" },
+  { output: "things/x.ndjson", says: "a part of its path is not a folder" },
   { output: "folder", says: "it is a folder" },
 ];
 
@@ -148,7 +148,7 @@ for (const output of [
     assert.equal(exitCode, 1);
     assert.equal(
       stderr,
-      `holdfast: ${output} belongs to the store itself. To copy a store, run holdfast copy.\n`,
+      `holdfast: ${output} is a file of the store itself. To copy a store, run npx holdfast copy.\n`,
     );
     assert.equal((await run(t, ["export", "things"], { cwd })).stdout, '{"id":"a"}\n');
   });
@@ -161,7 +161,7 @@ test("an export by the name of a store behind a link is refused too", async (t) 
   const store = ["--store", "shop.db"];
   for (const output of ["holdfast.db-wal", "holdfast.db", "shop.db"]) {
     const { stderr } = await run(t, ["export", "things", ...store, "-o", output], { cwd });
-    assert.match(stderr, /belongs to the store itself/, output);
+    assert.match(stderr, /is a file of the store itself/, output);
   }
   assert.equal((await run(t, ["export", "things", ...store], { cwd })).stdout, '{"id":"a"}\n');
 });
@@ -177,7 +177,7 @@ for (const output of ["device", "pipe"]) {
     assert.equal(exitCode, 1);
     assert.equal(
       stderr,
-      `holdfast: ${output} is no file that can be replaced. Without --output, the export goes to standard output.\n`,
+      `holdfast: ${output} is not a regular file. Without --output, the export goes to standard output.\n`,
     );
     assert.ok(!(await stat(resolve(cwd, output))).isFile(), "it is what it was");
   });

@@ -44,15 +44,15 @@ test("ten faults in ten places are ten lines, in the order of the file", async (
   };
   assert.deepEqual(await faultsOf(t, content), [
     "holdfast: the configuration has 10 faults:",
-    `  ${file}: stopTimeoutMs must be a whole number from 1 to 3600000, and is -1.`,
-    `  ${file}: collections.topics.access.read[0].role must be the name of a role, and is "".`,
+    `  ${file}: stopTimeoutMs must be a whole number from 1 to 3600000, not -1.`,
+    `  ${file}: collections.topics.access.read[0].role must be the name of a role, not "".`,
     `  ${file}: collections.topics.access.read[1]: "where", at "/titel", is not an attribute of "topics". Did you mean "title"?`,
-    `  ${file}: collections.topics.access.update: "pubic" is not a rule. Did you mean "public"? A role is written { role: "pubic" }.`,
+    `  ${file}: collections.topics.access.update: "pubic" is not a rule. Did you mean "public"? To name a role, write { role: "pubic" }.`,
     `  ${file}: collections.topics.indexes[0]: "titl" is not an attribute of the schema. Did you mean "title"?`,
-    `  ${file}: collections.topics.id must be one of uuid, integer, and is "uuid4".`,
+    `  ${file}: collections.topics.id must be "uuid" or "integer", not "uuid4".`,
     `  ${file}: collections.users.schema at properties/age/type: the value must be one of "array", "boolean", "integer", "null", "number", "object", "string".`,
-    `  ${file}: collections.users.schema at properties/name: "minLenght" is not a keyword that is supported. Did you mean "minLength"?`,
-    `  ${file}: collections.users.timestamps must be true or false, and is "yes".`,
+    `  ${file}: collections.users.schema at properties/name: "minLenght" is not a supported keyword. Did you mean "minLength"?`,
+    `  ${file}: collections.users.timestamps must be true or false, not "yes".`,
     `  ${file}: prot is not an option. Did you mean "port"?`,
   ]);
 });
@@ -70,18 +70,18 @@ test("faults of flags, of the environment, of the file and of the files that it 
   });
   assert.deepEqual(lines, [
     "holdfast: the configuration has 12 faults:",
-    '  HOLDFAST_PROT is not a variable that Holdfast reads from the environment. Did you mean "HOLDFAST_PORT"?',
-    '  HOLDFAST_LGO is not a variable that Holdfast reads from the environment. Did you mean "HOLDFAST_LOG"?',
-    "  store: this is not an address of a store; write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.",
-    "  tls.cert: <cwd>/server.pem cannot be read (ENOENT).",
-    "  tls.key: <cwd>/server.key cannot be read (ENOENT).",
-    `  ${file}: limits.body must be a size up to 256mb, such as 65536 or "1mb", and is "1xb".`,
+    '  HOLDFAST_PROT is not an environment variable of Holdfast. Did you mean "HOLDFAST_PORT"?',
+    '  HOLDFAST_LGO is not an environment variable of Holdfast. Did you mean "HOLDFAST_LOG"?',
+    "  store: this is not a store address. Write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.",
+    "  tls.cert: <cwd>/server.pem cannot be read: no such file or directory.",
+    "  tls.key: <cwd>/server.key cannot be read: no such file or directory.",
+    `  ${file}: limits.body must be a size up to 256mb, such as 65536 or "1mb", not "1xb".`,
     `  ${file}: limits.pages is not an option. Did you mean "limits.page"?`,
-    `  ${file}: auth.jwt.audience is missing: without it tokens that are meant for other services would be taken.`,
-    `  ${file}: auth.jwt.issuer must be a text, and is "".`,
-    `  ${file}: auth.jwt.algorithms must be a list of some of ES256, ES384, ES512, EdDSA, RS256, RS384, RS512, PS256, PS384, PS512 (HMAC would need a secret that could make tokens too), and is ["HS256"].`,
+    `  ${file}: auth.jwt.audience is missing. Without it, the service would accept tokens meant for other services.`,
+    `  ${file}: auth.jwt.issuer must be a non-empty string, not "".`,
+    `  ${file}: auth.jwt.algorithms must be a list of some of ES256, ES384, ES512, EdDSA, RS256, RS384, RS512, PS256, PS384, PS512 (HMAC is not supported, because its secret could create tokens too), not ["HS256"].`,
     `  ${file}: auth.jwt.subjectCliam is not an option. Did you mean "subjectClaim"?`,
-    `  ${file}: requireTls must be true or false, and is "yes".`,
+    `  ${file}: requireTls must be true or false, not "yes".`,
   ]);
 });
 
@@ -92,9 +92,9 @@ test("all faulty files of a configuration without faults are reported", async (t
   };
   assert.deepEqual(await faultsOf(t, content), [
     "holdfast: the configuration has 3 faults:",
-    "  auth.jwt.jwks: <cwd>/jwks.json cannot be read (ENOENT).",
-    "  tls.cert: <cwd>/server.pem cannot be read (ENOENT).",
-    "  tls.key: <cwd>/server.key cannot be read (ENOENT).",
+    "  auth.jwt.jwks: <cwd>/jwks.json cannot be read: no such file or directory.",
+    "  tls.cert: <cwd>/server.pem cannot be read: no such file or directory.",
+    "  tls.key: <cwd>/server.key cannot be read: no such file or directory.",
   ]);
 });
 
@@ -142,7 +142,7 @@ test("a fault that is only the consequence of another is not reported", async (t
           },
         },
       },
-      'collections.a.schema at properties/other: "typ" is not a keyword that is supported. Did you mean "type"?',
+      'collections.a.schema at properties/other: "typ" is not a supported keyword. Did you mean "type"?',
     ],
     [
       { collections: { a: { timestamp: true, indexes: ["createdAt"], schema: { properties: { b: {} } } } } },
@@ -151,7 +151,7 @@ test("a fault that is only the consequence of another is not reported", async (t
     // The collection that is referred to is declared, although wrongly.
     [
       { collections: { a: { references: { b: "b" } }, b: { id: "uid" } } },
-      'collections.b.id must be one of uuid, integer, and is "uid".',
+      'collections.b.id must be "uuid" or "integer", not "uid".',
     ],
     [
       { auth: { keys: true }, collections: { a: { access: { list: "public", reed: "public" } } } },
@@ -160,7 +160,7 @@ test("a fault that is only the consequence of another is not reported", async (t
     // One fault of the whole file, whatever has rules.
     [
       { collections: { a: { access: { read: "public" } }, b: { access: { read: "public" } } } },
-      'collections.a.access: this needs "auth". Without it, the service does not know who calls, and everyone may do everything.',
+      'collections.a.access: this needs "auth". Without it, the service does not identify callers, and anyone can do everything.',
     ],
   ] as const)
     assert.deepEqual(await faultsOf(t, content), [`holdfast: ${file}: ${line}`], JSON.stringify(content));
@@ -199,10 +199,10 @@ test("values that JSON does not have are reported with the other faults of a mod
   const { stderr } = await run(t, ["check"], { cwd });
   assert.deepEqual(stderr.trimEnd().split("\n"), [
     "holdfast: the configuration has 5 faults:",
-    "  holdfast.config.mjs: collections.a.schema at properties/n/const: the value is NaN, which JSON does not have.",
-    "  holdfast.config.mjs: collections.a.unique is a Set, and must be a plain object or list.",
-    '  holdfast.config.mjs: collections.a.id must be one of uuid, integer, and is "uid".',
-    "  holdfast.config.mjs: collections.b is a Map, and must be a plain object or list.",
-    "  holdfast.config.mjs: port must be a whole number from 0 to 65535, and is 70000.",
+    "  holdfast.config.mjs: collections.a.schema at properties/n/const: the value is NaN, which is not a JSON value.",
+    "  holdfast.config.mjs: collections.a.unique must be a plain object or list, not a Set.",
+    '  holdfast.config.mjs: collections.a.id must be "uuid" or "integer", not "uid".',
+    "  holdfast.config.mjs: collections.b must be a plain object or list, not a Map.",
+    "  holdfast.config.mjs: port must be a whole number from 0 to 65535, not 70000.",
   ]);
 });

@@ -24,14 +24,16 @@ test("--help names every command", async (t) => {
   const { exitCode, stdout } = await run(t, ["--help"], { cwd: await folder(t) });
   assert.equal(exitCode, 0);
   for (const command of commands) assert.match(stdout, new RegExp(`^ +${command} `, "m"));
+  const [, listed = ""] = /\nCommands:\n(.+?)\n\n/s.exec(stdout) ?? [];
+  assert.equal(listed.split("\n").length, commands.length + 1, "one line for each command and for help");
 });
 
 for (const command of commands) {
-  test(`${command} --help has an example that begins with the command`, async (t) => {
+  test(`${command} --help has an example that a reader can paste`, async (t) => {
     const { exitCode, stdout, stderr } = await run(t, [command, "--help"], { cwd: await folder(t) });
     assert.equal(exitCode, 0);
     assert.equal(stderr, "");
-    assert.match(stdout, new RegExp(`\nExample:\n {2}holdfast ${command} `));
+    assert.match(stdout, new RegExp(`\nExample:\n {2}npx holdfast ${command}[ \\n]`));
     assert.match(stdout, /--config <file>/);
     assert.match(stdout, /--store <address>/);
   });
@@ -69,14 +71,17 @@ const mistakes: readonly { args: string[]; says: RegExp }[] = [
   { args: ["serve", "--prot", "4000"], says: /unknown option '--prot'.*--port/ },
   {
     args: ["import", "topics"],
-    says: /topics cannot be read.*needs a collection: holdfast import <collection> topics/,
+    says: /topics cannot be read.*name a collection: npx holdfast import <collection> topics/,
   },
-  { args: ["import"], says: /missing required argument 'collection' \(See holdfast import --help\)/ },
+  { args: ["import"], says: /missing required argument 'collection' \(see npx holdfast import --help\)/ },
   { args: ["export"], says: /missing required argument 'collection'/ },
-  { args: ["--port", "4000"], says: /unknown option '--port' \(Did you mean holdfast serve --port …\?\)/ },
+  {
+    args: ["--port", "4000"],
+    says: /unknown option '--port' \(Did you mean npx holdfast serve --port …\?\)/,
+  },
   {
     args: ["--output", "x"],
-    says: /unknown option '--output' \(Did you mean holdfast export --output …\?\)/,
+    says: /unknown option '--output' \(Did you mean npx holdfast export --output …\?\)/,
   },
   { args: ["check", "extra"], says: /too many arguments/ },
   { args: ["import", "topics", "x", "--skip-invalids"], says: /--skip-invalid/ },

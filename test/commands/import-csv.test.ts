@@ -97,7 +97,7 @@ test("a .tsv file has tabs between its cells, and integer ids are numbers", asyn
   });
   const { exitCode, stdout, stderr } = await run(t, ["import", "things", "things.tsv"], { cwd });
   assert.equal(exitCode, 0, stderr);
-  assert.match(stdout, /^1 resource came without an id and got a new one: line 3$/m);
+  assert.match(stdout, /^1 resource had no id and got a generated one: line 3$/m);
   assert.deepEqual(jsonLines((await run(t, ["export", "things"], { cwd })).stdout), [
     { id: 7, name: "A, B" },
     { id: 8, name: "C" },
@@ -122,8 +122,8 @@ const badLines = [
   /^ {2}line 3: .*name/m,
   /^ {2}line 4: "price" must be a number/m,
   /^ {2}line 6: "stock" must be /m,
-  /^ {2}line 7: has 7 cells where the header has 6$/m,
-  /^ {2}line 8: has 2 cells where the header has 6$/m,
+  /^ {2}line 7: has 7 cells, but the header has 6$/m,
+  /^ {2}line 8: has 2 cells, but the header has 6$/m,
   /^ {2}line 10: the id "ok" is already taken$/m,
   /^ {2}line 11: "onSale" must be .*"tags" must be /m,
   /^ {2}line 12: "price" is an integer outside ±9007199254740991: use a string instead\.$/m,
@@ -132,7 +132,10 @@ const badLines = [
 test("one bad row, and nothing is imported: every bad row is named with its line and reason", async (t) => {
   const cwd = await folder(t, { "products.csv": badRows.join("\n"), ...configuration({ products }) });
   const outcome = await run(t, ["import", "products", "products.csv"], { cwd });
-  assertRefused(outcome, /nothing was imported: 8 of 9 resources cannot be; --skip-invalid/);
+  assertRefused(
+    outcome,
+    /nothing was imported: 8 of 9 resources are invalid\. Correct the input, or import the rest with --skip-invalid\./,
+  );
   for (const line of badLines) assert.match(outcome.stderr, line);
   assert.equal((await run(t, ["export", "products"], { cwd })).stdout, "");
   const skipping = await run(t, ["import", "products", "products.csv", "--skip-invalid"], { cwd });
@@ -144,21 +147,29 @@ const refusals: readonly { name: string; csv: string | Buffer; args?: string[]; 
   {
     name: "a column that the schema does not know",
     csv: "id,nmae\n",
-    says: /The header names "nmae", which is no attribute of products\. Did you mean "name"\?/,
+    says: /The header names "nmae", which is not an attribute of products\. Did you mean "name"\?/,
   },
   {
     name: "a nested column that the schema does not know",
     csv: "maker.nam\n",
-    says: /"maker\.nam", which is no attribute of products\. Did you mean "name"\?/,
+    says: /"maker\.nam", which is not an attribute of products\. Did you mean "name"\?/,
   },
-  { name: "a column named twice", csv: "name,stock,name\n", says: /names "name" twice\.$/m },
+  {
+    name: "a column named twice",
+    csv: "name,stock,name\n",
+    says: /names "name" twice\. Remove one of these columns\.$/m,
+  },
   {
     name: "a column and a part of it",
     csv: "maker.name,maker\n",
-    says: /names "maker\.name", which is a part of "maker", beside it/,
+    says: /names both "maker" and "maker\.name", which is part of it/,
   },
-  { name: "a column without a name", csv: "name,,stock\n", says: /column 2 has no name/ },
-  { name: "another delimiter", csv: "name;stock\nA;1\n", says: /give --delimiter ";" if/ },
+  { name: "a column without a name", csv: "name,,stock\n", says: /Column 2 of the header has no name/ },
+  {
+    name: "another delimiter",
+    csv: "name;stock\nA;1\n",
+    says: /If ";" separates the columns, add --delimiter ";"\./,
+  },
   {
     name: "a delimiter that cannot be one",
     csv: "",
@@ -175,18 +186,18 @@ const refusals: readonly { name: string; csv: string | Buffer; args?: string[]; 
   {
     name: "another encoding",
     csv: Buffer.from("name\nA\nZoé\n", "latin1"),
-    says: /line 3: is not UTF-8: save the file as "CSV UTF-8"; nothing after it was read\n.*damaged/,
+    says: /line 3: is not UTF-8: save the file as "CSV UTF-8"; the rest was not read\n.*the rest of the input cannot be read/,
   },
   {
     name: "a quote inside of a cell",
     csv: 'name,stock\nA,1\n5" pipe,1\n',
-    says: /line 3: a quote must stand around a whole cell.*\n.*damaged/,
+    says: /line 3: quotes must enclose a whole cell.*\n.*the rest of the input cannot be read/,
   },
-  { name: "text after a quote", csv: 'name\n"A"B\n', says: /line 2: a quote must stand around a whole cell/ },
+  { name: "text after a quote", csv: 'name\n"A"B\n', says: /line 2: quotes must enclose a whole cell/ },
   {
     name: "a quote that is never closed",
     csv: 'name,note\nA,"x\ny"\n\nB,"open\nC,\n',
-    says: /line 5: a quote is opened and never closed/,
+    says: /line 5: a quote is opened but never closed/,
   },
 ];
 

@@ -35,8 +35,8 @@ test("every list of a json-server database becomes a collection, and the service
     stdout,
     new RegExp(
       [
-        "^comments: 1 resource came without an id and got a new one: element 2 in line 9",
-        'comments: 2 resources came with a number as id, which is a text from now on: element 1 in line 8 \\(1 is "1"\\), element 3 in line 10 \\(3 is "3"\\)',
+        "^comments: 1 resource had no id and got a generated one: element 2 on line 9",
+        'comments: 2 resources had a number as id, which is now a string: element 1 on line 8 \\(1 is now "1"\\), element 3 on line 10 \\(3 is now "3"\\)',
         "2 resources imported into posts",
         "3 resources imported into comments",
         "0 resources imported into tags",
@@ -73,12 +73,15 @@ test("a single object is left out with a message, and everything else is importe
     assert.equal(exitCode, 0, stderr);
     assert.match(stdout, /^1 resource imported into posts\n1 resource in 1 collection in /);
     assert.deepEqual(stderr.split("\n"), [
-      `holdfast: left out "profile" in line 7: a single object is not a collection. To keep it, put it into a list: "profile": [{ "id": "1", … }] becomes profile/1`,
-      `holdfast: left out "settings" in line 10: a single object is not a collection. To keep it, put it into a list: "settings": [{ "id": "1", … }] becomes settings/1`,
+      `holdfast: skipped "profile" on line 7: a single object is not a collection. To import it, put it in a list: "profile": [{ "id": "1", … }] becomes profile/1`,
+      `holdfast: skipped "settings" on line 10: a single object is not a collection. To import it, put it in a list: "settings": [{ "id": "1", … }] becomes settings/1`,
       "",
     ]);
     assert.equal((await run(t, ["export", "posts"], { cwd })).stdout, '{"id":"1"}\n');
-    assert.match((await run(t, ["export", "profile"], { cwd })).stderr, /no collection "profile"/);
+    assert.match(
+      (await run(t, ["export", "profile"], { cwd })).stderr,
+      /The collection "profile" does not exist/,
+    );
   }
 });
 
@@ -94,20 +97,23 @@ test("a single object that is put into a list, as the message says, is imported"
 test("a file without any list is not imported, and the message says what is missing", async (t) => {
   const cwd = await folder(t, { "db.json": JSON.stringify({ profile }) });
   const outcome = await run(t, ["import", "db.json"], { cwd });
-  assertRefused(outcome, /nothing was imported: db\.json has no list of resources/);
-  assert.match(outcome.stderr, /^ {2}line 1: "profile": is a single object/m);
+  assertRefused(outcome, /nothing was imported: db\.json contains no list of resources/);
+  assert.match(outcome.stderr, /^ {2}line 1: "profile" is a single object, not a list\. /m);
 });
 
 test("a member that is neither a list nor an object is refused, and nothing is imported unless --skip-invalid leaves it out", async (t) => {
   const text = JSON.stringify({ posts: [{ id: "1" }], profile, version: 1 }, null, 2);
   const cwd = await folder(t, { "db.json": text });
   const outcome = await run(t, ["import", "db.json"], { cwd });
-  assertRefused(outcome, /nothing was imported: 1 member cannot be; --skip-invalid imports the others/);
+  assertRefused(
+    outcome,
+    /nothing was imported\. Invalid: 1 member\. Correct the input, or import the rest with --skip-invalid\./,
+  );
   assert.match(outcome.stderr, /^ {2}line 10: "version": is not a list of resources/m);
-  assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /There are none/);
+  assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /None exist/);
   const skipping = await run(t, ["import", "db.json", "--skip-invalid"], { cwd });
   assert.equal(skipping.exitCode, 0);
-  assert.match(skipping.stderr, /^holdfast: left out "profile" in line 7/m);
+  assert.match(skipping.stderr, /^holdfast: skipped "profile" on line 7/m);
   assert.match(skipping.stderr, /^holdfast: skipped 1 member:\n {2}line 10: "version"/m);
   assert.equal((await run(t, ["export", "posts"], { cwd })).stdout, '{"id":"1"}\n');
 });
@@ -116,11 +122,11 @@ test("one bad resource in the last list, and nothing of any list is imported, no
   const text = '{"posts":[{"id":"a"}],\n"comments":[\n{"id":"b"},\n{"id":"b"},\n7]}';
   const cwd = await folder(t, { "db.json": text });
   const outcome = await run(t, ["import", "db.json"], { cwd });
-  assertRefused(outcome, /nothing was imported: of comments, 2 of 3 resources cannot be; --skip-invalid/);
-  assert.match(outcome.stderr, /^ {2}comments, element 2 in line 4: the id "b" is already taken$/m);
-  assert.match(outcome.stderr, /^ {2}comments, element 3 in line 5: is not a JSON object$/m);
+  assertRefused(outcome, /nothing was imported\. Invalid: 2 of 3 resources in comments\. Correct/);
+  assert.match(outcome.stderr, /^ {2}comments, element 2 on line 4: the id "b" is already taken$/m);
+  assert.match(outcome.stderr, /^ {2}comments, element 3 on line 5: is not a JSON object$/m);
   for (const name of ["posts", "comments"])
-    assert.match((await run(t, ["export", name], { cwd })).stderr, /There are none/);
+    assert.match((await run(t, ["export", name], { cwd })).stderr, /None exist/);
   const skipping = await run(t, ["import", "db.json", "--skip-invalid"], { cwd });
   assert.match(skipping.stdout, /^2 resources in 2 collections/m);
   assert.equal((await run(t, ["export", "comments"], { cwd })).stdout, '{"id":"b"}\n');
@@ -131,8 +137,8 @@ test("an id that the store has is found before anything is written, and --skip-i
   await run(t, ["import", "comments", "first"], { cwd });
   await run(t, ["import", "comments", "-"], { cwd, input: '{"id":"3"}' });
   const outcome = await run(t, ["import", "db.json"], { cwd });
-  assertRefused(outcome, /of comments, 1 of 3 resources cannot be/);
-  assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /no collection "posts"/);
+  assertRefused(outcome, /Invalid: 1 of 3 resources in comments\. /);
+  assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /The collection "posts" does not exist/);
   assert.equal((await run(t, ["import", "db.json", "--skip-invalid"], { cwd })).exitCode, 0);
   assert.equal(jsonLines((await run(t, ["export", "posts"], { cwd })).stdout).length, 2);
   assert.equal(jsonLines((await run(t, ["export", "comments"], { cwd })).stdout).length, 4);
@@ -148,38 +154,46 @@ test("what the schema of a declared collection refuses, and what is not declared
     }),
   });
   const outcome = await run(t, ["import", "db.json"], { cwd });
-  assertRefused(outcome, /nothing was imported: 1 member; of posts, 2 of 2 resources cannot be/);
+  assertRefused(outcome, /nothing was imported\. Invalid: 1 member, 2 of 2 resources in posts\. /);
   assert.match(
     outcome.stderr,
     /line 7: "comments": No collection "comments" is declared\. Did you mean "comment"\?/,
   );
-  assert.match(outcome.stderr, /posts, element 1 in line 4: "views" is not an attribute/);
+  assert.match(outcome.stderr, /posts, element 1 on line 4: "views" is not an attribute/);
 });
 
 const refusals: readonly { name: string; text: string; says: RegExp }[] = [
   {
     name: "a list",
     text: '[{"id":1}]',
-    says: /name the collection that they become part of: holdfast import <collection> db\.json/,
+    says: /To import a list of resources, name its collection: npx holdfast import <collection> db\.json/,
   },
-  { name: "CSV", text: "id,name\n", says: /is no database of json-server/ },
-  { name: "nothing", text: " ", says: /is no database of json-server/ },
+  { name: "CSV", text: "id,name\n", says: /is not a json-server database/ },
+  { name: "nothing", text: " ", says: /is not a json-server database/ },
   {
     name: "lines of JSON",
     text: '{"posts":[]}\n{"a":1}',
-    says: /db\.json is not JSON: something is wrong in line 2/,
+    says: /db\.json is not valid JSON: there is an error on line 2/,
   },
-  { name: "half a database", text: '{"posts":[{"id":1},\n', says: /not JSON: something is wrong in line 2/ },
-  { name: "a missing comma", text: '{"posts":[]\n"tags":[]}', says: /something is wrong in line 2/ },
-  { name: "a comma at the end", text: '{"posts":[],\n}', says: /something is wrong in line 2/ },
-  { name: "a name twice", text: '{"posts":[],"posts":[]}', says: /db\.json has "posts" twice/ },
+  {
+    name: "half a database",
+    text: '{"posts":[{"id":1},\n',
+    says: /not valid JSON: there is an error on line 2/,
+  },
+  { name: "a missing comma", text: '{"posts":[]\n"tags":[]}', says: /there is an error on line 2/ },
+  { name: "a comma at the end", text: '{"posts":[],\n}', says: /there is an error on line 2/ },
+  { name: "a name twice", text: '{"posts":[],"posts":[]}', says: /db\.json has the member "posts" twice/ },
   { name: "a byte order mark", text: "\ufeff{}", says: /byte order mark/ },
   {
     name: "what is no JSON inside of a list",
     text: '{"posts":[{"id" 1}]}',
-    says: /posts, element 1 in line 1: .*\n.*1 of 1/,
+    says: /posts, element 1 on line 1: .*\n.*1 of 1/,
   },
-  { name: "words that are none", text: '{"posts":[{"id":nope}]}', says: /is not JSON: something is wrong/ },
+  {
+    name: "words that are none",
+    text: '{"posts":[{"id":nope}]}',
+    says: /is not valid JSON: there is an error/,
+  },
   { name: "brackets that do not match", text: '{"posts":[{"id":1]]}', says: /posts, element 1 .*\n/ },
 ];
 
@@ -187,7 +201,10 @@ for (const { name, text, says } of refusals) {
   test(`${name} is no database, and refused in one line`, async (t) => {
     const cwd = await folder(t, { "db.json": text });
     assertRefused(await run(t, ["import", "db.json"], { cwd }), says);
-    assert.match((await run(t, ["export", "posts"], { cwd })).stderr, /There are none|There is no store/);
+    assert.match(
+      (await run(t, ["export", "posts"], { cwd })).stderr,
+      /None exist|The store \S+ does not exist/,
+    );
   });
 }
 

@@ -72,15 +72,24 @@ test("without declarations a collection springs into being, and a running servic
   await stop(service);
 });
 
+test("an input without any id is one line, not a list of places", async (t) => {
+  const cwd = await folder(t, { things: '{"n":1}\n{"n":2}\n' });
+  const { stdout } = await run(t, ["import", "things", "things"], { cwd });
+  assert.match(
+    stdout,
+    /^the input has no ids, so each resource got a generated one\n2 resources imported into things in /,
+  );
+});
+
 test("an id that does not fit, or none, is replaced, and the command says where", async (t) => {
   const lines = ['{"id":"good"}', '{"id":"not good"}', "{}", '{"id":null}', '{"id":7}', "{}"];
   const cwd = await folder(t, { things: lines.join("\n") });
   const { exitCode, stdout } = await run(t, ["import", "things", "things"], { cwd });
   assert.equal(exitCode, 0);
-  assert.match(stdout, /^2 resources came without an id and got a new one: line 3, line 6$/m);
+  assert.match(stdout, /^2 resources had no id and got a generated one: line 3, line 6$/m);
   assert.match(
     stdout,
-    /^2 resources came with an id that cannot be kept and got a new one: line 2 \("not good"\), line 4 \(null\)$/m,
+    /^2 resources had an id that does not fit the collection and got a generated one: line 2 \("not good"\), line 4 \(null\)$/m,
   );
   const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout) as Resource[];
   const ids = exported.map(({ id }) => String(id));
@@ -122,7 +131,7 @@ test("a new integer id is none that a later line brings, however late, and new i
   });
   const { exitCode, stdout, stderr } = await run(t, ["import", "things", "things"], { cwd });
   assert.equal(exitCode, 0, stderr);
-  assert.match(stdout, /^3 resources came without an id and got a new one: line 1, line 2, line 1503$/m);
+  assert.match(stdout, /^3 resources had no id and got a generated one: line 1, line 2, line 1503$/m);
   assert.match(stdout, /^2,503 resources imported/m);
   const exported = jsonLines((await run(t, ["export", "things"], { cwd })).stdout);
   assert.deepEqual(exported.slice(2_499), [
@@ -156,7 +165,10 @@ const badLines = [
 test("one bad line, and nothing is imported: every bad line is named with its reason", async (t) => {
   const cwd = await folder(t, { "topics.ndjson": bad.join("\n"), ...configuration({ topics }) });
   const outcome = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
-  assertRefused(outcome, /nothing was imported: 7 of 8 resources cannot be; --skip-invalid/);
+  assertRefused(
+    outcome,
+    /nothing was imported: 7 of 8 resources are invalid\. Correct the input, or import the rest with --skip-invalid\./,
+  );
   for (const line of badLines) assert.match(outcome.stderr, line);
   assert.equal((await run(t, ["export", "topics"], { cwd })).stdout, "");
 });
@@ -173,7 +185,7 @@ test("with --skip-invalid the others are imported, and the bad ones are listed",
   assert.equal((await run(t, ["export", "topics"], { cwd })).stdout, '{"id":"ok","title":"Fine"}\n');
 });
 
-const noCollection = 'holdfast: There is no collection "things". There are none.\n';
+const noCollection = 'holdfast: The collection "things" does not exist. None exist.\n';
 
 test("an import that is refused leaves no collection behind", async (t) => {
   const cwd = await folder(t, { things: `${'{"n":1}\n'.repeat(3_000)}nope`, array: '[{"n":1},' });
@@ -195,10 +207,10 @@ test("an array that breaks off is not imported, not even with --skip-invalid", a
   const cwd = await folder(t, { things: '[{"n":1},\n{"n":2},\n{"n":' });
   for (const flags of [[], ["--skip-invalid"]]) {
     const outcome = await run(t, ["import", "things", "things", ...flags], { cwd });
-    assertRefused(outcome, /nothing was imported: the input is damaged/);
+    assertRefused(outcome, /nothing was imported: the rest of the input cannot be read/);
     assert.match(
       outcome.stderr,
-      /^ {2}element 3 in line 3: the input ends before the array does; nothing after it was read$/m,
+      /^ {2}element 3 on line 3: the input ends before the array does; the rest was not read$/m,
     );
   }
   assert.equal((await run(t, ["export", "things"], { cwd })).stdout, "");
@@ -222,7 +234,7 @@ const refusals: readonly { name: string; args: string[]; says: RegExp }[] = [
   {
     name: "a file that is not there",
     args: ["topics", "missing"],
-    says: /missing cannot be read: there is no such file/,
+    says: /missing cannot be read: it does not exist/,
   },
   { name: "a folder", args: ["topics", "."], says: /it is a folder/ },
   { name: "UTF-16", args: ["topics", "utf16"], says: /UTF-16/ },
@@ -272,7 +284,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     // How far it had come is told now and then.
     assert.match(
       stderr,
-      /^(importing things: \d+ resources\n)*holdfast: interrupted; nothing was imported\n$/,
+      /^(importing things: [\d,]+ resources?\n)*holdfast: interrupted; nothing was imported\n$/,
     );
     assert.equal((await run(t, ["export", "things"], { cwd })).stderr, noCollection);
     assert.equal((await run(t, ["import", "things", "good"], { cwd })).exitCode, 0);
@@ -297,7 +309,7 @@ test("the store's own files are refused, since reading them would drop the store
   await run(t, ["import", "topics", "good"], { cwd });
   await link(join(cwd, "holdfast.db"), join(cwd, "linked"));
   for (const file of ["holdfast.db", "holdfast.db-wal", "linked"])
-    assertRefused(await run(t, ["import", "topics", file], { cwd }), /belongs to the store itself/);
+    assertRefused(await run(t, ["import", "topics", file], { cwd }), /is a file of the store itself/);
 });
 
 test("a fault is told by its column, where the line is that of the input", async (t) => {

@@ -133,7 +133,7 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
     input: "[{}\n{}]",
     pieces: [
       [1, "{}"],
-      [2, "broken", "neither a comma nor the end of the array follows an element"],
+      [2, "broken", "a comma or the end of the array must follow each element"],
     ],
   },
   {
@@ -141,7 +141,7 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
     input: "[{}]\n{}",
     pieces: [
       [1, "{}"],
-      [2, "broken", "something follows the end of the array"],
+      [2, "broken", "nothing can follow the end of the array"],
     ],
   },
 ];

@@ -68,7 +68,7 @@ test("a key lets in while the service runs, until it is revoked, and its use is 
   await until("its use is listed", async () => (await list())[0]?.lastUsedAt !== null);
   assert.match((await list())[0]?.lastUsedAt ?? "", /T\d{2}:00:00\.000Z$/);
   const revoked = await keys("revoke", "deploy");
-  assert.match(revoked.stderr, new RegExp(`^the key ${key.slice(0, 11)} \\("deploy"\\) no longer works\n$`));
+  assert.match(revoked.stderr, new RegExp(`^revoked the API key ${key.slice(0, 11)} \\("deploy"\\)\n$`));
   await until("it is refused", async () => (await status(base, key)) === 401);
   assert.notEqual((await list())[0]?.revokedAt, null);
 });
@@ -153,7 +153,7 @@ test("a key is revoked by its prefix or by the whole of it, and others stay", as
       ["c", true],
     ],
   );
-  refused(await keys("revoke", a), /No key that still works is called "hf_\w{8}"\. /);
+  refused(await keys("revoke", a), /No valid API key has the name or prefix "hf_\w{8}"\. /);
 });
 
 test("a key in the wrong place of a command is not told again", async (t) => {
@@ -180,35 +180,41 @@ test("who makes a key that nobody takes is told", async (t) => {
   const { keys } = await place(t, {});
   const { stdout, stderr } = await keys("create", "--name", "deploy");
   assert.match(stdout, /^hf_\w+\n$/);
-  assert.match(stderr, /note: the configuration takes no API keys; add auth: \{ keys: true \}/);
+  assert.match(
+    stderr,
+    /note: the service does not accept API keys yet\. Add auth: \{ keys: true \} to the configuration\./,
+  );
 });
 
 const mistakes: readonly (readonly [string[], RegExp])[] = [
-  [["create"], /--name <name>' not specified \(See holdfast keys create --help\)/],
+  [["create"], /--name <name>' not specified \(see npx holdfast keys create --help\)/],
   [["create", "--name", ""], /--name must be 1 to 100 printable characters/],
   [["create", "--name", "a\u001b[31m"], /--name must be/],
-  [["create", "--name", "hf_a"], /not begin with hf_/],
+  [["create", "--name", "hf_a"], /must not begin with "hf_"/],
   [["create", "--name", "a", "--subject", " kim"], /--subject must be/],
-  [["create", "--name", "a", "--role", "two words"], /--role must be a word/],
+  [
+    ["create", "--name", "a", "--role", "two words"],
+    /--role must be 1 to 100 printable characters without spaces, not "two words"/,
+  ],
   [["create", "--name", "a", "--scope", "articles"], /--scope must be <collection>:read or/],
   [
     ["create", "--name", "a", "--scope", "artcles:read"],
-    /no collection "artcles"\. Did you mean "articles"\?/,
+    /the collection "artcles" is not declared\. Did you mean "articles"\?/,
   ],
   [
     ["create", "--name", "a", "--expires", "soon"],
-    /--expires must be a time such as 90d, 12h or 30m, or a date such as 2027-01-31, and is "soon"/,
+    /--expires must be a time such as 90d, 12h or 30m, or a date such as 2027-01-31, not "soon"/,
   ],
-  [["create", "--name", "a", "--expires", "2020-01-01"], /--expires must be a time to come/],
+  [["create", "--name", "a", "--expires", "2020-01-01"], /--expires must be in the future/],
   [["create", "--name", "a", "--expires", "2027-02-30T"], /--expires must be a time such as/],
-  [["create", "--name", "a", "--expires", "2027-02-30"], /--expires must be a date that there is/],
-  [["create", "--name", "a", "--expires", "2027-01-01T24:00Z"], /--expires must be a date that there is/],
-  [["create", "--name", "a", "--expires", "0d"], /--expires must be a time to come/],
+  [["create", "--name", "a", "--expires", "2027-02-30"], /--expires must be a date that exists/],
+  [["create", "--name", "a", "--expires", "2027-01-01T24:00Z"], /--expires must be a date that exists/],
+  [["create", "--name", "a", "--expires", "0d"], /--expires must be in the future/],
   [["crate"], /unknown command 'crate' \(Did you mean create\?\)/],
-  [["revoke"], /missing required argument 'key' \(See holdfast keys revoke --help\)/],
-  [["list"], /There is no store at /],
-  [["revoke", "a"], /There is no store at /],
-  [["rotate", "a"], /There is no store at /],
+  [["revoke"], /missing required argument 'key' \(see npx holdfast keys revoke --help\)/],
+  [["list"], /The store \S+ does not exist\.\n$/],
+  [["revoke", "a"], /The store \S+ does not exist\.\n$/],
+  [["rotate", "a"], /The store \S+ does not exist\.\n$/],
 ];
 
 test("a mistake is one line, and makes no key and no store", async (t) => {
@@ -220,10 +226,10 @@ test("a mistake is one line, and makes no key and no store", async (t) => {
 test("two keys of one name are not made, and a name that was revoked is free again", async (t) => {
   const { keys, create } = await place(t);
   await create("--name", "deploy");
-  refused(await keys("create", "--name", "deploy"), /There is a key "deploy" already \(hf_\w{8}\)/);
+  refused(await keys("create", "--name", "deploy"), /An API key "deploy" already exists \(hf_\w{8}\)\. /);
   refused(
     await keys("revoke", "deplo"),
-    /No key that still works is called "deplo"\. Did you mean "deploy"\?/,
+    /No valid API key has the name or prefix "deplo"\. Did you mean "deploy"\?/,
   );
   await keys("revoke", "deploy");
   await create("--name", "deploy");
@@ -245,7 +251,10 @@ test("a file of an issuer's keys that is not there keeps the service from starti
   for (const command of [["check"], ["serve", "--port", "0"]]) {
     const { exitCode, stderr } = await run(t, command, { cwd });
     assert.equal(exitCode, 1);
-    assert.match(stderr, /^holdfast: auth\.jwt\.jwks: \/[^\n]+jwks\.json cannot be read \(ENOENT\)\.\n$/);
+    assert.match(
+      stderr,
+      /^holdfast: auth\.jwt\.jwks: \/[^\n]+jwks\.json cannot be read: no such file or directory\.\n$/,
+    );
   }
 });
 
@@ -273,8 +282,8 @@ test("a role that is like no other causes one warning, with the known roles", as
   const { keys } = await place(t, roled);
   const { stderr } = await keys("create", "--name", "ada", "--role", "x1", "--role", "robot-47");
   assert.deepEqual(stderr.match(/^warning: .*$/gm), [
-    'warning: no rule names the role "x1". There are: editor, publisher, payroll.',
-    'warning: no rule names the role "robot-47". There are: editor, publisher, payroll.',
+    'warning: no rule names the role "x1". Known names: editor, publisher, payroll.',
+    'warning: no rule names the role "robot-47". Known names: editor, publisher, payroll.',
   ]);
 });
 
@@ -284,7 +293,7 @@ test("a role that a rule names causes no warning, and without auth no role does"
   assert.doesNotMatch((await named.keys("create", "--name", "ada", ...roles)).stderr, /warning:/);
   const open = await place(t, {});
   const { stderr } = await open.keys("create", "--name", "ada", "--role", "editor");
-  assert.match(stderr, /^note: the configuration takes no API keys/);
+  assert.match(stderr, /^note: the service does not accept API keys yet/);
   assert.doesNotMatch(stderr, /warning:/);
 });
 

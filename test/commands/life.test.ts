@@ -50,7 +50,10 @@ test("the log says why a database cannot be reached yet", async (t) => {
   const service = await serve(t, ["--store", store], { cwd: await folder(t) });
   await until("the log says something", () => service.output().stderr !== "");
   const { stderr } = await stop(service);
-  assert.match(stderr, /the store cannot be reached yet: connect ECONNREFUSED [^"]+:1\b/);
+  assert.match(
+    stderr,
+    /the store cannot be reached yet, and the service keeps trying: connect ECONNREFUSED [^"]+:1\b/,
+  );
   assert.doesNotMatch(stderr, /secret/);
 });
 
@@ -191,7 +194,7 @@ test("a port that is taken is one line and exit code 1", async (t) => {
   const cwd = await folder(t);
   const { exitCode, stdout, stderr } = await run(t, ["serve", "--port", String(port)], { cwd });
   assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: "" });
-  assert.match(stderr, new RegExp(`^holdfast: Port ${port} of 127\\.0\\.0\\.1 is taken: [^\\n]+\\n$`));
+  assert.match(stderr, new RegExp(`^holdfast: Port ${port} on 127\\.0\\.0\\.1 is in use\\. [^\\n]+\\n$`));
 });
 
 test("a store that another service has is one line and exit code 1", async (t) => {
@@ -249,7 +252,7 @@ const mistakes: readonly {
   {
     name: "a store of an unknown kind",
     args: ["--store", "mongodb://user:CANARY-secret@host/x"],
-    says: /store: this is not an address of a store; write sqlite:<file>/,
+    says: /store: this is not a store address\. Write sqlite:<file>/,
   },
   {
     name: "a store that is not a database",

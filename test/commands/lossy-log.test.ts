@@ -142,7 +142,9 @@ test(
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    const dropped = lines.flatMap(({ msg }) => /^(\d+) lines of the log were dropped/.exec(msg)?.[1] ?? []);
+    const dropped = lines.flatMap(
+      ({ msg }) => /^(\d+) log lines were dropped because they could not be written$/.exec(msg)?.[1] ?? [],
+    );
     const requests = lines.filter(({ msg }) => msg === "request");
     assert.equal(dropped.length, 1);
     assert.equal(requests.length + Number(dropped[0]), 10_008);

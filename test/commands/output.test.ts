@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { ceilingMs } from "../until.ts";
 import { folder, run } from "./cli.ts";
 
-const noRoom = "holdfast: standard output cannot be written: there is no room left.\n";
+const noRoom = "holdfast: standard output cannot be written: the disk is full.\n";
 const lines = Array.from({ length: 50_000 }, (_, n) => `{"id":"${String(n).padStart(6, "0")}"}\n`);
 
 /** What a shell makes of a script in which `holdfast` is the program. */

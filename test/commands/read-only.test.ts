@@ -34,7 +34,7 @@ test("a service that only reads answers reads and repeats, and 503 to every writ
       await serve(t, ["--read-only", "--store", store], { cwd }),
     ];
     for (const service of both) {
-      assert.match(service.output().stdout, / {2}mode +reading alone; declared: topics, counted\n/);
+      assert.match(service.output().stdout, / {2}mode +read-only; declared: topics, counted\n/);
       assert.equal((await send(service, "/topics?q=on")).text, `[${created.text}]`);
       assert.deepEqual(
         [(await send(service, path)).text, (await send(service, "/topics", create)).text],
@@ -77,7 +77,7 @@ test("reading alone needs a store, and declarations as it has them", async (t) =
   const cwd = await folder(t, configuration(topics, { readOnly: true }));
   const none = await run(t, ["serve", "--port", "0"], { cwd });
   assert.equal(none.exitCode, 1);
-  assert.match(none.stderr, /^holdfast: There is no store at \S+holdfast\.db\.\n$/);
+  assert.match(none.stderr, /^holdfast: The store \S+holdfast\.db does not exist\.\n$/);
   const elsewhere = await folder(t, configuration(topics));
   await stop(await serve(t, ["--store", `${cwd}/holdfast.db`], { cwd: elsewhere }));
   await stop(await serve(t, [], { cwd }));
@@ -88,6 +88,6 @@ test("reading alone needs a store, and declarations as it has them", async (t) =
   assert.equal(refused.exitCode, 1);
   assert.match(
     refused.stderr,
-    /^holdfast: The store has topics as it was declared before, and readOnly keeps it so/,
+    /^holdfast: The declaration of topics has changed, and a read-only service cannot apply it/,
   );
 });

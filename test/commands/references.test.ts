@@ -23,11 +23,11 @@ test("references that lead nowhere are told by check, and keep the service from 
   await declare(cwd, declared);
   const checked = await run(t, ["check"], { cwd });
   assert.equal(checked.exitCode, 1);
-  assert.match(checked.stdout, /^posts: 1 resource refers to what is not there$/m);
+  assert.match(checked.stdout, /^posts: 1 resource refers to a resource that does not exist$/m);
   assert.match(checked.stdout, /^ {2}"b": "by" is not the id of a resource of users$/m);
   const refused = await run(t, ["serve"], { cwd });
   assert.equal(refused.exitCode, 1);
-  assert.match(refused.stderr, /^holdfast: Of posts, one resource refers .*first "b".*--accept/);
+  assert.match(refused.stderr, /^holdfast: In posts, one resource refers .*first "b".*--accept/);
   const service = await serve(t, ["--accept"], { cwd });
   assert.equal((await fetch(`${service.base}/posts/b`)).status, 200);
   assert.equal((await fetch(`${service.base}/users/kim`, { method: "DELETE" })).status, 409);
@@ -102,7 +102,7 @@ test("references that cannot hold are refused when the service starts", async (t
     ],
     [{ users: {}, posts: { references: { by: { collection: "users", onDelete: "set" } } } }, /by must be a/],
     [{ users: {}, posts: { references: ["by"] } }, /posts\.references must be an object/],
-    [{ users: {}, posts: { schema, references: { bye: "users" } } }, /the schema must take an id here/],
+    [{ users: {}, posts: { schema, references: { bye: "users" } } }, /the schema must allow an id here/],
   ];
   for (const [collections, says] of cases) {
     const cwd = await folder(t, configuration(collections));

@@ -67,7 +67,7 @@ test("attributes of these names that are no times are told before the option tak
   const more = await run(t, ["import", "posts", "-"], { cwd, input: '{"id":"c"}\n' });
   assert.equal(more.exitCode, 0, more.stderr);
   const refused = await run(t, ["serve"], { cwd });
-  assert.match(refused.stderr, /^holdfast: What is declared of posts has changed, and 1 of its 3 .*--accept/);
+  assert.match(refused.stderr, /^holdfast: The declaration of posts has changed, and 1 of its 3 .*--accept/);
   const service = await serve(t, ["--accept"], { cwd });
   assert.equal((await patch(service, "b", { title: "y" })).createdAt, "2026-01-31T09:14:05.250Z");
   assert.match((await patch(service, "a", { title: "y" })).createdAt ?? "", form);

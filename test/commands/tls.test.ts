@@ -49,10 +49,12 @@ test("SIGHUP makes the service read its certificate again, and it goes on", asyn
   assert.notEqual(after, before);
   await copyFile(first.files.cert, `${cwd}/server.pem`);
   service.process.kill("SIGHUP");
-  await until("the log says something", () => /not read again/.test(service.output().stderr));
+  await until("the log says something", () =>
+    /the certificate was not reloaded/.test(service.output().stderr),
+  );
   assert.match(
     service.output().stderr,
-    /"msg":"the certificate was not read again; the one before stays: tls: the key in [^"]+ is not that of [^"]+"\}\n/,
+    /"msg":"the certificate was not reloaded, and the previous one stays in use: tls: the key in [^"]+ does not belong to [^"]+"\}\n/,
   );
   assert.equal(await shown(service.origin), after);
   assert.equal((await stop(service)).exitCode, 0);
@@ -75,7 +77,7 @@ test("SIGHUP while the service is starting is for the certificate too", async (t
   await pipe.writeFile(await readFile(first.files.key));
   await pipe.close();
   const origin = await listening(service);
-  await until("the certificate is read again", () => /was read again/.test(service.output().stderr));
+  await until("the certificate is read again", () => /was reloaded/.test(service.output().stderr));
   const { fingerprint256 } = new X509Certificate(second.pem);
   assert.equal(await shown(origin), fingerprint256);
   assert.equal((await stop(service)).exitCode, 0);

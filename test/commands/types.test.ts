@@ -96,7 +96,10 @@ test("without declared collections any name has any attributes, and what cannot 
   assert.match(stdout, /readonly collections: Record<string, object>;/);
   const failed = await run(t, ["types", "-o", "missing/service.d.ts"], { cwd });
   assert.equal(failed.exitCode, 1);
-  assert.equal(failed.stderr, "holdfast: missing/service.d.ts cannot be written: its folder is not there.\n");
+  assert.equal(
+    failed.stderr,
+    "holdfast: missing/service.d.ts cannot be written: its folder does not exist.\n",
+  );
 });
 
 /** A service, and where it runs. */
@@ -151,8 +154,8 @@ test("a service that wants a credential gets the one of --token", async (t) => {
   const { stdout } = await run(t, ["types", origin, "--token", "hf_right"], { cwd });
   assert.match(stdout, /readonly collections: Record<string, object>;/);
   const failures = {
-    "asks for a credential. Give one with --token.": [origin],
-    "is not shown to the holder of this --token.": [origin, "--token", "hf_wrong"],
+    "requires a credential. Give one with --token.": [origin],
+    "refused the credential that --token gives.": [origin, "--token", "hf_wrong"],
   };
   for (const [expected, args] of Object.entries(failures)) {
     const { exitCode, stdout, stderr } = await run(t, ["types", ...args], { cwd });
@@ -171,16 +174,16 @@ test("what has no types to give is one line", async (t) => {
   const undescribed = await serve(t, { docs: false });
   const foreign = await serveText(t, "<p>Hello");
   const failures: [args: string[], expected: RegExp][] = [
-    [["localhost:3000"], /"localhost:3000" is no URL of a service, such as http:/],
+    [["localhost:3000"], /"localhost:3000" is not the URL of a service\. Give one such as http:/],
     [[`http://127.0.0.1:${port}`], /openapi\.json cannot be read: connect ECONNREFUSED/],
     [
       [undescribed],
-      /openapi\.json is not there: no Holdfast runs at that address, or one with "docs": false/,
+      /openapi\.json does not exist\. Either no Holdfast service runs at that address, or it has "docs": false/,
     ],
-    [[foreign], /is no OpenAPI document\. Is it a Holdfast that runs there/],
-    [[empty], /is no OpenAPI document/],
-    [[foreign, "--config", "x.json"], /Give a URL or --config and --store, not both/],
-    [["--token", "x"], /--token is for a service: give its URL too/],
+    [[foreign], /is not an OpenAPI document\. Check that a Holdfast service runs there\./],
+    [[empty], /is not an OpenAPI document/],
+    [[foreign, "--config", "x.json"], /Give either the URL of a service, or --config and --store\./],
+    [["--token", "x"], /--token is for a running service: give its URL too\./],
   ];
   for (const [args, expected] of failures) {
     const { exitCode, stdout, stderr } = await run(t, ["types", ...args], { cwd });

@@ -27,12 +27,12 @@ test("a unique attribute that values collide in is told by check, and keeps the 
   await declare(cwd, withUnique);
   const checked = await run(t, ["check"], { cwd });
   assert.equal(checked.exitCode, 1);
-  assert.match(checked.stdout, /^users: 1 resource has the value of another in a unique attribute$/m);
-  assert.match(checked.stdout, /^ {2}"c": "email" is also that of "a"$/m);
+  assert.match(checked.stdout, /^users: 1 resource repeats the value of another in a unique attribute$/m);
+  assert.match(checked.stdout, /^ {2}"c": "email" repeats the value of "a"$/m);
   for (const args of [["serve"], ["import", "users", "users.ndjson"]]) {
     const refused = await run(t, args, { cwd });
     assert.equal(refused.exitCode, 1);
-    assert.match(refused.stderr, /^holdfast: Of users, one resource has .*first "c".*--accept/);
+    assert.match(refused.stderr, /^holdfast: In users, one resource repeats .*first "c".*--accept/);
   }
 });
 

@@ -93,7 +93,11 @@ test("keys may be in a file, which is looked for from the working directory", as
 const { kty, crv, x, y } = jwk;
 const secret = { kty: "oct", k: "c2VjcmV0", alg: "HS256" };
 const wrong: readonly (readonly [string, unknown, RegExp])[] = [
-  ["no source of credentials", { auth: {} }, /: auth names no source of credentials, so nobody could get in/],
+  [
+    "no source of credentials",
+    { auth: {} },
+    /: auth names no source of credentials, so no caller could authenticate/,
+  ],
   ["a source that is turned off", { auth: { keys: false } }, /: auth names no source/],
   ["an auth that is no object", { auth: true }, /: auth must be an object/],
   ["an auth that is null", { auth: null }, /: auth must be an object/],
@@ -111,20 +115,28 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     "no issuer",
     withJwt({ issuer: undefined }),
-    /: auth\.jwt\.issuer is missing: without it tokens of anybody/,
+    /: auth\.jwt\.issuer is missing\. Without it, the service would accept tokens of any issuer/,
   ],
   [
     "no audience",
     withJwt({ audience: undefined }),
-    /: auth\.jwt\.audience is missing: without it tokens that are meant/,
+    /: auth\.jwt\.audience is missing\. Without it, the service would accept tokens meant for other services/,
   ],
-  ["no keys", withJwt({ jwks: undefined }), /: auth\.jwt\.jwks is missing: without it no token/],
-  ["an issuer that is empty", withJwt({ issuer: "" }), /: auth\.jwt\.issuer must be a text, and is ""/],
-  ["several issuers", withJwt({ issuer: ["a"] }), /: auth\.jwt\.issuer must be a text/],
+  [
+    "no keys",
+    withJwt({ jwks: undefined }),
+    /: auth\.jwt\.jwks is missing\. Without it, the service could not verify any token/,
+  ],
+  [
+    "an issuer that is empty",
+    withJwt({ issuer: "" }),
+    /: auth\.jwt\.issuer must be a non-empty string, not ""/,
+  ],
+  ["several issuers", withJwt({ issuer: ["a"] }), /: auth\.jwt\.issuer must be a non-empty string/],
   [
     "no audience in a list",
     withJwt({ audience: [] }),
-    /: auth\.jwt\.audience must be a text or a list of texts/,
+    /: auth\.jwt\.audience must be a non-empty string or a list of non-empty strings/,
   ],
   [
     "a misspelled member",
@@ -151,17 +163,17 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     "an address with a password",
     withJwt({ jwks: "https://a:b@id.example.org/jwks" }),
-    /jwks must be a URL without a name and a password\.$/,
+    /jwks must be a URL without a user name and a password\.$/,
   ],
   ["an address that is none", withJwt({ jwks: "https://" }), /: auth\.jwt\.jwks must be an https URL/],
   ["a list of keys", withJwt({ jwks: [jwk] }), /: auth\.jwt\.jwks: it is not a JSON Web Key Set/],
   ["null for keys", withJwt({ jwks: null }), /: auth\.jwt\.jwks: it is not a JSON Web Key Set/],
   ["no key in a set", withJwt({ jwks: { keys: [] } }), /: auth\.jwt\.jwks: it has no public key/],
-  ["a shared secret", withJwt({ jwks: { keys: [jwk, secret] } }), /: auth\.jwt\.jwks holds a secret/],
+  ["a shared secret", withJwt({ jwks: { keys: [jwk, secret] } }), /: auth\.jwt\.jwks contains a secret key/],
   [
     "a private key",
     withJwt({ jwks: { keys: [{ kty, crv, x, y, d: x }] } }),
-    /: auth\.jwt\.jwks holds a secret/,
+    /: auth\.jwt\.jwks contains a secret key/,
   ],
   [
     "a key for what is not taken",

@@ -239,12 +239,12 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "rules for callers whom nobody asks who they are",
     json({ collections: { a: { access: { read: "public" } } } }),
-    /: collections\.a\.access: this needs "auth"\. Without it, the service does not know who calls/,
+    /: collections\.a\.access: this needs "auth"\. Without it, the service does not identify callers/,
   ],
   [
     "an option of the top in a collection",
     json({ collections: { a: { port: 1 } } }),
-    /collections\.a\.port is not .* stands at the top/,
+    /collections\.a\.port is not .* belongs at the top level of the file/,
   ],
   [
     "a default that names the caller, whom nobody asks who they are",
@@ -256,7 +256,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     json({ collections: { a: { attributes: { salary: { roles: ["hr"] } } } } }),
     /: collections\.a\.attributes\.salary\.roles: this needs "auth"/,
   ],
-  ["a list of kinds of id", json({ collections: { a: { id: ["uuid"] } } }), /and is \["uuid"\]\.$/],
+  ["a list of kinds of id", json({ collections: { a: { id: ["uuid"] } } }), /, not \["uuid"\]\.$/],
   [
     "a package that is not there",
     { files: { "holdfast.config.mjs": 'import "nowhere"; export default {};' } },
@@ -265,7 +265,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "our package where it is not installed",
     { files: { "holdfast.config.mjs": 'import { defineConfig } from "holdfast"; export default {};' } },
-    /Cannot find package 'holdfast' .*\. Install holdfast beside the file .* export default \{ … \} is enough\.$/,
+    /Cannot find package 'holdfast' .*\. Install holdfast in the same project .* export default \{ … \} is enough\.$/,
   ],
   [
     "a file of another kind",
@@ -275,19 +275,19 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a number that JSON has not",
     { files: { "holdfast.config.mjs": "export default { port: 3000n };" } },
-    /holdfast\.config\.mjs: port must be a whole number .*, and is 3000n\.$/,
+    /holdfast\.config\.mjs: port must be a whole number .*, not 3000n\.$/,
   ],
   [
     "a misspelled variable",
     { env: { HOLDFAST_PROT: "4000" } },
-    /^HOLDFAST_PROT is not a variable .* Did you mean "HOLDFAST_PORT"\?$/,
+    /^HOLDFAST_PROT is not an environment variable of Holdfast\. Did you mean "HOLDFAST_PORT"\?$/,
   ],
   [
     "a variable that is nothing like a known one",
     { env: { HOLDFAST_AUTHENTICATION: "on" } },
     /^HOLDFAST_AUTHENTICATION is not .* Known names: HOLDFAST_STORE, .*, HOLDFAST_CONFIG\.$/,
   ],
-  ["a limit at the top", json({ body: "1mb" }), /body is not an option\. It stands at limits\.body/],
+  ["a limit at the top", json({ body: "1mb" }), /body is not an option\. Did you mean "limits\.body"\?/],
   [
     "a misspelled option of a collection",
     json({ collections: { a: { schem: {} } } }),
@@ -296,7 +296,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a port that is no port",
     json({ port: 70_000 }),
-    /port must be a whole number from 0 to 65535, and is 70000/,
+    /port must be a whole number from 0 to 65535, not 70000/,
   ],
   ["a port of letters", { flags: { port: "abc" } }, /--port must be a whole number/],
   [
@@ -304,10 +304,10 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     { env: { HOLDFAST_PORT: "abc" } },
     /HOLDFAST_PORT must be a whole number/,
   ],
-  ["a prefix without a slash", json({ prefix: "api" }), /prefix must be a path/],
-  ["a prefix with an empty segment", json({ prefix: "/a//b" }), /prefix must be a path/],
-  ["a prefix with a dot segment", json({ prefix: "/a/../b" }), /prefix must be a path/],
-  ["a prefix that must be encoded", json({ prefix: "/é" }), /prefix must be a path/],
+  ["a prefix without a slash", json({ prefix: "api" }), /prefix must be "\/" or a path/],
+  ["a prefix with an empty segment", json({ prefix: "/a//b" }), /prefix must be "\/" or a path/],
+  ["a prefix with a dot segment", json({ prefix: "/a/../b" }), /prefix must be "\/" or a path/],
+  ["a prefix that must be encoded", json({ prefix: "/é" }), /prefix must be "\/" or a path/],
   ["a size of nothing", json({ limits: { body: 0 } }), /limits\.body must be a size/],
   ["a size in unknown units", json({ limits: { body: "1xb" } }), /limits\.body must be a size/],
   ["limits that are no object", json({ limits: 5 }), /limits must be an object/],
@@ -328,7 +328,7 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "an unknown kind of id",
     json({ collections: { a: { id: "uuid4" } } }),
-    /^holdfast\.config\.json: collections\.a\.id must be one of uuid, integer, and is "uuid4"\.$/,
+    /^holdfast\.config\.json: collections\.a\.id must be "uuid" or "integer", not "uuid4"\.$/,
   ],
   [
     "a schema that does not compile",
@@ -340,13 +340,13 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "a database without a name",
     json({ store: "postgres://u:secret@h/" }),
-    /^[^s]*store: this is not an address of a database[^:]*postgres:\/\/user@host\/database\.$/,
+    /^[^s]*store: this is not a database address[^:]*postgres:\/\/user@host\/database\.$/,
   ],
-  ["a store elsewhere", json({ store: "mysql://u:secret@h/d" }), /store: this is not an address/],
+  ["a store elsewhere", json({ store: "mysql://u:secret@h/d" }), /store: this is not a store address/],
   [
     "a file that is not there",
     { flags: { config: "none.ts" } },
-    /There is no configuration file at .*none\.ts/,
+    /The configuration file .*none\.ts does not exist/,
   ],
   [
     "a file that is no JSON",
@@ -384,16 +384,20 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
     js('export default {\n get port() { throw new Error("no luck"); } };'),
     /^holdfast\.config\.mjs cannot be read: no luck \(line 2/,
   ],
-  ["a promise", js("export default Promise.resolve({});"), /mjs: the configuration is a Promise, and must/],
+  [
+    "a promise",
+    js("export default Promise.resolve({});"),
+    /mjs: the configuration must be a plain object or list, not a Promise\.$/,
+  ],
   [
     "collections in a Map",
     js("export default { collections: new Map([['a', {}]]) };"),
-    /mjs: collections is a Map, and must be a plain object or list\.$/,
+    /mjs: collections must be a plain object or list, not a Map\.$/,
   ],
   [
     "a class",
     js("export default new (class Options { port = 1; })();"),
-    /the configuration is an Options, and/,
+    /the configuration must be a plain object or list, not an Options\.$/,
   ],
   [
     "a circle",
@@ -418,21 +422,21 @@ const mistakes: [what: string, given: Given, line: RegExp][] = [
   [
     "two files",
     { files: { "holdfast.config.ts": "", "holdfast.config.json": {} } },
-    /There are holdfast\.config\.ts and holdfast\.config\.json/,
+    /There are several configuration files: holdfast\.config\.ts and holdfast\.config\.json\./,
   ],
 ];
 
 /** What a schema may hold in JavaScript and not in JSON, and what is said of it. */
 const notJson: [written: string, said: string][] = [
-  ["NaN", "is NaN, which JSON does not have"],
-  ["-Infinity", "is -Infinity, which JSON does not have"],
-  ["undefined", "is undefined, which JSON does not have: leave it out"],
-  ["() => 1", "is a function, which JSON does not have"],
-  ["Symbol.iterator", "is a symbol, which JSON does not have"],
-  ["10n", "is 10n, which JSON does not have"],
-  ["new Date(0)", "is a Date, and must be a plain object or list"],
-  ["new Map()", "is a Map, and must be a plain object or list"],
-  ["[,1]", "is undefined, which JSON does not have: leave it out"],
+  ["NaN", "is NaN, which is not a JSON value"],
+  ["-Infinity", "is -Infinity, which is not a JSON value"],
+  ["undefined", "is undefined, which is not a JSON value: leave it out"],
+  ["() => 1", "is a function, which is not a JSON value"],
+  ["Symbol.iterator", "is a symbol, which is not a JSON value"],
+  ["10n", "is 10n, which is not a JSON value"],
+  ["new Date(0)", "must be a plain object or list, not a Date"],
+  ["new Map()", "must be a plain object or list, not a Map"],
+  ["[,1]", "is undefined, which is not a JSON value: leave it out"],
 ];
 
 /** The service's own paths. */
@@ -496,7 +500,10 @@ describe("the program does not start with", () => {
   for (const name of ownPaths) {
     test(`a prefix below /${name}`, async () => {
       for (const prefix of [`/${name}`, `/${name}/v1`])
-        await assert.rejects(fromFile({ prefix }), /prefix must not begin with \/.* the service's own/);
+        await assert.rejects(
+          fromFile({ prefix }),
+          /prefix must not begin with \/.*, which the service uses itself/,
+        );
     });
   }
 
@@ -504,7 +511,7 @@ describe("the program does not start with", () => {
     const collections = { livez: {} };
     await assert.rejects(
       fromFile({ prefix: "/", collections }),
-      /collections\.livez: \/livez is the service's own/,
+      /collections\.livez: the service uses \/livez itself\./,
     );
     assert.ok((await fromFile({ prefix: "/api", collections })).config.collections.has("livez"));
   });
@@ -518,7 +525,7 @@ describe("the program does not start with", () => {
       await writeFile(join(cwd, "holdfast.config.ts"), `${around}\nawait new Promise(() => {});`);
       await assert.rejects(
         loadConfig({ flags: {}, env: {}, cwd, fileDeadlineMs: 200 }),
-        /^StartError: holdfast\.config\.ts is still not done after 0\.2 s/,
+        /^StartError: holdfast\.config\.ts did not load within 0\.2 s/,
       );
     });
   }
@@ -536,7 +543,7 @@ describe("the program does not start with", () => {
     ],
   ]) {
     test(`the rate limit ${JSON.stringify(rate)}`, async () => {
-      await assert.rejects(fromFile({ limits: { rate } }), /limits\.rate must be whole numbers such as/);
+      await assert.rejects(fromFile({ limits: { rate } }), /limits\.rate must be an object such as/);
     });
   }
 
@@ -574,7 +581,7 @@ describe("the program does not start with", () => {
     test(`trustProxy ${JSON.stringify(trustProxy)}`, async () => {
       await assert.rejects(
         fromFile({ trustProxy }),
-        /trustProxy must be a list of addresses or networks such as/,
+        /trustProxy must be a list of IP addresses or networks such as/,
       );
     });
   }
@@ -588,12 +595,15 @@ describe("the program does not start with", () => {
     { cert: "a", key: "b", ca: "c" },
   ]) {
     test(`tls ${JSON.stringify(tls)}`, async () => {
-      await assert.rejects(fromFile({ tls }), /tls must be two paths: \{ cert:/);
+      await assert.rejects(fromFile({ tls }), /tls must be an object with two file paths: \{ cert:/);
     });
   }
 
   test("requireTls where nothing could come encrypted", async () => {
-    await assert.rejects(fromFile({ requireTls: true }), /requireTls: no request can come encrypted/);
+    await assert.rejects(
+      fromFile({ requireTls: true }),
+      /requireTls: the service would refuse every request/,
+    );
     const { config } = await fromFile({ requireTls: true, trustProxy: ["10.0.0.0/8", "::1"] });
     assert.deepEqual(config.http.trustProxy, ["10.0.0.0/8", "::1"]);
     assert.equal(config.http.requireTls, true);

@@ -60,7 +60,7 @@ for (const to of ["sqlite", "postgres"] as const) {
     await makeBusy(source, seed);
     await copyPages(source, target, 12);
     for (const open of [openStore, openReader, openKeys])
-      await assert.rejects(async () => open(target), refusal(/is a copy that is not finished/));
+      await assert.rejects(async () => open(target), refusal(/holds an incomplete copy/));
     const { resumedAt } = await copy(source, target);
     assert.ok(resumedAt > 10);
     await openStore(target).then((store) => store.close());
@@ -77,10 +77,10 @@ for (const to of ["sqlite", "postgres"] as const) {
     ];
     for (const { sql, where } of damages) {
       const target = await makePlace(t, to);
-      await copyUntil(source, target, "making indexes");
+      await copyUntil(source, target, "creating indexes");
       await damage(target, sql);
       await assert.rejects(copy(source, target), refusal(where));
-      await assert.rejects(openStore(target), refusal(/not finished/));
+      await assert.rejects(openStore(target), refusal(/holds an incomplete copy/));
     }
   });
 }
@@ -104,7 +104,7 @@ for (const to of ["sqlite", "postgres"] as const) {
   test(`a copy into ${to} that ends when all is there but compared goes on`, async (t) => {
     const [source, target] = [await makePlace(t, "sqlite"), await makePlace(t, to)];
     await makeBusy(source, seed);
-    for (const part of ["making indexes", "verifying", "verifying"] as const)
+    for (const part of ["creating indexes", "verifying", "verifying"] as const)
       await copyUntil(source, target, part);
     await copy(source, target);
     const [before, after] = await askEach([source, target], observe);

@@ -17,10 +17,10 @@ test("a database that holds no store, and half a copy, are no sources", async (t
     await makePlace(t, "postgres"),
     await makePlace(t, "sqlite"),
   ];
-  await assert.rejects(copy(none, target), refusal(/There is no store in the database/));
+  await assert.rejects(copy(none, target), refusal(/The database contains no store/));
   await makeBusy(source, seed);
   await copyPages(source, half, 5);
-  await assert.rejects(copy(half, target), refusal(/is a copy that is not finished/));
+  await assert.rejects(copy(half, target), refusal(/holds an incomplete copy/));
 });
 
 for (const from of ["sqlite", "postgres"] as const)
@@ -31,7 +31,7 @@ for (const from of ["sqlite", "postgres"] as const)
     const { table, run } = below;
     await run(`delete from ${table("meta")} where name like 'secret%'`);
     await below.close();
-    const older = refusal(/was last used by an older Holdfast/);
+    const older = refusal(/was last used by an older version of Holdfast/);
     await assert.rejects(copy(source, target), older);
     // A database may be a standby, where nobody writes; a file is always one's own.
     if (from === "postgres") await assert.rejects(reached(source), older);
@@ -100,7 +100,7 @@ for (const from of ["sqlite", "postgres"] as const) {
     await makeBusy(source, seed);
     await copyPages(source, target, 12);
     await writeTo(source);
-    await assert.rejects(copy(source, target), refusal(/written to since the copy was begun/));
+    await assert.rejects(copy(source, target), refusal(/has changed since the copy started/));
   });
 }
 
@@ -112,9 +112,9 @@ test("a database that is written to while it is copied gives no copy", async (t)
     written ??= writeTo(source);
   };
   const watch = async () => ({ update, stop() {} });
-  await assert.rejects(copy(source, target, { watch }), refusal(/written to since the copy was begun/));
+  await assert.rejects(copy(source, target, { watch }), refusal(/has changed since the copy started/));
   await written;
-  await assert.rejects(openStore(target), refusal(/not finished/));
+  await assert.rejects(openStore(target), refusal(/holds an incomplete copy/));
 });
 
 async function writeTo(address: StoreAddress): Promise<void> {

@@ -28,7 +28,7 @@ test("an instance that serves a database while it is copied into sees nothing of
   const nothing = "0 notes, a new collection: UNAVAILABLE, an import: UNAVAILABLE";
   assert.deepEqual(
     seen,
-    ["copying", "making indexes", "verifying"].map((what) => `${what}: ${nothing}`),
+    ["copying", "creating indexes", "verifying"].map((what) => `${what}: ${nothing}`),
   );
   assert.equal(await instance.count("notes"), count);
   await instance.migrate([own]);

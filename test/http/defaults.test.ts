@@ -106,20 +106,17 @@ const refused: readonly (readonly [unknown, RegExp])[] = [
   [true, /^collections\.posts\.defaults must be an object/],
   [{ status: "dratf" }, /^collections\.posts\.defaults\.status: .* must be one of/],
   [{ stauts: "draft" }, /^collections\.posts\.defaults\.stauts: .* Did you mean "status"/],
-  [{ status: "$now" }, /^collections\.posts\.defaults\.status: .* no form of a date/],
-  [{ millis: "$subject" }, /^collections\.posts\.defaults\.millis: the schema takes no string for it/],
-  [
-    { title: "$nwo" },
-    /\.title: "\$nwo" stands for nothing\. There are "\$now" and .* is written "\$\$nwo"\.$/,
-  ],
+  [{ status: "$now" }, /^collections\.posts\.defaults\.status: .* does not allow a date/],
+  [{ millis: "$subject" }, /^collections\.posts\.defaults\.millis: the schema does not allow a string here/],
+  [{ title: "$nwo" }, /\.title: "\$nwo" is not known\. Use "\$now" or "\$subject"\. .* write "\$\$nwo"\.$/],
   [{ id: "1" }, /^collections\.posts\.defaults\.id: the service sets the id/],
-  [{ title: undefined }, /^collections\.posts\.defaults\.title must be a value that JSON has/],
+  [{ title: undefined }, /^collections\.posts\.defaults\.title must be a JSON value/],
   [{ millis: 2 ** 60 }, /^collections\.posts\.defaults\.millis: .*integer/i],
   [
     { title: "\ud800" },
     /^collections\.posts\.defaults\.title: "title" contains half of a surrogate pair: remove it\.$/,
   ],
-  [{ millis: Number.NaN }, /^collections\.posts\.defaults\.millis must be a value that JSON has/],
+  [{ millis: Number.NaN }, /^collections\.posts\.defaults\.millis must be a JSON value/],
 ];
 for (const [defaults, message] of refused) {
   test(`the service does not start with the defaults ${JSON.stringify(defaults)}`, async () => {

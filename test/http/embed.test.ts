@@ -214,7 +214,8 @@ test("what the guide says is the application's own is refused, and nothing else"
       async () => app.ready(),
       (error: Error) => {
         if (
-          error.message === `${name}: the application decides this, not the service inside it. Leave it out.`
+          error.message ===
+          `${name}: the Fastify application decides this, not the service inside it. Leave it out.`
         )
           refused.push(name);
         return true;

@@ -161,9 +161,13 @@ describe("a service does not start with", () => {
     [
       "a certificate that is not there",
       () => ({ cert: "/nowhere.pem" }),
-      /^tls\.cert: \/nowhere\.pem cannot be read \(ENOENT\)\.$/,
+      /^tls\.cert: \/nowhere\.pem cannot be read: no such file or directory\.$/,
     ],
-    ["a key that is a folder", () => ({ key: first.folder }), /^tls\.key: \S+ cannot be read \(EISDIR\)\.$/],
+    [
+      "a key that is a folder",
+      () => ({ key: first.folder }),
+      /^tls\.key: \S+ cannot be read: illegal operation on a directory\.$/,
+    ],
     [
       "a key in the place of the certificate",
       () => ({ cert: first.files.key }),
@@ -177,13 +181,13 @@ describe("a service does not start with", () => {
     [
       "the key of another certificate",
       () => ({ key: second.files.key }),
-      /^tls: the key in \S+ is not that of the certificate in \S+\.$/,
+      /^tls: the key in \S+ does not belong to the certificate in \S+\.$/,
     ],
   ];
   test("a certificate with a broken one behind it", async (t) => {
     const files = await filesOf(t, first);
     await appendFile(files.cert, second.pem.slice(0, 200));
-    const message = /^tls: \S+ and \S+ cannot be encrypted with \(bad end line\)\.$/;
+    const message = /^tls: \S+ and \S+ cannot be used for TLS \(bad end line\)\.$/;
     await assert.rejects(startService({ tls: files }), { name: "StartError", message });
   });
 
@@ -197,7 +201,7 @@ describe("a service does not start with", () => {
     const day = 86_400_000;
     const at = (now: number) => startService({ tls: first.files, now: () => now });
     await assert.rejects(at(Date.now() + 3 * day), {
-      message: /^tls\.cert: the certificate in \S+ has expired: \w/,
+      message: /^tls\.cert: the certificate in \S+ expired at \w/,
     });
     await assert.rejects(at(Date.now() - day), {
       message: /^tls\.cert: the certificate in \S+ is not valid before \w/,

@@ -28,7 +28,7 @@ export function readResults(path: string): Results {
     failed: [
       ...failures.map((line) => ({ test: toldOf(line), error: line.error })),
       ...skips.filter(({ reason }) => reason === "").map((line) => ({ test: toldOf(line), error: noReason })),
-      ...unended(all).map((file) => ({ test: file, error: "The file has not come to its end." })),
+      ...unended(all).map((file) => ({ test: file, error: "The file did not finish." })),
     ],
     skipped: skips
       .filter(({ reason }) => reason !== "")
@@ -36,7 +36,7 @@ export function readResults(path: string): Results {
   };
 }
 
-const noReason = 'It is skipped without a reason: write { skip: "needs x: apt-get install x" }.';
+const noReason = 'It is skipped without a reason. Give one: { skip: "needs x: apt-get install x" }.';
 
 /** The files that have begun and not ended. */
 export function unended(lines: readonly Line[]): string[] {

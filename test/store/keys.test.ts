@@ -97,5 +97,5 @@ test("keys of what is no store, or is locked by another program, are refused in 
   const database = new DatabaseSync(foreign);
   database.exec("create table t (a)");
   database.close();
-  await assert.rejects(openKeys({ kind: "sqlite", path: foreign }), /another program: choose another store/);
+  await assert.rejects(openKeys({ kind: "sqlite", path: foreign }), /another program\. Choose another store/);
 });

@@ -42,7 +42,7 @@ test("a file under two names is refused", async () => {
 test("a link to a file that does not exist is refused, since its lock would lie beside the link", async () => {
   const link = join(folder, "dangling.db");
   symlinkSync(join(folder, "nowhere.db"), link);
-  await requireRefused(link, /is a link to a file that does not exist: create it empty/);
+  await requireRefused(link, /is a link to a file that does not exist\. Create that file empty/);
   writeFileSync(join(folder, "nowhere.db"), "");
   await (await openStore({ kind: "sqlite", path: link })).close();
 });

@@ -81,18 +81,18 @@ test("an empty file becomes a store", () =>
 
 test("a store in a folder that does not exist is refused, and the folder is named", () =>
   inFolder((folder) =>
-    requireRefused(join(folder, "no", "x.db"), /folder .* does not exist: create \S+no,/),
+    requireRefused(join(folder, "no", "x.db"), /folder .* does not exist\. Create \S+no,/),
   ));
 
 test("a folder is no store", () =>
-  inFolder((folder) => requireRefused(folder, /is not a file: choose another/)));
+  inFolder((folder) => requireRefused(folder, /is not a file\. Choose another/)));
 
 test("a file that is no SQLite database is refused and left alone", () =>
   inFolder(async (folder) => {
     const path = join(folder, "picture.png");
     const picture = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(5_000, 7)]);
     writeFileSync(path, picture);
-    await requireRefused(path, /is not a SQLite database.*choose another store/);
+    await requireRefused(path, /is not a SQLite database.*Choose another store/);
     assert.deepEqual(readFileSync(path), picture);
   }));
 
@@ -104,7 +104,7 @@ test("a database of another program is refused and left alone", () =>
       database.exec(sql);
       database.close();
       const before = readFileSync(path);
-      await requireRefused(path, /is a SQLite database of another program: choose another store/);
+      await requireRefused(path, /is a SQLite database of another program\. Choose another store/);
       assert.deepEqual(readFileSync(path), before);
     }
   }));
@@ -120,7 +120,10 @@ test("a file of a format from before the first release is refused, and left as i
     database.exec("pragma wal_checkpoint(truncate)");
     database.close();
     const before = readFileSync(path);
-    await requireRefused(path, /written by an unreleased version \(format 1, this one knows 2\)/);
+    await requireRefused(
+      path,
+      /written by an unreleased version of Holdfast \(format 1; this version uses 2\)/,
+    );
     await assert.rejects(openReader({ kind: "sqlite", path }), /unreleased version/);
     assert.deepEqual(readFileSync(path), before);
   }));
@@ -132,7 +135,7 @@ test("a file of a newer format is refused, with both numbers", () =>
     const database = new DatabaseSync(path);
     database.exec("update meta set value = 99 where name = 'format'");
     database.close();
-    await requireRefused(path, /newer Holdfast \(format 99, this one knows 2\)/);
+    await requireRefused(path, /newer version of Holdfast \(format 99; this version uses 2\)/);
   }));
 
 test("a file with a destroyed header, first page, or end is refused", () =>
@@ -195,13 +198,13 @@ test("a file or folder that this user may not write is refused", async (t) => {
     chmodSync(path, 0o444);
     assert.match(
       await startProgram("open.ts", [path], who).line,
-      /^StartError: .*x\.db is read-only for this user: allow/,
+      /^StartError: .*x\.db is read-only for this user\. Allow/,
     );
     chmodSync(path, 0o644);
     chmodSync(folder, 0o555);
     assert.match(
       await startProgram("open.ts", [path], who).line,
-      /^StartError: .*folder .* is read-only for this user: allow/,
+      /^StartError: .*folder .* is read-only for this user\. Allow/,
     );
     assert.match(
       await startProgram("open.ts", [join(folder, "new.db")], who).line,
@@ -209,7 +212,7 @@ test("a file or folder that this user may not write is refused", async (t) => {
     );
     assert.match(
       await startProgram("open.ts", [path, "reader"], who).line,
-      /^StartError: .*x\.db cannot be read by this user, who may not write beside it: .* allow writing to /,
+      /^StartError: .*x\.db cannot be read, because this user cannot write to its folder\. .* allow writing to /,
     );
     chmodSync(folder, 0o755);
     return undefined;
@@ -219,7 +222,7 @@ test("a file or folder that this user may not write is refused", async (t) => {
 test("a store that is open is refused to everybody else in one clear line", async () => {
   const { path, cleanup } = await openSqliteFixture();
   try {
-    await requireRefused(path, /is in use by another Holdfast .*: stop that one, or choose another store/);
+    await requireRefused(path, /is in use by another Holdfast program .*\. Stop it, or choose another store/);
     assert.match(await startProgram("open.ts", [path]).line, /^StartError: .*is in use by another Holdfast/);
   } finally {
     await cleanup();

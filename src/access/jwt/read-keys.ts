@@ -1,5 +1,6 @@
 /** Reads a key set from where it is, and no more of it than any issuer has. */
 import { open } from "node:fs/promises";
+import { getSystemErrorMessage } from "node:util";
 import type { JwksPlace } from "../settings.ts";
 
 const maxBytes = 1_048_576;
@@ -35,8 +36,8 @@ async function fetchKeys(url: string): Promise<string> {
 }
 
 async function readFile(path: string): Promise<string> {
-  const file = await open(path).catch((error: Error) => {
-    throw new Error(`${path} cannot be read (${reasonOf(error)})`);
+  const file = await open(path).catch(({ errno = 0 }: NodeJS.ErrnoException) => {
+    throw new Error(`${path} cannot be read: ${getSystemErrorMessage(errno)}`);
   });
   return textOf(file.createReadStream(), path);
 }

@@ -21,10 +21,10 @@ const shownMisfits = 50;
 export async function runCheck(flags: Record<string, unknown>, env: Environment): Promise<void> {
   const config = await configOf(flags, env, { reportsFiles: true });
   await readFiles({ auth: () => config.auth, tls: () => config.http.tls }, Date.now());
-  print(`configuration: ${config.file ?? "none; every collection springs into being"}`);
+  print(`configuration: ${config.file ?? "none (open mode: clients create collections by using them)"}`);
   printWarnings(warningsOf(config));
   if (!mayExist(config.store)) {
-    print(`store: ${shownAddress(config.store)} is not there yet`);
+    print(`store: ${shownAddress(config.store)} does not exist yet`);
     return;
   }
   print(`store: ${shownAddress(config.store)}`);
@@ -34,7 +34,7 @@ export async function runCheck(flags: Record<string, unknown>, env: Environment)
     const misfits = await checkStore(reader, config);
     if (misfits > 0)
       throw new StartError(
-        `${counted(misfits, "thing")} in the store ${misfits === 1 ? "does" : "do"} not fit`,
+        `the store does not fit the configuration: ${counted(misfits, "problem")}, listed above`,
       );
   } finally {
     await reader.close();
@@ -55,7 +55,7 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
     if (record.idKind !== collection.idKind && reader.count(collection.name) > 0) {
       misfits++;
       print(
-        `${collection.name}: declares ids of kind "${collection.idKind}", and the store has "${record.idKind}"`,
+        `${collection.name}: the configuration declares id "${collection.idKind}", but the ids in the store are "${record.idKind}"`,
       );
     }
     misfits += await checkResources(reader, collection);
@@ -78,9 +78,9 @@ const summaries: Record<CheckName, (misfits: Misfits) => string> = {
   schema: ({ checked, count }) =>
     `${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} ${count === 1 ? "does" : "do"} not fit`}`,
   unique: ({ count }) =>
-    `${counted(count, "resource")} ${count === 1 ? "has" : "have"} the value of another in a unique attribute`,
+    `${counted(count, "resource")} ${count === 1 ? "repeats" : "repeat"} the value of another in a unique attribute`,
   references: ({ count }) =>
-    `${counted(count, "resource")} ${count === 1 ? "refers" : "refer"} to what is not there`,
+    `${counted(count, "resource")} ${count === 1 ? "refers" : "refer"} to a resource that does not exist`,
 };
 
 function printMisfits({ count, first }: Pick<Misfits, "count" | "first">): void {
@@ -93,7 +93,7 @@ function nameUndeclared(reader: StoreReader, { collections }: Config): void {
   for (const name of reader.collections().keys()) {
     if (collections.has(name)) continue;
     print(
-      `${name}: not declared; the store keeps its ${counted(reader.count(name), "resource")}, out of reach`,
+      `${name}: not declared; the store keeps its ${counted(reader.count(name), "resource")}, but clients cannot reach them`,
     );
   }
 }

@@ -15,7 +15,7 @@ export function similarRolesIn(roles: readonly NamedRole[]): string[] {
       .filter((other) => isSimilar(one.name, other.name))
       .map(
         (other) =>
-          `the roles "${one.name}" (${one.where}) and "${other.name}" (${other.where}) are nearly the same: is one of them misspelled?`,
+          `the roles "${one.name}" (${one.where}) and "${other.name}" (${other.where}) are almost the same. Is one of them misspelled?`,
       ),
   );
 }

@@ -8,6 +8,8 @@ import { counted } from "../words.ts";
 import { similarRolesIn } from "./similar-roles.ts";
 import { slowIn } from "./slow-rules.ts";
 
+const list = new Intl.ListFormat("en");
+
 /** A sentence about each part of the configuration that may be unsafe, misspelled or slow. */
 export function warningsOf(config: Config): string[] {
   return [
@@ -40,21 +42,19 @@ function publicWrites({ access, collections }: Config): string[] {
   return [...collections.keys()].flatMap((name) => {
     const permit = access.permit(name, undefined);
     const open = actions.filter((action) => scopeOf(action) === "write" && permit.may(action) !== "nothing");
-    return open.length === 0 ? [] : [`${name}: anybody may ${open.join(", ")} without a credential`];
+    return open.length === 0 ? [] : [`${name}: anyone can ${list.format(open)} without a credential`];
   });
 }
 
 function openListener({ host, http: { tls, trustProxy } }: Config): string[] {
   if (isLoopback(host) || tls !== undefined || trustProxy.length > 0) return [];
-  return [
-    `host: what is sent to ${host} can be read on its way, since neither tls nor trustProxy is configured`,
-  ];
+  return [`host: traffic to ${host} is not encrypted, because neither tls nor trustProxy is configured`];
 }
 
 function openToPages({ auth, http: { corsOrigins } }: Config): string[] {
   if (auth !== undefined || !corsOrigins.includes("*")) return [];
   return [
-    'cors.origins: with "*" and without auth every web page that somebody opens here may read and change everything',
+    'cors.origins: with "*" and without auth, every web page that a user of this machine opens can read and change everything',
   ];
 }
 
@@ -63,7 +63,7 @@ function slowLists({ access, collections }: Config): string[] {
   return [...collections.values()].flatMap((collection) =>
     slowIn(access, collection).map(
       (attribute) =>
-        `${collection.name}: a rule narrows lists by "${attribute}", and no index begins with it, so that each list reads the whole collection`,
+        `${collection.name}: a rule filters lists by "${attribute}", but no index begins with it, so every list reads the whole collection`,
     ),
   );
 }

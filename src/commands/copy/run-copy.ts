@@ -22,10 +22,10 @@ export async function runCopy(flags: Record<string, unknown>, env: Environment):
     const copied = await copy(from, to, interruptOnSignals());
     const seconds = ((performance.now() - begin) / 1_000).toFixed(1);
     process.stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${seconds} s\n`);
-    process.stderr.write(`both stores were compared and hold the same: sha256 ${copied.checksum}\n`);
+    process.stderr.write(`compared both stores: their content is identical (sha256 ${copied.checksum})\n`);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    process.stderr.write("holdfast: interrupted; the same command goes on from here\n");
+    process.stderr.write("holdfast: interrupted; run the same command again to continue\n");
     process.exitCode = interruptedExitCode;
   }
 }
@@ -35,7 +35,8 @@ async function sourceOf(
   env: Environment,
 ): Promise<StoreAddress> {
   if (from === undefined) return (await configOf(flags, env)).store;
-  if (flags.store !== undefined) throw new StartError("--from and --store both say what to copy: give one.");
+  if (flags.store !== undefined)
+    throw new StartError("--from and --store both name the store to copy. Give only one of them.");
   return readAddress(String(from), { cwd: process.cwd(), as: "--from" });
 }
 
@@ -61,8 +62,8 @@ function interruptOnSignals(): AbortSignal {
   return controller.signal;
 }
 
-/** `12 resources with 30 changes, 2 keys and 1 kept answer`. */
+/** `12 resources with 30 changes, 2 keys and 1 stored response`. */
 function described({ resources, changes, keys, receipts, resumedAt }: Copied): string {
-  const all = `${counted(resources, "resource")} with ${counted(changes, "change")}, ${counted(keys, "key")} and ${counted(receipts, "kept answer")}`;
+  const all = `${counted(resources, "resource")} with ${counted(changes, "change")}, ${counted(keys, "key")} and ${counted(receipts, "stored response")}`;
   return resumedAt === 0 ? all : `${all} (${resumedAt.toLocaleString("en")} of them by an earlier run)`;
 }

@@ -23,12 +23,15 @@ async function erase(store: Store, key: Key): Promise<string[]> {
   const { collection, id } = key;
   const known = store.collections();
   if (!known.has(collection))
-    throw new StartError(`There is no collection "${collection}". ${suggest(collection, [...known.keys()])}`);
+    throw new StartError(
+      `The collection "${collection}" does not exist. ${suggest(collection, [...known.keys()])}`,
+    );
   const { resource, changes, followed } = await store.erase(key).catch(refused);
-  if (!resource && changes === 0) throw new StartError(`Nothing is kept of "${id}" in ${collection}.`);
-  const what = resource ? "the resource" : "what was left of the deleted resource";
+  if (!resource && changes === 0)
+    throw new StartError(`The store has no resource and no history for the id "${id}" in ${collection}.`);
+  const what = resource ? "resource" : "deleted resource";
   return [
-    `${what} "${id}" of ${collection} is erased, with ${counted(changes, "change")} of its history`,
+    `erased the ${what} "${id}" of ${collection} and ${counted(changes, "change")} of its history`,
     ...followedLines(followed),
   ];
 }
@@ -36,7 +39,7 @@ async function erase(store: Store, key: Key): Promise<string[]> {
 function refused(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
   throw new StartError(
-    `${error.message} Nothing is erased: delete those, or have them refer to another, first.`,
+    `${error.message} Nothing was erased. First delete those resources or change their references.`,
   );
 }
 
@@ -47,12 +50,11 @@ function followedLines(followed: Erased["followed"]): string[] {
   );
   const deleted = [...isDeleted.keys()].filter((key) => isDeleted.get(key));
   const changed = isDeleted.size - deleted.length;
-  const lines =
-    changed === 0 ? [] : [`${counted(changed, "resource")} referred to what is gone, and no longer so`];
+  const lines = changed === 0 ? [] : [`removed references to it from ${counted(changed, "resource")}`];
   if (deleted.length === 0) return lines;
   return [
     ...lines,
-    `deleted with it, since they referred to what is gone: ${counted(deleted.length, "resource")}, whose history is kept; to erase that too:`,
-    ...deleted.map((key) => `  holdfast erase ${key}`),
+    `deleted ${counted(deleted.length, "resource")} because of references to it. The store keeps their history; to erase it too, run:`,
+    ...deleted.map((key) => `  npx holdfast erase ${key}`),
   ];
 }

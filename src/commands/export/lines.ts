@@ -68,7 +68,9 @@ function requireColumns(columns: readonly string[], texts: readonly string[]): v
   const names = texts.flatMap((text) => Object.keys(parseResource(text)));
   const name = names.find((each) => !known.has(each));
   if (name !== undefined) {
-    throw new StartError(`The attribute "${name}" went from the collection during the export: run it again.`);
+    throw new StartError(
+      `The attribute "${name}" disappeared from the collection during the export. Run the export again.`,
+    );
   }
 }
 

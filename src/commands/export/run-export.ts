@@ -48,14 +48,14 @@ function requireReplaceable(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.isFile() || found.isDirectory()) return;
   throw new StartError(
-    `${file} is no file that can be replaced. Without --output, the export goes to standard output.`,
+    `${file} is not a regular file. Without --output, the export goes to standard output.`,
   );
 }
 
 function requireKnown(name: string, reader: StoreReader, { collections }: Config): void {
   const known = new Set([...reader.collections().keys(), ...collections.keys()]);
   if (!known.has(name))
-    throw new StartError(`There is no collection "${name}". ${suggest(name, [...known])}`);
+    throw new StartError(`The collection "${name}" does not exist. ${suggest(name, [...known])}`);
 }
 
 async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
@@ -76,8 +76,8 @@ async function exportToFile(reader: StoreReader, what: What, file: string): Prom
     await rename(unfinished, file);
     const seconds = ((performance.now() - begin) / 1_000).toFixed(1);
     process.stderr.write(
-      `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${seconds} s; ` +
-        `${(target.bytesWritten / 1e6).toFixed(1)} MB\n`,
+      `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${seconds} s ` +
+        `(${(target.bytesWritten / 1e6).toFixed(1)} MB)\n`,
     );
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {}); // what went wrong first is told

@@ -68,7 +68,7 @@ export class ArraySplitter implements Splitter {
     const expected = this.#expected;
     this.#countLines(offset - this.#chunkBegin);
     if (expected === "array") this.#expected = "element or end";
-    else if (expected === "nothing") this.#breakOff("something follows the end of the array");
+    else if (expected === "nothing") this.#breakOff("nothing can follow the end of the array");
     else if (expected === "comma or end") this.#takeAfterElement(token);
     else if (token === TokenType.RIGHT_BRACKET && expected === "element or end") this.#expected = "nothing";
     else this.#beginElement(token, offset);
@@ -77,7 +77,7 @@ export class ArraySplitter implements Splitter {
   #takeAfterElement(token: TokenType): void {
     if (token === TokenType.COMMA) this.#expected = "element";
     else if (token === TokenType.RIGHT_BRACKET) this.#expected = "nothing";
-    else this.#breakOff("neither a comma nor the end of the array follows an element");
+    else this.#breakOff("a comma or the end of the array must follow each element");
   }
 
   #beginElement(token: TokenType, offset: number): void {

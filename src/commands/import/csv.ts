@@ -95,11 +95,11 @@ class Rows {
   }
 
   #reasonOf({ code }: CsvError): string {
-    if (code === "CSV_QUOTE_NOT_CLOSED") return "a quote is opened and never closed";
+    if (code === "CSV_QUOTE_NOT_CLOSED") return "a quote is opened but never closed";
     if (code === "CSV_MAX_RECORD_SIZE") {
-      return `is larger than the limit of ${this.#options.maxBytes} bytes; perhaps a quote is not closed`;
+      return `is larger than the limit of ${this.#options.maxBytes} bytes (perhaps a quote is not closed)`;
     }
-    return 'a quote must stand around a whole cell, and a quote inside of it is written twice: "say ""hi"""';
+    return 'quotes must enclose a whole cell, and a quote inside it must be doubled: "say ""hi"""';
   }
 
   #takeCell(text: string, isQuoted: boolean): Cell {
@@ -119,7 +119,7 @@ class Rows {
   #toPiece(cells: readonly Cell[], line: number): Piece {
     const columns = this.#columns ?? [];
     if (cells.length !== columns.length) {
-      const reason = `has ${cells.length} ${cells.length === 1 ? "cell" : "cells"} where the header has ${columns.length}`;
+      const reason = `has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, but the header has ${columns.length}`;
       return { kind: "bad", place: { line }, reason };
     }
     const bytes = Buffer.from(rowText(columns, cells));

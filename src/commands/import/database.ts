@@ -23,7 +23,8 @@ export function readDatabase(bytes: Buffer, file: string): readonly Member[] {
   const members = new Members(bytes, file).read();
   const names = members.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
-  if (repeated !== undefined) throw new StartError(`${file} has ${JSON.stringify(repeated)} twice.`);
+  if (repeated !== undefined)
+    throw new StartError(`${file} has the member ${JSON.stringify(repeated)} twice.`);
   return members.filter(({ name, value }) => name !== "$schema" || value.kind === "list");
 }
 
@@ -59,7 +60,7 @@ class Members {
       this.#fault ??= `after line ${this.#lineOf(this.#lastOffset)}`;
     };
     tokenizer.write(this.#bytes);
-    if (this.#expected !== "nothing") this.#fault ??= `in line ${this.#lineOf(this.#bytes.length)}`;
+    if (this.#expected !== "nothing") this.#fault ??= `on line ${this.#lineOf(this.#bytes.length)}`;
     if (this.#fault !== undefined) throw this.#refusal(this.#fault);
     return this.#found;
   }
@@ -72,7 +73,7 @@ class Members {
     }
     const next = this.#next(token);
     if (next === undefined) {
-      this.#fault = `in line ${this.#lineOf(offset)}`;
+      this.#fault = `on line ${this.#lineOf(offset)}`;
       return;
     }
     if (this.#expected === "name" || this.#expected === "name or end") this.#name = value;
@@ -129,10 +130,12 @@ class Members {
 
   #refusal(place: string): StartError {
     if (this.#expected !== "object")
-      return new StartError(`${this.#file} is not JSON: something is wrong ${place}.`);
+      return new StartError(
+        `${this.#file} is not valid JSON: there is an error ${place}. If it is NDJSON, name its collection: npx holdfast import <collection> ${this.#file}`,
+      );
     return new StartError(
-      `${this.#file} is no database of json-server, an object of lists. If it is a list of resources, name the ` +
-        `collection that they become part of: holdfast import <collection> ${this.#file}`,
+      `${this.#file} is not a json-server database (a JSON object of lists). To import a list of resources, name ` +
+        `its collection: npx holdfast import <collection> ${this.#file}`,
     );
   }
 }

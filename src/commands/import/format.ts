@@ -29,7 +29,7 @@ function readDelimiter(delimiter: unknown): string {
   if (delimiter === "tab" || delimiter === "\\t") return "\t";
   if (typeof delimiter === "string" && /^[^"\r\n\p{L}\p{N}]$/u.test(delimiter)) return delimiter;
   throw new StartError(
-    `--delimiter must be one character such as "," or ";", or tab, and is ${JSON.stringify(delimiter)}.`,
+    `--delimiter must be one character such as "," or ";", or tab, not ${JSON.stringify(delimiter)}.`,
   );
 }
 

@@ -26,7 +26,7 @@ function requireDelimiter([only = "", ...others]: readonly string[], delimiter: 
   if (found === undefined) return;
   const option = found === "\t" ? "tab" : `"${found}"`;
   throw new StartError(
-    `The header has one column, ${JSON.stringify(only)}: give --delimiter ${option} if that stands between the columns.`,
+    `The header has only one column, ${JSON.stringify(only)}. If ${option} separates the columns, add --delimiter ${option}.`,
   );
 }
 
@@ -39,8 +39,8 @@ function nameOf(collection: Collection, cell: string): string {
 function readColumn(collection: Collection, name: string, index: number): Column {
   const path = pathOf(collection, name);
   if (path === undefined) {
-    const what = name === "" ? "has no name" : `"${name}" has an empty name before or after a dot`;
-    throw new StartError(`The header: column ${index + 1} ${what}.`);
+    const what = name === "" ? "has no name" : `is "${name}", with an empty name before or after a dot`;
+    throw new StartError(`Column ${index + 1} of the header ${what}.`);
   }
   requireKnown(collection, path);
   return { path, types: attributeFacts(collection, path).types };
@@ -57,7 +57,7 @@ function requireKnown(collection: Collection, path: Path): void {
     const { insteadOf } = attributeFacts(collection, prefix);
     if (insteadOf === undefined) continue;
     throw new StartError(
-      `The header names "${path.join(".")}", which is no attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", insteadOf)}`,
+      `The header names "${path.join(".")}", which is not an attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", insteadOf)}`,
     );
   }
 }
@@ -77,6 +77,8 @@ function requireApart(paths: readonly Path[]): void {
 }
 
 function together(name: string, other: string): StartError {
-  if (name === other) return new StartError(`The header names "${name}" twice.`);
-  return new StartError(`The header names "${name}", which is a part of "${other}", beside it.`);
+  if (name === other) return new StartError(`The header names "${name}" twice. Remove one of these columns.`);
+  return new StartError(
+    `The header names both "${other}" and "${name}", which is part of it. Remove one of these columns.`,
+  );
 }

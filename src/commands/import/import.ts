@@ -42,7 +42,7 @@ export interface ImportResult {
   /** How many resources were sound. */
   imported: number;
   bad: Tally;
-  /** They came without an id and got a new one. */
+  /** They had no id and got a generated one. */
   withoutId: Tally;
   /** They came with an id that does not fit and got a new one. */
   unfitId: Tally;
@@ -221,7 +221,7 @@ class Import {
     this.#isBroken ||= piece.kind === "broken";
     this.#bad.add(
       piece.place,
-      piece.kind === "broken" ? `${piece.reason}; nothing after it was read` : piece.reason,
+      piece.kind === "broken" ? `${piece.reason}; the rest was not read` : piece.reason,
     );
   }
 
@@ -292,7 +292,7 @@ class Import {
 
   #noteId(place: Place, { id, unfitId, isIdNumber }: Sound): void {
     if (id !== undefined) {
-      if (isIdNumber && this.#collection.idKind === "uuid") this.#numberId.add(place, `${id} is "${id}"`);
+      if (isIdNumber && this.#collection.idKind === "uuid") this.#numberId.add(place, `${id} is now "${id}"`);
     } else if (unfitId === undefined) this.#withoutId.add(place);
     else this.#unfitId.add(place, unfitId);
   }

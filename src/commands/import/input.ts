@@ -50,7 +50,7 @@ function splitterFor(begin: Buffer, maxBytes: number): Splitter {
   if (first === 0x7b || first === undefined) return new LineSplitter(maxBytes);
   const excerpt = JSON.stringify(begin.toString("utf8").trimStart().slice(0, 20));
   throw new StartError(
-    `The input is neither a JSON array nor one JSON object a line: it begins with ${excerpt}.`,
+    `The input is neither a JSON array nor one JSON object per line: it begins with ${excerpt}.`,
   );
 }
 
@@ -69,7 +69,7 @@ const signatures: readonly { bytes: readonly number[]; what: string }[] = [
 export function requireUtf8(begin: Buffer): void {
   if (begin[0] === 0xef && begin[1] === 0xbb && begin[2] === 0xbf) {
     throw new StartError(
-      "The input begins with a byte order mark: give it as UTF-8 without a byte order mark.",
+      "The input begins with a byte order mark. Convert it to UTF-8 without a byte order mark.",
     );
   }
   requireNotUtf16(begin);
@@ -80,5 +80,5 @@ export function requireNotUtf16(begin: Buffer): void {
   const found = signatures.find(({ bytes }) => bytes.every((byte, index) => begin[index] === byte));
   const what = found?.what ?? (begin[1] === 0 ? "is UTF-16" : undefined);
   if (what !== undefined)
-    throw new StartError(`The input ${what}: give it as UTF-8 without a byte order mark.`);
+    throw new StartError(`The input ${what}. Convert it to UTF-8 without a byte order mark.`);
 }

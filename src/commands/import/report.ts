@@ -49,7 +49,7 @@ export function reportDatabase(
   for (const { collection, result } of parts) printIds(result, `${collection}: `);
   for (const { line, name } of objects)
     process.stderr.write(
-      `holdfast: left out ${JSON.stringify(name)} in line ${line}: a single object is not a collection. ${asList(name)}\n`,
+      `holdfast: skipped ${JSON.stringify(name)} on line ${line}: a single object is not a collection. ${asList(name)}\n`,
     );
   const resources = sum(parts, ({ result }) => result.bad.count);
   const skipped = [
@@ -67,29 +67,31 @@ export function reportDatabase(
 
 /** Says how to keep a single object. */
 function asList(name: string): string {
-  return `To keep it, put it into a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
+  return `To import it, put it in a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
 }
 
 /** Throws StartError, which says that the file has only single objects. */
 export function refuseObjects(objects: DatabaseCircumstances["objects"], file: string): never {
   printErrors(
     objects.map(
-      ({ line, name }) => `line ${line}: ${JSON.stringify(name)}: is a single object. ${asList(name)}`,
+      ({ line, name }) =>
+        `line ${line}: ${JSON.stringify(name)} is a single object, not a list. ${asList(name)}`,
     ),
   );
-  throw new StartError(`nothing was imported: ${file} has no list of resources`);
+  throw new StartError(`nothing was imported: ${file} contains no list of resources`);
 }
 
 /** Says why nothing of a database was imported. Throws StartError. */
 export function refuseDatabase(parts: readonly Part[], bad: DatabaseCircumstances["bad"]): never {
   printErrors(badLinesOf(parts, bad));
   const broken = parts.find(({ result }) => result.isBroken);
-  if (broken !== undefined) throw new StartError(`nothing was imported: ${broken.collection} is damaged`);
+  if (broken !== undefined)
+    throw new StartError(`nothing was imported: the rest of ${broken.collection} cannot be read`);
   const faults = parts.filter(({ result }) => result.bad.count > 0);
-  const verdicts = faults.map(({ collection, result }) => `of ${collection}, ${share(result)}`);
+  const verdicts = faults.map(({ collection, result }) => `${share(result)} in ${collection}`);
   if (bad.length > 0) verdicts.unshift(counted(bad.length, "member"));
   throw new StartError(
-    `nothing was imported: ${verdicts.join("; ")} cannot be; --skip-invalid imports the others`,
+    `nothing was imported. Invalid: ${verdicts.join(", ")}. Correct the input, or import the rest with --skip-invalid.`,
   );
 }
 
@@ -100,17 +102,19 @@ function badLinesOf(parts: readonly Part[], bad: DatabaseCircumstances["bad"]): 
   ];
 }
 
-function printIds({ withoutId, unfitId, numberId }: ImportResult, prefix = ""): void {
-  if (withoutId.count > 0) {
-    const what = `${counted(withoutId.count, "resource")} came without an id and got a new one`;
+function printIds({ imported, withoutId, unfitId, numberId }: ImportResult, prefix = ""): void {
+  if (withoutId.count > 1 && withoutId.count === imported) {
+    print(`${prefix}the input has no ids, so each resource got a generated one`);
+  } else if (withoutId.count > 0) {
+    const what = `${counted(withoutId.count, "resource")} had no id and got a generated one`;
     print(`${prefix}${what}: ${places(withoutId)}`);
   }
   if (unfitId.count > 0) {
-    const what = `${counted(unfitId.count, "resource")} came with an id that cannot be kept and got a new one`;
+    const what = `${counted(unfitId.count, "resource")} had an id that does not fit the collection and got a generated one`;
     print(`${prefix}${what}: ${places(unfitId)}`);
   }
   if (numberId.count > 0) {
-    const what = `${counted(numberId.count, "resource")} came with a number as id, which is a text from now on`;
+    const what = `${counted(numberId.count, "resource")} had a number as id, which is now a string`;
     print(`${prefix}${what}: ${places(numberId)}`);
   }
 }
@@ -128,8 +132,8 @@ function sumOf(seconds: number, bytes: number | undefined): string {
 
 function verdict(result: ImportResult): string {
   return result.isBroken
-    ? "the input is damaged"
-    : `${share(result)} cannot be; --skip-invalid imports the others`;
+    ? "the rest of the input cannot be read. Correct it at the place above."
+    : `${share(result)} ${result.bad.count === 1 ? "is" : "are"} invalid. Correct the input, or import the rest with --skip-invalid.`;
 }
 
 function share({ bad, imported }: ImportResult): string {
@@ -159,7 +163,7 @@ function places(tally: Tally): string {
 }
 
 function toText({ line, element }: Place): string {
-  return element === undefined ? `line ${line}` : `element ${element} in line ${line}`;
+  return element === undefined ? `line ${line}` : `element ${element} on line ${line}`;
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

@@ -65,8 +65,8 @@ export async function importDatabase(
 
 function needsCollection(file: string): string {
   return (
-    `A single argument is a database of json-server: holdfast import <db.json>. ` +
-    `Any other file needs a collection: holdfast import <collection> ${file}`
+    `With a single argument, import reads a json-server database: npx holdfast import <db.json>. ` +
+    `For any other file, name a collection: npx holdfast import <collection> ${file}`
   );
 }
 
@@ -131,7 +131,7 @@ class Plan {
   }
 }
 
-const notAList = "is not a list of resources; --skip-invalid leaves it out";
+const notAList = "is not a list of resources (--skip-invalid skips it)";
 
 const chunkBytes = 262_144;
 

@@ -47,5 +47,5 @@ export function collectionOf({ collections, openCollections }: Config, name: str
   if (!openCollections)
     return `No collection "${name}" is declared. ${suggest(name, [...collections.keys()])}`;
   if (collectionName.test(name)) return openCollection(name);
-  return `"${name}" cannot be the name of a collection: a letter, then letters, digits, "_" and "-", 63 at most.`;
+  return `"${name}" cannot be the name of a collection. A name is a letter followed by up to 62 letters, digits, "_" or "-".`;
 }

@@ -12,8 +12,8 @@ export interface Source {
 const chunkBytes = 262_144;
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "this user may not read it",
+  ENOENT: "it does not exist",
+  EACCES: "this user has no permission to read it",
 };
 
 /** Thrown when a file cannot be read. */

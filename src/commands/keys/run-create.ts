@@ -31,13 +31,17 @@ export async function runCreate(
 function wishOf(flags: Readonly<Record<string, unknown>>, config: Config, now: number): KeyWish {
   const name = String(flags.name);
   if (!isPrintable(name) || name.startsWith(keyMark)) {
-    throw new StartError(`--name must be 1 to 100 printable characters and not begin with ${keyMark}.`);
+    throw new StartError(
+      `--name must be 1 to 100 printable characters, without a space at either end, and must not begin with "${keyMark}".`,
+    );
   }
   const subject = flags.subject === undefined ? name : String(flags.subject);
-  if (!isPrintable(subject)) throw new StartError("--subject must be 1 to 100 printable characters.");
+  if (!isPrintable(subject))
+    throw new StartError("--subject must be 1 to 100 printable characters, without a space at either end.");
   const roles = (flags.role ?? []) as readonly string[];
   const bad = roles.find((role) => !isPrintable(role) || /\s/.test(role));
-  if (bad !== undefined) throw new StartError(`--role must be a word, and is "${bad}".`);
+  if (bad !== undefined)
+    throw new StartError(`--role must be 1 to 100 printable characters without spaces, not "${bad}".`);
   const scopes = flags.scope as readonly string[] | undefined;
   for (const scope of scopes ?? []) requireScope(scope, config);
   const expiresAt = flags.expires === undefined ? undefined : parseExpiry(String(flags.expires), now);
@@ -53,11 +57,11 @@ function isPrintable(text: string): boolean {
 function requireScope(text: string, { collections, openCollections }: Config): void {
   const scope = parseScope(text);
   if (scope === undefined) {
-    throw new StartError(`--scope must be <collection>:read or <collection>:write, and is "${text}".`);
+    throw new StartError(`--scope must be <collection>:read or <collection>:write, not "${text}".`);
   }
   if (openCollections || collections.has(scope.collection)) return;
   const instead = suggest(scope.collection, [...collections.keys()]);
-  throw new StartError(`--scope: there is no collection "${scope.collection}". ${instead}`);
+  throw new StartError(`--scope: the collection "${scope.collection}" is not declared. ${instead}`);
 }
 
 /** The key is made all the same: a rule may name the role later. Without `auth` there are no rules. */
@@ -74,6 +78,6 @@ async function requireFreeName(keys: Keys, name: string, now: number): Promise<v
   const taken = (await keys.all()).find((key) => key.name === name && isLive(key, now));
   if (taken === undefined) return;
   throw new StartError(
-    `There is a key "${name}" already (${taken.prefix}): choose another name, replace it with "holdfast keys rotate", or end it with "holdfast keys revoke".`,
+    `An API key "${name}" already exists (${taken.prefix}). Choose another name, replace the key with "npx holdfast keys rotate", or revoke it with "npx holdfast keys revoke".`,
   );
 }

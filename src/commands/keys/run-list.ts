@@ -24,10 +24,10 @@ function toJson({ hash: _, ...key }: ApiKey): string {
   return JSON.stringify({ ...key, scopes: key.scopes ?? null, createdAt, expiresAt, revokedAt, lastUsedAt });
 }
 
-const heading = ["key", "name", "subject", "roles", "scopes", "created", "ends", "last used"];
+const heading = ["key", "name", "subject", "roles", "scopes", "created", "expires", "last used"];
 
 function toTable(keys: readonly ApiKey[], now: number): string[] {
-  if (keys.length === 0) return ["there are no keys"];
+  if (keys.length === 0) return ["there are no API keys"];
   const cells = [heading, ...keys.map((key) => cellsOf(key, now))];
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   return cells.map((row) =>

@@ -11,7 +11,7 @@ export async function runRevoke(
     const now = Date.now();
     for (const { prefix, name } of await requireLiveKeys(keys, named, now)) {
       await keys.end(prefix, { revokedAt: now });
-      process.stderr.write(`the key ${prefix} ("${name}") no longer works\n`);
+      process.stderr.write(`revoked the API key ${prefix} ("${name}")\n`);
     }
   });
 }

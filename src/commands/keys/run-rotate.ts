@@ -32,7 +32,7 @@ export async function runRotate(
     warnIfNotTaken(config);
     const end = (await keys.find(old.prefix))?.expiresAt ?? now;
     const until = overlapMs === 0 ? "no longer works" : `works until ${new Date(end).toISOString()}`;
-    process.stderr.write(`the key ${old.prefix} ${until}\n`);
+    process.stderr.write(`the old key ${old.prefix} ${until}\n`);
     showKey(text, key);
   });
 }

@@ -7,7 +7,7 @@ const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 export function parseDuration(text: string, flag: string): number {
   const duration = durationOf(text);
   if (duration !== undefined) return duration;
-  throw new StartError(`${flag} must be a time such as 90d, 12h or 30m, and is "${text}".`);
+  throw new StartError(`${flag} must be a time such as 90d, 12h or 30m, not "${text}".`);
 }
 
 function durationOf(text: string): number | undefined {
@@ -20,18 +20,18 @@ export function parseExpiry(text: string, now: number): number {
   const duration = durationOf(text);
   const moment = duration === undefined ? momentOf(text) : now + duration;
   if (moment > now) return moment;
-  throw new StartError(`--expires must be a time to come, and is "${text}".`);
+  throw new StartError(`--expires must be in the future, unlike "${text}".`);
 }
 
 function momentOf(text: string): number {
   const [, date] = /^(\d{4}-\d{2}-\d{2})(?:T[\d:.]+Z)?$/.exec(text) ?? [];
   if (date === undefined) {
     throw new StartError(
-      `--expires must be a time such as 90d, 12h or 30m, or a date such as 2027-01-31, and is "${text}".`,
+      `--expires must be a time such as 90d, 12h or 30m, or a date such as 2027-01-31, not "${text}".`,
     );
   }
   const moment = Date.parse(text);
   // 30 February would be taken for a day in March.
   if (!Number.isNaN(moment) && new Date(moment).toISOString().startsWith(date)) return moment;
-  throw new StartError(`--expires must be a date that there is, and is "${text}".`);
+  throw new StartError(`--expires must be a date that exists, unlike "${text}".`);
 }

@@ -30,19 +30,22 @@ export async function requireLiveKeys(keys: Keys, named: string, now: number): P
   const found = live.filter((key) => (prefix === undefined ? key.name === named : key.prefix === prefix));
   if (found.length > 0) return found;
   const names = [...new Set(live.map(({ name }) => name))];
-  throw new StartError(`No key that still works is called "${prefix ?? named}". ${suggest(named, names)}`);
+  throw new StartError(
+    `No valid API key has the name or prefix "${prefix ?? named}". ${suggest(named, names)}`,
+  );
 }
 
 /** Shows a new key, this once: alone on standard output, so that a script can take it from there. */
 export function showKey(text: string, { name, expiresAt }: ApiKey): void {
-  const until =
-    expiresAt === undefined ? "it never expires" : `it works until ${new Date(expiresAt).toISOString()}`;
-  process.stderr.write(`the key "${name}", which is shown only now; ${until}:\n`);
+  const expiry = expiresAt === undefined ? "never expires" : `expires ${new Date(expiresAt).toISOString()}`;
+  process.stderr.write(`API key "${name}" (${expiry}). Save it now, it is not shown again:\n`);
   process.stdout.write(`${text}\n`);
 }
 
 /** Tells that nobody gets in with a key where the configuration does not say so. */
 export function warnIfNotTaken({ auth }: Config): void {
   if (auth?.keys === true) return;
-  process.stderr.write("note: the configuration takes no API keys; add auth: { keys: true }\n");
+  process.stderr.write(
+    "note: the service does not accept API keys yet. Add auth: { keys: true } to the configuration.\n",
+  );
 }

@@ -11,7 +11,7 @@ export function banner(config: Config, origin: string): string {
     `Holdfast ${about.version}`,
     `  listens on  ${base}`,
     `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
-    `  mode        ${config.readOnly ? "reading alone; " : ""}${modeOf(config)}`,
+    `  mode        ${config.readOnly ? "read-only; " : ""}${modeOf(config)}`,
     `  try         ${first === undefined && !config.readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
     ...docs,
   ];
@@ -19,9 +19,9 @@ export function banner(config: Config, origin: string): string {
 }
 
 function modeOf({ collections, openCollections }: Config): string {
-  if (collections.size === 0) return "open: a collection springs into being with its first create";
+  if (collections.size === 0) return "open: the first create in a collection creates it";
   const declared = `declared: ${[...collections.keys()].join(", ")}`;
-  return openCollections ? `${declared}; others spring into being` : declared;
+  return openCollections ? `${declared}; others are created on first use` : declared;
 }
 
 function tryCreate(base: string): string {

@@ -6,7 +6,7 @@ import { openLossyOutput } from "./lossy-output.ts";
 export async function createLog(isTerminal: boolean): Promise<Logger> {
   const toLine = isTerminal ? await createPretty() : (line: string) => line;
   const output = openLossyOutput(process.stderr.fd, {
-    onResume: (dropped) => log.warn(`${dropped} lines of the log were dropped: they could not be written`),
+    onResume: (dropped) => log.warn(`${dropped} log lines were dropped because they could not be written`),
   });
   process.once("exit", () => output.close());
   const options = isTerminal ? { base: null } : { base: null, timestamp: pino.stdTimeFunctions.isoTime };

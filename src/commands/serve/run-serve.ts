@@ -16,7 +16,7 @@ export async function runServe(
   if (env.npm_lifecycle_event !== undefined) {
     watchParent(() => {
       if (end.isRequested()) return; // the signal that ended the script was for the service too
-      log.info("the npm script that started the service has ended, and the service ends with it");
+      log.info("the npm script that started the service has ended, so the service stops");
       end.request(0);
     });
   }

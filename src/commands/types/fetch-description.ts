@@ -10,18 +10,20 @@ export async function fetchDescription(given: string, token: string | undefined)
   const response = await ask(url, token);
   if (response.status === 401 || response.status === 403) throw new StartError(refusal(url, token));
   if (response.status === 404)
-    throw new StartError(`${url} is not there: no Holdfast runs at that address, or one with "docs": false.`);
-  if (!response.ok) throw new StartError(`${url} was answered with ${response.status}.`);
+    throw new StartError(
+      `${url} does not exist. Either no Holdfast service runs at that address, or it has "docs": false.`,
+    );
+  if (!response.ok) throw new StartError(`${url} responded with status ${response.status}.`);
   const content = await read(response, url);
   if (isObject(content) && isObject(content.paths) && typeof content.openapi === "string") return content;
-  throw new StartError(`${url} is no OpenAPI document. Is it a Holdfast that runs there?`);
+  throw new StartError(`${url} is not an OpenAPI document. Check that a Holdfast service runs there.`);
 }
 
 /** Services have it at the root, whatever their prefix is; one behind a proxy may have it elsewhere. */
 function documentUrl(given: string): URL {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new StartError(`"${given}" is no URL of a service, such as http://localhost:3000.`);
+    throw new StartError(`"${given}" is not the URL of a service. Give one such as http://localhost:3000.`);
   return url.pathname.endsWith(".json") ? url : new URL("/openapi.json", url);
 }
 
@@ -45,14 +47,14 @@ async function read(response: Response, url: URL): Promise<unknown> {
 
 function refusal(url: URL, token: string | undefined): string {
   return token === undefined
-    ? `${url} asks for a credential. Give one with --token.`
-    : `${url} is not shown to the holder of this --token.`;
+    ? `${url} requires a credential. Give one with --token.`
+    : `${url} refused the credential that --token gives.`;
 }
 
 /** Node tells why a fetch failed in the error below the one that it throws. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `no whole answer in ${timeoutMs / 1_000} seconds`;
+  if (error.name === "TimeoutError") return `no complete response within ${timeoutMs / 1_000} seconds`;
   const { cause = error } = error;
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return cause instanceof Error ? cause.message : String(cause);

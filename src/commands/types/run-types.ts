@@ -16,8 +16,9 @@ export async function runTypes(
 ): Promise<void> {
   const isRemote = typeof url === "string";
   if (isRemote && (flags.config !== undefined || flags.store !== undefined))
-    throw new StartError("Give a URL or --config and --store, not both.");
-  if (!isRemote && token !== undefined) throw new StartError("--token is for a service: give its URL too.");
+    throw new StartError("Give either the URL of a service, or --config and --store.");
+  if (!isRemote && token !== undefined)
+    throw new StartError("--token is for a running service: give its URL too.");
   const description = isRemote
     ? await fetchDescription(url, token as string | undefined)
     : await configured(flags, env);

@@ -10,45 +10,47 @@ export const accessOptions = {
   "auth.keys": {
     shownDefault: "false",
     fallback: false,
-    about: "whether API keys are taken, which `holdfast keys` makes",
+    about: "whether to accept API keys, which `holdfast keys` creates",
     isPrivate: true,
     read: truth,
   },
   "auth.jwt": {
     shownDefault: "none",
     fallback: undefined,
-    about: "whose JSON Web Tokens are taken: `{ issuer, audience, jwks }` and more",
+    about: "the issuer whose JSON Web Tokens to accept: `{ issuer, audience, jwks }` and more",
     read: jwtSettings as (value: unknown) => JwtSettings | undefined,
   },
   hosts: {
     shownDefault: "none",
     fallback: [],
-    about: "names that the service answers to without `auth`, beside the loopback ones",
+    about: "host names that requests can use without `auth`, besides the loopback names",
     read: hostNames,
   },
   "cors.origins": {
     shownDefault: '`["loopback"]`; none with `auth`',
     fallback: undefined,
-    about: "origins whose pages may call: exact ones, `*`, or `loopback` for any port of this machine",
+    about:
+      "origins whose web pages can call the service: exact origins, `*`, or `loopback` for any port of this machine",
     read: origins as (value: unknown) => readonly string[] | undefined,
   },
   tls: {
     shownDefault: "none",
     fallback: undefined,
-    about: 'files to encrypt with, in PEM form: `{ cert: "server.pem", key: "server.key" }`',
+    about: 'certificate and key files in PEM format, for HTTPS: `{ cert: "server.pem", key: "server.key" }`',
     isPrivate: true,
     read: tlsFiles as (value: unknown) => TlsFiles | undefined,
   },
   requireTls: {
     shownDefault: "false",
     fallback: false,
-    about: "whether a request that reached a trusted proxy without encryption is refused",
+    about: "whether to refuse requests that reached a trusted proxy without encryption",
     read: truth,
   },
   trustProxy: {
     shownDefault: "none",
     fallback: [],
-    about: "addresses and networks of proxies that are believed in `X-Forwarded-For` and `X-Forwarded-Proto`",
+    about:
+      "IP addresses and networks of the proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers to trust",
     read: proxies,
   },
 } as const satisfies Record<string, Option<unknown>>;

@@ -17,36 +17,58 @@ export const limitOptions = {
   "limits.body": {
     shownDefault: "`1mb`",
     fallback: defaultLimits.bodyBytes,
-    about: "request content, in bytes or as `512kb`, `1mb`",
+    about: "size of a request body: a number of bytes, or a text such as `512kb` or `1mb`",
     read: bytes,
   },
-  "limits.target": limit(defaultLimits.targetBytes, 65_536, "request target, in octets"),
-  "limits.headers": limit(defaultLimits.headerBytes, 1_048_576, "header section with the target, in bytes"),
-  "limits.jsonDepth": limit(defaultLimits.jsonDepth, 256, "nesting of JSON content"),
+  "limits.target": limit(
+    defaultLimits.targetBytes,
+    65_536,
+    "length of the request target (path and query), in bytes",
+  ),
+  "limits.headers": limit(
+    defaultLimits.headerBytes,
+    1_048_576,
+    "size of all headers with the request target, in bytes",
+  ),
+  "limits.jsonDepth": limit(defaultLimits.jsonDepth, 256, "nesting depth of a JSON body"),
   "limits.jsonMembers": limit(defaultLimits.jsonMembers, 1_000_000, "members of one JSON object"),
-  "limits.patchOperations": limit(defaultLimits.patchOperations, 100_000, "operations of one JSON Patch"),
-  "limits.batch": limit(defaultLimits.batch, 1_000, "operations of one batch"),
+  "limits.patchOperations": limit(defaultLimits.patchOperations, 100_000, "operations in one JSON Patch"),
+  "limits.batch": limit(defaultLimits.batch, 1_000, "operations in one batch"),
   "limits.page": limit(
     defaultLimits.page,
     10_000,
-    "resources of one page; a larger `limit` is lowered to it",
+    "resources on one page; the service lowers a larger `limit` to this",
   ),
-  "limits.queryMs": timeout(defaultLimits.queryMs, "until a list that no index serves must be there"),
-  "limits.collections": limit(defaultLimits.collections, 100_000, "collections that open mode may create"),
+  "limits.queryMs": timeout(
+    defaultLimits.queryMs,
+    "how long the service works on a list that no index serves",
+  ),
+  "limits.collections": limit(
+    defaultLimits.collections,
+    100_000,
+    "collections that clients can create in open mode",
+  ),
   "limits.headersTimeoutMs": timeout(
     defaultLimits.headersTimeoutMs,
-    "until a request's headers must be there",
+    "how long a client can take to send the headers",
   ),
-  "limits.requestTimeoutMs": timeout(defaultLimits.requestTimeoutMs, "until the whole request must be there"),
-  "limits.handlerTimeoutMs": timeout(defaultLimits.handlerTimeoutMs, "until a write must have had its turn"),
+  "limits.requestTimeoutMs": timeout(
+    defaultLimits.requestTimeoutMs,
+    "how long a client can take to send the whole request",
+  ),
+  "limits.handlerTimeoutMs": timeout(
+    defaultLimits.handlerTimeoutMs,
+    "how long a write can wait for its turn",
+  ),
   "limits.keepAliveTimeoutMs": timeout(
     defaultLimits.keepAliveTimeoutMs,
-    "until an idle connection is closed",
+    "how long an idle connection stays open",
   ),
   "limits.rate": {
     shownDefault: "none",
     fallback: undefined,
-    about: "requests of one principal, or else one address: `{ requests: 600, perSeconds: 60 }`",
+    about:
+      "requests of one caller, or of one IP address without a credential: `{ requests: 600, perSeconds: 60 }`",
     read: rate as (value: unknown) => Rate | undefined,
   },
 } as const satisfies Record<string, Option<unknown>>;

@@ -12,7 +12,7 @@ export const serviceOptions = {
     shownDefault: "`sqlite:holdfast.db`",
     fallback: "sqlite:holdfast.db",
     about:
-      "where the resources are kept: `sqlite:<file>`, from the working directory, or `postgres://user@host/database`",
+      "where resources are kept: `sqlite:<file>`, relative to the working directory, or `postgres://user@host/database`",
     isPrivate: true,
     read: text,
   },
@@ -29,7 +29,7 @@ export const serviceOptions = {
     env: "HOLDFAST_PORT",
     shownDefault: "3000",
     fallback: 3000,
-    about: "the port to listen on; 0 takes a free one",
+    about: "the port to listen on; 0 picks a free port",
     read: wholeNumber(0, 65_535),
   },
   prefix: {
@@ -37,7 +37,7 @@ export const serviceOptions = {
     env: "HOLDFAST_PREFIX",
     shownDefault: "`/api/v1`",
     fallback: "/api/v1",
-    about: "the path that the collections live under",
+    about: "the path that all collections are under",
     read: prefix,
   },
   log: {
@@ -45,20 +45,19 @@ export const serviceOptions = {
     env: "HOLDFAST_LOG",
     shownDefault: "`problems`",
     fallback: "problems",
-    about: "`requests` writes a line for each request; a terminal has them anyway",
+    about: "what to log: `problems`, or `requests` for a line about every request (always on in a terminal)",
     read: logged,
   },
   openCollections: {
     shownDefault: "true without `collections`, else false",
     fallback: undefined,
-    about: "whether collections that nobody declared spring into being",
+    about: "whether clients can create collections that are not declared",
     read: truth as (value: unknown) => boolean | undefined,
   },
   docs: {
     shownDefault: "true",
     fallback: true,
-    about:
-      "whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on",
+    about: "whether to serve the OpenAPI document (`/openapi.json`) and a page to try requests on (`/docs`)",
     read: truth,
   },
   compression: {
@@ -71,14 +70,14 @@ export const serviceOptions = {
   readOnly: {
     shownDefault: "false",
     fallback: false,
-    about: "whether nothing is written: every write is 503 `UNAVAILABLE`; `--read-only` says so too",
+    about: "whether to refuse every write with 503 `UNAVAILABLE`; the flag `--read-only` does the same",
     read: truth,
   },
   history: {
     shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
     fallback: { keep: defaultHistory, showPrincipal: false },
     about:
-      "how long changes are kept: an object such as the default, `forever` or `none`; with `showPrincipal: true`, all readers see who made a change",
+      "how long changes are kept: an object such as the default, `forever` or `none`; `showPrincipal: true` shows all readers who made each change",
     read: history,
   },
 } as const satisfies Record<string, Option<unknown>>;

@@ -8,8 +8,8 @@ export const stopOptions = {
   drainDelayMs: {
     shownDefault: "500",
     fallback: 500,
-    about: "between turning readiness off and closing the listener, when the service stops",
+    about: "time between turning readiness off and closing the listener, when the service stops",
     read: wholeNumber(0, hour),
   },
-  stopTimeoutMs: timeout(10_000, "until an orderly stop is forced"),
+  stopTimeoutMs: timeout(10_000, "how long an orderly stop can take before the service exits anyway"),
 } as const satisfies Record<string, Option<unknown>>;

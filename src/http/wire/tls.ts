@@ -2,6 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
+import { getSystemErrorMessage } from "node:util";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
 
@@ -37,7 +38,7 @@ export async function readKeyPair(files: TlsFiles, now: number): Promise<KeyPair
   faults.read(["cert"], () => requireTime(certificate(), files.cert, now));
   faults.read([], () => {
     if (certificate().checkPrivateKey(privateKey())) return;
-    throw new StartError(`tls: the key in ${files.key} is not that of the certificate in ${files.cert}.`);
+    throw new StartError(`tls: the key in ${files.key} does not belong to the certificate in ${files.cert}.`);
   });
   faults.throwIfAny();
   const pair = { cert: cert(), key: key() };
@@ -47,7 +48,7 @@ export async function readKeyPair(files: TlsFiles, now: number): Promise<KeyPair
 
 function requireTime({ validFrom, validTo }: X509Certificate, path: string, now: number): void {
   if (Date.parse(validTo) < now)
-    throw new StartError(`tls.cert: the certificate in ${path} has expired: ${validTo}.`);
+    throw new StartError(`tls.cert: the certificate in ${path} expired at ${validTo}.`);
   if (Date.parse(validFrom) > now)
     throw new StartError(`tls.cert: the certificate in ${path} is not valid before ${validFrom}.`);
 }
@@ -58,7 +59,7 @@ function requireUsable(pair: KeyPair, files: TlsFiles): void {
     createSecureContext(pair);
   } catch (error) {
     const { reason = "no reason given" } = error as { reason?: string }; // OpenSSL's, which quotes nothing
-    throw new StartError(`tls: ${files.cert} and ${files.key} cannot be encrypted with (${reason}).`);
+    throw new StartError(`tls: ${files.cert} and ${files.key} cannot be used for TLS (${reason}).`);
   }
 }
 
@@ -66,8 +67,8 @@ async function read(option: string, path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new StartError(`tls.${option}: ${path} cannot be read (${code}).`);
+    const { errno = 0 } = error as NodeJS.ErrnoException;
+    throw new StartError(`tls.${option}: ${path} cannot be read: ${getSystemErrorMessage(errno)}.`);
   }
 }
 

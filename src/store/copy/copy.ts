@@ -13,7 +13,7 @@ export interface Watch {
 }
 
 /** The parts of the work, in their order. */
-export type Part = "copying" | "making indexes" | "verifying";
+export type Part = "copying" | "creating indexes" | "verifying";
 
 /** How a copy is made. */
 export interface CopyOptions {
@@ -49,7 +49,7 @@ export async function copyStore(source: Source, target: Target, options: CopyOpt
       await copySection(source, target, { part, progress, options, watch });
     }
   });
-  await watched(options, { what: "making indexes", total: found.resources }, async (watch) => {
+  await watched(options, { what: "creating indexes", total: found.resources }, async (watch) => {
     let done = 0;
     await target.complete(found.outline, ({ count }) => {
       done += count;
@@ -76,14 +76,14 @@ async function begin({ outline, stamp }: Survey, target: Target): Promise<Progre
   const progress = new Progress({ source: stamp, section: 0, after: null, items: 0, resources: 0 });
   if (await target.begin(outline, progress.mark)) return progress;
   throw new StartError(
-    "The target is not empty: copy into a new store, or empty this one. Where an earlier copy into it was all but at its end when it was interrupted, it is whole by now, and can be used.",
+    "The target is not empty. Copy into a new store, or empty this one. If an earlier copy into it was interrupted at its very end, that copy is complete, and you can use it.",
   );
 }
 
 function requireUnchanged(before: string, now: string): void {
   if (before === now) return;
   throw new StartError(
-    "The source has been written to since the copy was begun, so it would be a copy of no one moment: stop what writes to it, empty the target and copy again.",
+    "The source has changed since the copy started, so the copy would mix two states. Stop everything that writes to the source, empty the target, and copy again.",
   );
 }
 

@@ -110,6 +110,6 @@ function nameOf(section: Section): string {
 
 function different(where: string): StartError {
   return new StartError(
-    `The copy is not like its source; they differ in ${where}. It stays closed: empty the target and copy again.`,
+    `The copy differs from its source in ${where}. Holdfast does not open it: empty the target, and copy again.`,
   );
 }

@@ -9,10 +9,10 @@ export async function findRelaxed(connections: Connections): Promise<string | un
   const [commit, fsync, awaited] = await Promise.all(settings.map((name) => readSetting(connections, name)));
   const off = [...(commit === "off" ? ["synchronous_commit"] : []), ...(fsync === "off" ? ["fsync"] : [])];
   if (off.length > 0)
-    return `The database has ${off.join(" and ")} off: writes that were answered with success may be lost when the power fails.`;
+    return `The database has ${off.join(" and ")} off. A power failure can lose writes that the service has acknowledged.`;
   const waits = awaited !== "" && commit !== "local";
   if (waits || (await standbysOf(connections)) === 0) return undefined;
-  return "The database waits for none of its standbys: writes that were answered with success may be lost when one takes over.";
+  return "The database does not wait for its standbys. A failover can lose writes that the service has acknowledged.";
 }
 
 async function readSetting(connections: Connections, setting: string): Promise<string | null | undefined> {

@@ -158,7 +158,7 @@ function toRow(collection: NumberedCollection): statements.DeclarationRow {
 
 function idKindMistake({ name, idKind }: CollectionRecord, after: CollectionRecord): StartError {
   return new StartError(
-    `The ids of ${name} are of kind "${idKind}" and cannot become "${after.idKind}" while it has resources: ` +
-      `declare it as before, or import its resources into a collection of another name.`,
+    `collections.${name}.id: the store has resources with ids of kind "${idKind}", which cannot become "${after.idKind}". ` +
+      `Declare "${idKind}" again, or import the resources into a collection with another name.`,
   );
 }

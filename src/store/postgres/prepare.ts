@@ -23,14 +23,14 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
   const { rows } = await connections.run({ sql: "show server_encoding" });
   if (rows[0]?.[0] !== "UTF8")
     throw new StartError(
-      `The database must be encoded in UTF8, and is in ${rows[0]?.[0]}: create another one.`,
+      `The database must use the encoding UTF8, not ${rows[0]?.[0]}. Create another database.`,
     );
   const { isMade, isUnfinished } = await lookForTables(connections);
   if (isUnfinished && wanted.mayBeUnfinished !== true)
     throw new StartError(
-      'The database is a copy that is not finished: run the same "holdfast copy" again, or choose another store.',
+      'The database holds an incomplete copy. Run the same "npx holdfast copy" again, or choose another store.',
     );
-  if (!isMade && wanted.isThere === true) throw new StartError("There is no store in the database.");
+  if (!isMade && wanted.isThere === true) throw new StartError("The database contains no store.");
   if (!isMade) await makeTables(connections);
   const { rows: found } = await connections.run({
     sql: "select value from holdfast_meta where name = 'format'",
@@ -38,13 +38,13 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
   const format = Number(found[0]?.[0]);
   if (format !== formatNumber)
     throw new StartError(
-      `The database was written by another version of Holdfast (format ${format}; this one reads ${formatNumber}).`,
+      `The store in the database has format ${format}, but this version of Holdfast uses format ${formatNumber}. Use the version that wrote it.`,
     );
   const secret = await readSecret((statement) => connections.run(statement));
   if (secret.length > 0) return;
   if (wanted.isThere === true)
     throw new StartError(
-      "The database was last used by an older Holdfast: start this one's service on it once, without --read-only, and try again.",
+      "The database was last used by an older version of Holdfast. Start the service of this version on it once, without --read-only, and try again.",
     );
   await connections.run(addSecret());
 }

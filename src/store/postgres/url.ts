@@ -29,7 +29,7 @@ const stricter = /([?&]sslmode=)(?:require|verify-ca)(?=&|$)/;
  */
 export function readDatabaseUrl(address: string, as: string): string {
   if (!URL.canParse(address) || new URL(address).pathname.length <= 1)
-    throw new StartError(`${as}: this is not an address of a database; write postgres://user@host/database.`);
+    throw new StartError(`${as}: this is not a database address. Write postgres://user@host/database.`);
   const url = address.replace(stricter, "$1verify-full");
   const { searchParams } = new URL(url);
   for (const name of new Set(searchParams.keys())) requireParameter(name, searchParams.getAll(name), as);
@@ -37,12 +37,12 @@ export function readDatabaseUrl(address: string, as: string): string {
 }
 
 function requireParameter(name: string, values: readonly string[], as: string): void {
-  const what = `${as}: the address of the database`;
+  const what = `${as}: the database address`;
   if (!parameters.includes(name)) {
-    const known = didYouMean(name, parameters) || ` There are ${parameters.join(", ")}.`;
-    throw new StartError(`${what} has a parameter "${name.slice(0, 40)}", which is not understood.${known}`);
+    const known = didYouMean(name, parameters) || ` Known parameters: ${parameters.join(", ")}.`;
+    throw new StartError(`${what} has an unknown parameter "${name.slice(0, 40)}".${known}`);
   }
   if (values.length > 1) throw new StartError(`${what} has the parameter "${name}" twice.`);
   if (name === "sslmode" && !modes.includes(values[0] ?? ""))
-    throw new StartError(`${what} must have as its sslmode one of ${modes.join(", ")}.`);
+    throw new StartError(`${what} must have one of these values for sslmode: ${modes.join(", ")}.`);
 }

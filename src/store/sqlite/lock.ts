@@ -14,12 +14,12 @@ export interface Lock {
 
 /** Takes the right to write to the store at `path`. Throws StartError when another process has it. */
 export function takeLock(path: string): Lock {
-  return hold(path, "begin exclusive", "stop that one, or choose another store");
+  return hold(path, "begin exclusive", "Stop it, or choose another store");
 }
 
 /** Keeps everybody from taking the right to write to the store at `path`. Throws StartError when somebody has it. */
 export function holdStill(path: string): Lock {
-  const advice = "stop that one first; a service may go on with --read-only";
+  const advice = "Stop it first, or restart the service with --read-only";
   return hold(path, "begin; select 1 from sqlite_schema", advice);
 }
 
@@ -40,16 +40,14 @@ function hold(path: string, begin: string, advice: string): Lock {
 function lockError(path: string, error: unknown, advice: string): unknown {
   if (failureOf(error) === "busy") {
     return new StartError(
-      `${path} is in use by another Holdfast (a service, an import or a copy): ${advice}.`,
+      `${path} is in use by another Holdfast program (a service, an import or a copy). ${advice}.`,
     );
   }
   if (failureOf(error) === "full") {
-    return new StartError(
-      `There is no room left on the disk of ${path}: make room, or choose another store.`,
-    );
+    return new StartError(`The disk of ${path} is full. Free some space, or choose another store.`);
   }
   if (failureOf(error) === "broken") {
-    return new StartError(`${path}.lock cannot be opened: let this user write to it and to its folder.`);
+    return new StartError(`${path}.lock cannot be opened. Allow this user to write to it and to its folder.`);
   }
   return error;
 }

@@ -25,7 +25,7 @@ export function requireSoundSqlite(version: string = process.versions.sqlite ?? 
   const difference = oldestSqlite.map((part, index) => (parts[index] ?? 0) - part).find((n) => n !== 0);
   if (difference === undefined || difference > 0) return;
   throw new StartError(
-    `The SQLite of this Node (${version}) can damage files: use a newer Node, with SQLite ${oldestSqlite.join(".")} or later.`,
+    `SQLite ${version}, which this Node contains, can damage files. Use a newer Node, with SQLite ${oldestSqlite.join(".")} or later.`,
   );
 }
 
@@ -34,18 +34,16 @@ export function requireWritablePlace(path: string): void {
   const folder = dirname(resolve(path));
   const file = statOf(path);
   if (file === undefined) requireFolder(path, folder);
-  else if (!file.isFile()) throw new StartError(`${path} is not a file: choose another store.`);
+  else if (!file.isFile()) throw new StartError(`${path} is not a file. Choose another store.`);
   else if (file.nlink > 1) {
     // SQLite's log and our lock belong to a name: under two names, two services would overwrite each other.
-    throw new StartError(
-      `${path} is one of several hard links to one file: remove the others, or choose another store.`,
-    );
+    throw new StartError(`${path} has several hard links. Remove the others, or choose another store.`);
   } else if (!isWritable(path)) {
-    throw new StartError(`${path} is read-only for this user: allow writing to it, or choose another store.`);
+    throw new StartError(`${path} is read-only for this user. Allow writing to it, or choose another store.`);
   }
   if (!isWritable(folder)) {
     throw new StartError(
-      `The folder ${folder} is read-only for this user: allow writing to it, or choose another store.`,
+      `The folder ${folder} is read-only for this user. Allow writing to it, or choose another store.`,
     );
   }
 }
@@ -65,7 +63,7 @@ export function isMade(path: string): boolean {
 
 /** Throws StartError when there is no file at `path`. */
 export function requireFile(path: string): void {
-  if (statOf(path)?.isFile() !== true) throw new StartError(`There is no store at ${path}.`);
+  if (statOf(path)?.isFile() !== true) throw new StartError(`The store ${path} does not exist.`);
 }
 
 /**
@@ -118,7 +116,7 @@ function statOf(path: string): Stats | undefined {
 
 function requireFolder(path: string, folder: string): void {
   if (statOf(folder)?.isDirectory() === true) return;
-  throw new StartError(`The folder of ${path} does not exist: create ${folder}, or choose another store.`);
+  throw new StartError(`The folder of ${path} does not exist. Create ${folder}, or choose another store.`);
 }
 
 function isWritable(path: string): boolean {
@@ -154,23 +152,23 @@ function createTables(database: DatabaseSync): void {
 
 function requireStore(path: string, database: DatabaseSync, mayBeUnfinished = false): void {
   if (idOf(database) !== applicationId) {
-    throw new StartError(`${path} is a SQLite database of another program: choose another store.`);
+    throw new StartError(`${path} is a SQLite database of another program. Choose another store.`);
   }
   const format = database.prepare("select value from meta where name = 'format'").get()?.value;
-  if (typeof format !== "number") throw damaged(path, "it does not say which format it has");
+  if (typeof format !== "number") throw damaged(path, "it has no format number");
   if (format < firstFormatNumber) {
     throw new StartError(
-      `${path} was written by an unreleased version (format ${format}, this one knows ${formatNumber}): choose another store, and bring over what that version exports.`,
+      `${path} was written by an unreleased version of Holdfast (format ${format}; this version uses ${formatNumber}). Choose another store, and import what that version exports.`,
     );
   }
   if (format > formatNumber) {
     throw new StartError(
-      `${path} was written by a newer Holdfast (format ${format}, this one knows ${formatNumber}): use that version or later.`,
+      `${path} was written by a newer version of Holdfast (format ${format}; this version uses ${formatNumber}). Use that version or a later one.`,
     );
   }
   if (!mayBeUnfinished && isUnfinished(database)) {
     throw new StartError(
-      `${path} is a copy that is not finished: run the same "holdfast copy" again, or choose another store.`,
+      `${path} holds an incomplete copy. Run the same "npx holdfast copy" again, or choose another store.`,
     );
   }
 }
@@ -181,7 +179,7 @@ export function isUnfinished(database: DatabaseSync): boolean {
 }
 
 function damaged(path: string, reason: string): StartError {
-  return new StartError(`${path} is damaged (${reason}): restore it from a backup.`);
+  return new StartError(`${path} is damaged (${reason}). Restore it from a backup.`);
 }
 
 /** What an error of SQLite means for whoever started the program; any other error as it is. */
@@ -190,11 +188,11 @@ export function openError(path: string, error: unknown): unknown {
   const reason = describeError(error);
   switch (failureOf(error)) {
     case "busy":
-      return new StartError(`${path} is locked by another program: ${reason}.`);
-    case "full":
       return new StartError(
-        `There is no room left on the disk of ${path}: make room, or choose another store.`,
+        `${path} is locked by another program (${reason}). Stop that program, or choose another store.`,
       );
+    case "full":
+      return new StartError(`The disk of ${path} is full. Free some space, or choose another store.`);
     case "broken":
       return resultCode(error) === readOnlyFolder ? forbiddenBeside(path) : brokenError(path, reason);
     default:
@@ -208,17 +206,17 @@ const readOnlyFolder = 1544;
 
 function forbiddenBeside(path: string): StartError {
   return new StartError(
-    `${path} cannot be read by this user, who may not write beside it: run this as the user of the service, or allow writing to ${dirname(resolve(path))}.`,
+    `${path} cannot be read, because this user cannot write to its folder. Run this as the user of the service, or allow writing to ${dirname(resolve(path))}.`,
   );
 }
 
 function brokenError(path: string, reason: string): StartError {
   if (/not a database/.test(reason)) {
     return new StartError(
-      `${path} is not a SQLite database, or its beginning is damaged: choose another store.`,
+      `${path} is not a SQLite database, or its beginning is damaged. Choose another store.`,
     );
   }
   if (/malformed/.test(reason)) return damaged(path, reason);
-  const advice = /unable to open/.test(reason) ? " Is it this user's to read?" : "";
+  const advice = /unable to open/.test(reason) ? " Check that this user has permission to read it." : "";
   return new StartError(`${path} cannot be opened: ${reason}.${advice}`);
 }

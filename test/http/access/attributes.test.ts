@@ -375,9 +375,9 @@ describe("a start is refused", () => {
       { attributes: { salary: {} } },
       /attributes\.salary must be an object with readOnly, writeOnly or roles/,
     ],
-    [{ attributes: { id: { readOnly: true } } }, /attributes\.id: everyone may see the id/],
-    [{ attributes: { name: { roles: ["hr"] } }, search: ["name"] }, /search: some callers may not see name/],
-    [{ attributes: { email: { writeOnly: true } }, unique: ["email"] }, /unique: no caller may see email/],
+    [{ attributes: { id: { readOnly: true } } }, /attributes\.id: every caller can see the id/],
+    [{ attributes: { name: { roles: ["hr"] } }, search: ["name"] }, /search: some callers cannot see name/],
+    [{ attributes: { email: { writeOnly: true } }, unique: ["email"] }, /unique: no caller can see email/],
     [
       { schema: { properties: { a: { type: "object", properties: { b: { writeOnly: true } } } } } },
       /schema\/properties\/a\/properties\/b: "writeOnly" works only on/,

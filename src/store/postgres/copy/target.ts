@@ -71,7 +71,7 @@ class PostgresTarget extends PostgresContents implements Target {
       const moved = transaction.run(statements.moveMark(mark));
       const inserted = transaction.run(statements.insertItems(this.placeOf(section), rows));
       const [{ count }] = await Promise.all([moved, inserted]);
-      if (count !== 1) throw new StartError("Another copy into the same store is under way.");
+      if (count !== 1) throw new StartError("Another copy into the same store is in progress.");
     });
   }
 

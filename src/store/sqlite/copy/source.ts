@@ -55,6 +55,6 @@ function requireWhole(path: string, database: DatabaseSync): void {
   const hasColumns = Object.entries(youngestColumns).every(([table, name]) => column.get(table, name));
   if (hasColumns && readSecret(database).length > 0) return;
   throw new StartError(
-    `${path} was last used by an older Holdfast: start this one's service on it once, stop it, and copy again.`,
+    `${path} was last used by an older version of Holdfast. Start the service of this version on it once, stop it, and copy again.`,
   );
 }

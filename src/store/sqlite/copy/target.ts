@@ -111,7 +111,7 @@ class SqliteTarget implements Target {
       for (const [key = null, ...others] of items) insert.run(toKey(key) as SQLInputValue, ...others);
       const move = this.#database.prepare(`update ${copyingTable} set mark = ? where mark = ?`);
       if (move.run(after, before).changes !== 1)
-        throw new StartError("Another copy into the same store is under way.");
+        throw new StartError("Another copy into the same store is in progress.");
     });
   }
 

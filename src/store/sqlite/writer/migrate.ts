@@ -23,8 +23,8 @@ export function migrateCollection(
   const number = row === undefined ? create(database, record) : Number(row.number);
   if (row !== undefined && row.idKind !== record.idKind && heads.of(number).count > 0) {
     throw new Mistake(
-      `The ids of ${record.name} are of kind "${row.idKind}" and cannot become "${record.idKind}" while it has resources: ` +
-        `declare it as before, or import its resources into a collection of another name.`,
+      `collections.${record.name}.id: the store has resources with ids of kind "${row.idKind}", which cannot become "${record.idKind}". ` +
+        `Declare "${row.idKind}" again, or import the resources into a collection with another name.`,
     );
   }
   const { idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;

@@ -54,6 +54,15 @@ export interface HoldfastConfig {
   docs?: boolean;
   /** Whether responses above 1 kB to GET, HEAD and QUERY are compressed, for clients that accept it. @default true */
   compression?: boolean;
+  /** The title, version and description of the OpenAPI documents and of the page at `/docs`. */
+  info?: {
+    /** @default "Holdfast" */
+    title?: string;
+    /** The version of your interface. @default the version of Holdfast */
+    version?: string;
+    /** What your service is for, as Markdown. @default none */
+    description?: string;
+  };
   /** Whether nothing is written: every write is 503 `UNAVAILABLE`. @default false */
   readOnly?: boolean;
   /**

@@ -1,15 +1,36 @@
-/** Part of the build: copies the files of Swagger UI that the page at /docs needs into what is published, with their licences. */
-import { cpSync } from "node:fs";
+/** Part of the build: copies the API reference that the page at /docs loads into what is published, with its licence. */
+import { cpSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 
-const files = [
-  "swagger-ui-bundle.js",
-  "swagger-ui-bundle.js.LICENSE.txt",
-  "swagger-ui.css",
-  "LICENSE",
-  "NOTICE",
-];
+/** The package has no file with its licence, which asks to be included in copies. */
+const licence = `Scalar API reference (https://github.com/scalar/scalar)
+
+MIT License
+
+Copyright (c) 2023-present Scalar
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+`;
 
 const { resolve } = createRequire(import.meta.url);
+const dist = join(resolve("@scalar/api-reference"), "..");
 
-for (const file of files) cpSync(resolve(`swagger-ui-dist/${file}`), `dist/docs-page/${file}`);
+cpSync(join(dist, "browser/standalone.js"), "dist/docs-page/standalone.js");
+writeFileSync("dist/docs-page/LICENSE", licence);

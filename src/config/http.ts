@@ -21,6 +21,7 @@ export function httpOf(
     showPrincipal: get("history").showPrincipal,
     docs: get("docs"),
     compression: get("compression"),
+    info: { title: get("info.title"), version: get("info.version"), description: get("info.description") },
     limits: limitsOf(get),
   };
 }

@@ -23,7 +23,19 @@ export interface HttpSettings {
   docs: boolean;
   /** Whether answers are compressed for clients that accept this. @default true */
   compression: boolean;
+  /** How the service names itself in its description. @default the program's own name and version */
+  info: Info;
   limits: Limits;
+}
+
+/** The service's name and version for readers of its description, as in OpenAPI's `info`. */
+export interface Info {
+  /** @default "Holdfast" */
+  title: string;
+  /** @default the version of Holdfast */
+  version: string;
+  /** What the service is for, as Markdown. @default none */
+  description?: string | undefined;
 }
 
 /** How much one request may ask for. */

@@ -75,6 +75,7 @@ async function startWatched(
         requireTls: false,
         docs: true,
         compression: true,
+        info: { title: "Topics", version: "1" },
         showPrincipal: false,
         limits: defaultLimits,
       },

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { about as program } from "../../src/about.ts";
 import { compileAccess } from "../../src/access/access.ts";
 import type { GuardedDeclaration } from "../../src/access/declaration.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
@@ -15,7 +16,7 @@ import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/schema.ts";
 import type { Config } from "../../src/config.ts";
 import type { Rate } from "../../src/http/caller/rate-limit.ts";
-import { defaultLimits, type Limits } from "../../src/http/settings.ts";
+import { defaultLimits, type Info, type Limits } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/app.ts";
 import type { TlsFiles } from "../../src/http/wire/tls.ts";
 import { startServer } from "../../src/server.ts";
@@ -49,6 +50,8 @@ export interface ServiceOptions {
   docs?: boolean;
   /** @default true */
   compression?: boolean;
+  /** @default Holdfast, 1.0.0 */
+  info?: Info;
   /** @default false */
   showPrincipal?: boolean;
   /** @default the program's, but for those of time, which are far longer */
@@ -256,6 +259,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       requireTls: options.requireTls ?? false,
       docs: options.docs ?? true,
       compression: options.compression ?? true,
+      info: options.info ?? { title: "Holdfast", version: program.version },
       showPrincipal: options.showPrincipal ?? false,
       limits: { ...patientLimits, ...options.limits },
     },

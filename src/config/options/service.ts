@@ -1,4 +1,5 @@
 /** What is served, and where. */
+import { about as program } from "../../about.ts";
 import { defaultHistory } from "../../store/history.ts";
 import type { Option } from "../option.ts";
 import { prefix } from "../own-paths.ts";
@@ -66,6 +67,24 @@ export const serviceOptions = {
     about:
       "whether responses above 1 kB to GET, HEAD and QUERY are compressed with `br` or `gzip`, for clients that accept it",
     read: truth,
+  },
+  "info.title": {
+    shownDefault: "`Holdfast`",
+    fallback: "Holdfast",
+    about: "the title of the OpenAPI documents and of the page at `/docs`",
+    read: text,
+  },
+  "info.version": {
+    shownDefault: "Holdfast's version",
+    fallback: program.version,
+    about: "the version of your interface, in the same places",
+    read: text,
+  },
+  "info.description": {
+    shownDefault: "none",
+    fallback: undefined,
+    about: "what your service is for, as Markdown, in the same places",
+    read: text as (value: unknown) => string | undefined,
   },
   readOnly: {
     shownDefault: "false",

@@ -1,7 +1,8 @@
-/** What the operations of one collection are made from. */
+/** What the operations of one collection are built from. */
 import type { Collection } from "../../collection/collection.ts";
 import { askedBy } from "../caller/permission.ts";
 import type { Described, OpenApiVersion, Part } from "./described.ts";
+import type { Examples } from "./examples.ts";
 import type { Names } from "./names.ts";
 import type { OperationPlan } from "./operations.ts";
 
@@ -11,10 +12,12 @@ export interface About {
   version: OpenApiVersion;
   collection: Collection;
   names: Names;
-  /** What its operations are grouped under. */
+  /** The tag of its operations. */
   tag: string;
   /** The parameters of its path. */
   path: readonly Part[];
+  /** Resources as examples; `undefined` if none could be made. */
+  examples: Examples | undefined;
   /** Who may call a method of a kind of route. */
   callersOf(kind: keyof typeof askedBy, method: string): OperationPlan["callers"];
 }

@@ -15,8 +15,7 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
     ...asked(about),
     id: operationIds(about.names).list,
     summary: `List ${asMany(about)}`,
-    description:
-      "Gives a page of the resources, in ascending order of id unless `sort` says otherwise; `Link` leads to the next one.",
+    description: listDescription,
     parameters: [
       ...about.path,
       ...listed(about),
@@ -30,9 +29,10 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
     ...asked(about),
     id: operationIds(about.names).query,
     summary: `List ${asMany(about)} by content`,
-    description: "As GET with the same parameters, for what is too long for a URL (RFC 10008).",
+    description:
+      "Lists like GET, with the parameters in the body. Use it if a filter is too long for a URL (RFC 10008).",
     parameters: [...about.path, ref("parameters", "ifNoneMatch"), ref("parameters", "ifMatch")],
-    requestBody: { required: true, content: json(ref("schemas", "ListQuery")) },
+    requestBody: { required: true, content: json(ref("schemas", "ListQuery"), { sort: ["-id"], limit: 10 }) },
     answers: { 200: page(about, ["Location"]), 304: unmodified(about, ["Location"]) },
     problems: [400, ...unknown(about), 406, 412, 413, 415],
   }),
@@ -40,7 +40,7 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
     ...asked(about),
     id: operationIds(about.names).create,
     summary: `Create ${asOne(about)}`,
-    description: "Creates a resource. The service gives the id; one that is sent is ignored.",
+    description: "Creates a resource. The service assigns the id, and ignores an `id` in the body.",
     callers: about.callersOf("collection", "POST"),
     parameters: [
       ...about.path,
@@ -49,13 +49,16 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
       ref("parameters", "ifMatch"),
       ref("parameters", "ifNoneMatch"),
     ],
-    requestBody: { required: true, content: json(ref("schemas", schemaNames(about.names).input)) },
+    requestBody: {
+      required: true,
+      content: json(ref("schemas", schemaNames(about.names).input), about.examples?.input),
+    },
     answers: { 201: created(about) },
     problems: [400, ...unknown(about), 406, 409, 412, 413, 415, 422],
   }),
 };
 
-/** 404, if the collection is a parameter of the path: the name may be one that no collection can have. */
+/** 404, if the collection is a path parameter: no collection can have some names. */
 function unknown({ path }: About): number[] {
   return path.length > 0 ? [404] : [];
 }
@@ -64,11 +67,17 @@ function asked(about: About): Pick<OperationPlan, "tag" | "callers"> {
   return { tag: about.tag, callers: about.callersOf("collection", "GET") };
 }
 
+const listDescription = [
+  "Gives a page of resources, in ascending order of id unless you set `sort`. The header `Link` has the URL of the next page.",
+  "You can filter by any attribute: `status=draft`, `year:gte=1950`, `author.name=Ann`.",
+  "\n\nThe parameters of json-server and similar servers also work for paging and sorting: `range`, `_start`, `_end`, `_page`, `_limit`, `_per_page`, `_sort`, `_order`.",
+].join(" ");
+
 function listed({ names }: About): Part[] {
   const filters = {
     name: "attributes",
     in: "query",
-    description: "Filters by attribute, each as a parameter of its own.",
+    description: "Filters by attribute. Each filter is a separate parameter.",
     style: "form",
     explode: true,
     schema: ref("schemas", schemaNames(names).filter),
@@ -79,13 +88,13 @@ function listed({ names }: About): Part[] {
 
 const ofPages: readonly AnswerField[] = ["Link", "X-Total-Count", "Content-Range"];
 
-function page({ described, names, version }: About, more: readonly AnswerField[]): Part {
+function page({ described, names, version, examples }: About, more: readonly AnswerField[]): Part {
   const called = schemaNames(names);
   const list = (name: string) => ({ type: "array", items: ref("schemas", name) });
   const schema = {
     anyOf: [
       { ...list(called.resource), description: "The resources." },
-      { ...list(called.part), description: "With `fields`: cut down." },
+      { ...list(called.part), description: "The resources with only the requested `fields`." },
       ref("schemas", called.page),
     ],
   };
@@ -98,22 +107,26 @@ function page({ described, names, version }: About, more: readonly AnswerField[]
   return answer(described, "A page of the list.", {
     must: ["ETag", "Accept-Query", "Page-Limit"],
     may: [...ofPages, ...more],
-    content: { ...json(schema), ...others },
+    content: { ...json(schema, examples && [examples.resource]), ...others },
   });
 }
 
 function unmodified({ described }: About, more: readonly AnswerField[]): Part {
-  return answer(described, "The list is as it was.", { must: ["ETag"], may: more });
+  return answer(described, "The list has not changed.", { must: ["ETag"], may: more });
 }
 
-/** The answer to what made a resource, with the ways on from there. */
+/** The response to a create, with links to the operations on the new resource. */
 export function created(about: About): Part {
   const { described, names } = about;
-  const made = answer(described, "The resource was created. With `Prefer: return=minimal`, it is left out.", {
-    must: ["Location", "ETag"],
-    may: ["Content-Location", "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
-    content: json(resourceOrPart(about)),
-  });
+  const made = answer(
+    described,
+    "The resource was created. With `Prefer: return=minimal`, the response has no body.",
+    {
+      must: ["Location", "ETag"],
+      may: ["Content-Location", "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+      content: json(resourceOrPart(about), about.examples?.resource),
+    },
+  );
   const ids = operationIds(names);
   const targets = [ids.read, ids.replace, ids.patch, ids.delete, ids.changes];
   return {
@@ -122,7 +135,7 @@ export function created(about: About): Part {
   };
 }
 
-/** What a write is answered with. Of what its caller is not told, a part stays. */
+/** The body of the response to a write. Callers who cannot see some attributes get a part. */
 export function resourceOrPart({ collection, names }: About): Part {
   const called = schemaNames(names);
   const hides = collection.attributeRules.some(({ roles }) => roles !== undefined);

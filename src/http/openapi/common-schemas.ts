@@ -1,4 +1,4 @@
-/** The schemas of what is the same for every collection. */
+/** The schemas that all collections share. */
 import { problems } from "../../errors.ts";
 import { patchOperationNames } from "../../json/patch-operations.ts";
 import type { contentMembers } from "../../query/content.ts";
@@ -12,7 +12,7 @@ const whole: Part = { type: "integer" };
 const version: Part = { type: "integer", minimum: 1 };
 
 const durability: Part = {
-  description: "That the database may lose what it has acknowledged, where it is set to.",
+  description: "`relaxed` if the database is set up so that it can lose acknowledged writes.",
   type: "string",
   enum: ["relaxed"],
 };
@@ -30,7 +30,7 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     Violation: violation,
     Change: change,
     ListQuery: listQuery,
-    Restoration: closed({ version }, ["version"], { description: "The version that is to be written anew." }),
+    Restoration: closed({ version }, ["version"], { description: "The version to restore." }),
     JsonPatch: jsonPatch(limits),
     Batch: batch(limits),
     BatchResults: batchResults,
@@ -63,24 +63,24 @@ const collectionList: Part = closed(
 );
 
 const problem: Part = {
-  description: "What went wrong (RFC 9457). `code` is the word to switch on.",
+  description: "An error (RFC 9457). Programs can rely on `code`.",
   type: "object",
   required: ["type", "title", "status", "detail", "instance", "code", "message"],
   properties: {
     type: { type: "string", format: "uri-reference" },
     title: text,
     status: { type: "integer", minimum: 400, maximum: 599 },
-    detail: { description: "What is wrong and what would be right, for a person.", ...text },
-    instance: { description: "Names the request in the service's log.", type: "string", format: "uri" },
+    detail: { description: "What is wrong and what would be right, for people.", ...text },
+    instance: { description: "The id of the request in the service's log.", type: "string", format: "uri" },
     code: { type: "string", enum: Object.keys(problems) },
-    message: { description: "As `detail`.", ...text },
+    message: { description: "The same as `detail`.", ...text },
     operation: {
-      description: "Which operation of a batch it is about, from 0.",
+      description: "The index of the batch operation with the error, from 0.",
       type: "integer",
       minimum: 0,
     },
     errors: {
-      description: "What is wrong with single attributes, by their paths with dots.",
+      description: "The errors of single attributes, by dotted path.",
       type: "object",
       additionalProperties: text,
     },
@@ -92,9 +92,9 @@ const problem: Part = {
 const violation: Part = closed(
   {
     in: { type: "string", enum: ["body", "query", "path", "header"] },
-    pointer: { description: "A JSON Pointer into the content, as a URI fragment.", ...text },
-    name: { description: "The name of the parameter or the header field.", ...text },
-    code: { description: "The rule that is broken.", ...text },
+    pointer: { description: "A JSON Pointer into the body, as a URI fragment.", ...text },
+    name: { description: "The name of the parameter or header.", ...text },
+    code: { description: "The rule that the value breaks.", ...text },
     detail: text,
   },
   ["in", "code", "detail"],
@@ -106,11 +106,10 @@ const change: Part = closed(
     kind: { type: "string", enum: ["created", "updated", "deleted"] },
     at: { type: "string", format: "date-time" },
     principal: {
-      description:
-        "Who made the change. Left out where the service does not know it, or does not show it to the caller.",
+      description: "Who made the change. Left out if unknown or hidden from the caller.",
       ...text,
     },
-    group: { description: "The same for changes that were made together.", ...text },
+    group: { description: "The same for all changes that were made together.", ...text },
   },
   ["version", "kind", "at"],
   { description: "A change of a resource." },
@@ -132,7 +131,7 @@ const queryMembers: Record<(typeof contentMembers)[number], Part> = {
 };
 
 const listQuery: Part = closed(queryMembers, [], {
-  description: "What a list is asked for, as the parameters of GET.",
+  description: "The parameters of a list, as in GET.",
 });
 
 function jsonPatch({ patchOperations }: Limits): Part {
@@ -157,17 +156,23 @@ function jsonPatch({ patchOperations }: Limits): Part {
 function batch({ batch: max }: Limits): Part {
   const members: Record<(typeof operationMembers)[number], Part> = {
     method: { type: "string", enum: operationMethods },
-    path: { description: "Of a collection or a resource, below the prefix.", type: "string", pattern: "^/" },
+    path: {
+      description: "The path of a collection or resource, below the prefix.",
+      type: "string",
+      pattern: "^/",
+    },
     headers: { type: "object", properties: Object.fromEntries(operationHeaders.map((name) => [name, text])) },
-    body: { description: "The content, where the method has any." },
+    body: { description: "The body, if the method has one." },
     as: {
-      description: "What later operations call what this one creates.",
+      description: "A name by which later operations refer to the created resource.",
       type: "string",
       pattern: createdName.source,
     },
   };
   const operations = { type: "array", maxItems: max, items: closed(members, ["method", "path"]) };
-  return closed({ operations }, ["operations"], { description: "Operations of which all happen or none." });
+  return closed({ operations }, ["operations"], {
+    description: "Operations that all succeed, or change nothing.",
+  });
 }
 
 const batchResults: Part = closed(
@@ -178,12 +183,12 @@ const batchResults: Part = closed(
         {
           status: whole,
           headers: { type: "object", additionalProperties: text },
-          body: { description: "The resource, where the answer has content." },
+          body: { description: "The resource, if the response has a body." },
         },
         ["status", "headers"],
       ),
     },
   },
   ["results"],
-  { description: "What came of each operation, in their order." },
+  { description: "The result of each operation, in order." },
 );

@@ -1,9 +1,9 @@
 /**
- * The OpenAPI document of a service, made from the tables that it routes, reads and refuses by: it cannot tell of what is
- * not there. HEAD and OPTIONS go without saying; the later version of OpenAPI has QUERY too.
+ * The OpenAPI document of a service. It is built from the tables that route, read and refuse requests, so that it cannot
+ * describe what does not exist. It leaves out HEAD and OPTIONS. QUERY is in OpenAPI 3.2 only.
  */
-import { about as program } from "../../about.ts";
 import { type Collection, openCollection } from "../../collection/collection.ts";
+import type { Schema } from "../../collection/keywords.ts";
 import { problems } from "../../errors.ts";
 import { methodsOf } from "../route.ts";
 import { nextTurn } from "../wire/turns.ts";
@@ -11,7 +11,8 @@ import { type About, callersOf } from "./about.ts";
 import { collectionOperations } from "./collection-operations.ts";
 import { commonSchemas } from "./common-schemas.ts";
 import { type Described, type OpenApiVersion, openApiVersions, type Part, ref } from "./described.ts";
-import { folded, type Names, namesFor } from "./names.ts";
+import { examplesFor } from "./examples.ts";
+import { folded, type Names, namesFor, schemaNames } from "./names.ts";
 import { type OperationPlan, operationPart } from "./operations.ts";
 import { parameterParts } from "./parameters.ts";
 import { problemParts } from "./problem-responses.ts";
@@ -27,26 +28,23 @@ import {
   serviceTag,
 } from "./service-operations.ts";
 
-/** The document. It is made a collection at a time, so that whatever else waits can have its turn in between. */
+/** The document. It is built one collection at a time, so that other requests get their turn in between. */
 export async function openApiDocument(described: Described, version: OpenApiVersion): Promise<Part> {
   const all = aboutAll(described, version);
   const paths: Record<string, Part> = {};
   const schemas = commonSchemas(described.settings.limits);
   for (const about of all) {
-    Object.assign(paths, collectionPaths(about));
-    Object.assign(schemas, resourceSchemas(about.collection, about.names));
+    const own = resourceSchemas(about.collection, about.names);
+    const examples = examplesFor(about.collection, own[schemaNames(about.names).input] as Schema);
+    Object.assign(schemas, own);
+    Object.assign(paths, collectionPaths({ ...about, examples }));
     await nextTurn();
   }
   Object.assign(paths, servicePaths(described));
   return {
     openapi: openApiVersions[version],
-    info: {
-      title: "Holdfast",
-      version: program.version,
-      summary: program.description,
-      description: descriptionOf(described),
-    },
-    servers: [{ url: "/", description: "The service that gave this." }],
+    info: infoOf(described),
+    servers: [{ url: "/", description: "This service." }],
     tags: [
       ...all.map(({ tag, collection }) => tagOf(tag, collection)),
       { name: serviceTag, description: ofService },
@@ -57,30 +55,49 @@ export async function openApiDocument(described: Described, version: OpenApiVers
   };
 }
 
-const ofService = "What belongs to no collection.";
+const ofService =
+  "Operations on the whole service: batches, health checks and descriptions of the interface.";
+
+function infoOf(described: Described): Part {
+  const { title, version, description } = described.settings.info;
+  return { title, version, description: [description ?? [], descriptionOf(described)].flat().join("\n\n") };
+}
 
 function descriptionOf({ openCollections, access, settings }: Described): string {
   return [
-    `Resources in collections, as JSON over HTTP. Every path that has GET also has HEAD. Every path has OPTIONS${settings.prefix === "" ? "" : ", except the page at `/`"}.`,
+    "Each collection has a JSON interface over HTTP.",
+    ...(openCollections
+      ? ["The first resource that you create in a collection also creates the collection."]
+      : []),
+    ...(access === undefined ? [] : [credentials]),
+    `Every path that has GET also has HEAD, and every path has OPTIONS${settings.prefix === "" ? "" : ", except `/`"}.`,
     ...(settings.compression
       ? ["Responses above 1 kB to GET are compressed if `Accept-Encoding` accepts `br` or `gzip`."]
       : []),
-    ...(openCollections ? ["A collection springs into being with its first create."] : []),
-    ...(access === undefined ? [] : ["Requests need a credential: an API key or a JSON Web Token."]),
   ].join(" ");
 }
 
+const credentials =
+  "Each operation says whether it needs a credential, which is an API key or a JSON Web Token. Send it as `Authorization: Bearer …`.";
+
 function tagOf(name: string, { schema }: Collection): Part {
-  const { description } = (schema === undefined ? {} : JSON.parse(schema)) as { description?: unknown };
-  return { name, description: typeof description === "string" ? description : `The resources of ${name}.` };
+  const { description, title } = (schema === undefined ? {} : JSON.parse(schema)) as Record<string, unknown>;
+  if (typeof description === "string") return { name, description };
+  if (name === anyCollection) return { name, description: ofAnyCollection };
+  return { name, description: typeof title === "string" ? `${title}.` : `The collection \`${name}\`.` };
 }
 
-/** What stands for any collection, where there can be any, and every declared one. */
-function aboutAll(described: Described, version: OpenApiVersion): About[] {
+/** Every declared collection, after the generic one of open mode. */
+function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
   const taken = new Set(
     [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds].map(folded),
   );
-  const about = (collection: Collection, tag: string, names: Names, path: readonly Part[]): About => ({
+  const about = (
+    collection: Collection,
+    tag: string,
+    names: Names,
+    path: readonly Part[],
+  ): Omit<About, "examples"> => ({
     described,
     version,
     collection,
@@ -99,8 +116,10 @@ function aboutAll(described: Described, version: OpenApiVersion): About[] {
 }
 
 const anyCollection = "Any collection";
+const ofAnyCollection =
+  "Every collection has these operations. Replace `{collection}` in the path with its name, such as `topics`.";
 
-/** A collection may have the name of what is no collection. */
+/** A collection can have the same name as the tag of the service. */
 function tagFor(name: string): string {
   return name === serviceTag ? `${name} (collection)` : name;
 }

@@ -1,4 +1,4 @@
-/** What operations have in common: who may call, what can go wrong, and the fields of every answer. */
+/** What operations have in common: who can call, which errors they have, and the headers of every response. */
 import type { methodsOf } from "../route.ts";
 import { type Described, type Part, ref } from "./described.ts";
 import { responseName } from "./problem-responses.ts";
@@ -18,17 +18,17 @@ export interface OperationPlan {
   tag: string;
   summary: string;
   description: string;
-  /** Who may call: whoever likes, also whoever likes, or whoever has shown a credential. */
+  /** Who can call: anyone, anyone with more for callers with a credential, or callers with a credential only. */
   callers: "anybody" | "anybody too" | "known";
   parameters?: readonly Part[];
   requestBody?: Part;
-  /** Whether requests take nothing from the quota of whoever calls. */
+  /** Whether requests are not counted against the caller's quota. */
   isFree?: boolean;
   /** Whether every valid credential is enough. */
   isNeverForbidden?: boolean;
-  /** The answers when all goes well. */
+  /** The responses on success. */
   answers: Readonly<Record<number, Part>>;
-  /** The statuses of what can go wrong, beside what can go wrong anywhere. */
+  /** The statuses of errors, besides those that any request can have. */
   problems: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export function operationPart(plan: OperationPlan, described: Described): Part {
     operationId: id,
     tags: [tag],
     summary,
-    description,
+    description: described.access === undefined ? description : `${description}\n\n${needs[plan.callers]}`,
     ...securityOf(plan, described),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
@@ -51,7 +51,14 @@ export function operationPart(plan: OperationPlan, described: Described): Part {
   };
 }
 
-/** Every operation that has a guard can find that it is not for the caller, and most that it is not now. */
+/** What an operation says of credentials, if the service has `auth`. */
+const needs: Readonly<Record<OperationPlan["callers"], string>> = {
+  anybody: "It needs no credential.",
+  "anybody too": "It is public. With a credential, the response can include more.",
+  known: "It needs a credential.",
+};
+
+/** Adds the errors of access rules, encryption and the rate limit to those of the operation. */
 function problemsOf(plan: OperationPlan, { access, settings }: Described): number[] {
   const { callers, isFree, isNeverForbidden, problems } = plan;
   const all = new Set(problems);
@@ -82,7 +89,12 @@ export function answer(
   return { description, headers, ...(content === undefined ? {} : { content }) };
 }
 
-/** Content that is JSON. */
-export function json(schema: Part): Part {
-  return { "application/json": { schema } };
+/** Content that is JSON. An `example` of `undefined` is left out. */
+export function json(schema: Part, example?: unknown): Part {
+  return { "application/json": media(schema, example) };
+}
+
+/** A media type with an example, unless that is `undefined`. */
+export function media(schema: Part, example: unknown): Part {
+  return { schema, ...(example === undefined ? {} : { example }) };
 }

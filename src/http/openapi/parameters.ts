@@ -14,13 +14,13 @@ const names: Part = { type: "array", items: { type: "string" } };
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
   limit: { description: "How many resources a page has at most.", schema: whole(1) },
   cursor: {
-    description: "Where the page begins: taken from a `next` link.",
+    description: "The start of the page, from a `next` link.",
     schema: { ...text, minLength: 1 },
   },
   offset: { description: "How many resources come before the page.", schema: whole(0) },
   range: { description: "The first and the last position of the page: `[0,24]`.", schema: text },
   _start: { description: "How many resources come before the page.", schema: whole(0) },
-  _end: { description: "The position at which the page has ended.", schema: whole(0) },
+  _end: { description: "The position after the last resource of the page.", schema: whole(0) },
   _page: { description: "The number of the page, from 1.", schema: whole(1) },
   _limit: { description: "As `limit`, with `_start` or `_page`.", schema: whole(1) },
   _per_page: { description: "As `limit`, with `_page`.", schema: whole(1) },
@@ -29,26 +29,39 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   _order: { description: "The directions for `_sort`: `desc,asc`.", schema: text },
   filter: { description: 'A filter as JSON: `{"year":{"gte":1950}}`.', schema: text },
   q: { description: "Words to search for.", schema: text },
-  fields: { description: "The attributes to answer with; `id` is always among them.", schema: names },
+  fields: { description: "The attributes in the response. `id` is always included.", schema: names },
   envelope: {
-    description: "Whether the page is put into an object.",
+    description: "Whether the response is an object with the page, its links and the total.",
     schema: { type: "boolean", default: false },
   },
   count: {
-    description: "`exact` counts the total in any case, `none` in no case.",
+    description: "`exact` always counts the total, and `none` never does.",
     schema: { type: "string", enum: ["exact", "none"] },
   },
 };
 
-/** The parameters of lists as components. */
+/** Parameters of other servers that mean the same as ours. The page at `/docs` leaves them out. */
+const aliases: ReadonlySet<ListParameter> = new Set<ListParameter>([
+  "range",
+  "_start",
+  "_end",
+  "_page",
+  "_limit",
+  "_per_page",
+  "_sort",
+  "_order",
+]);
+
+/** The parameters of lists as components. Aliases are marked with `x-holdfast-alias`. */
 export function listParameterParts({ page }: Limits): Record<string, Part> {
   return Object.fromEntries(
     listParameters.map((name) => {
       const { description, schema } = ofLists[name];
-      const more = name === "limit" ? ` More than ${page} is lowered to that.` : "";
+      const more = name === "limit" ? ` A larger value than ${page} is lowered to ${page}.` : "";
       const given = name === "limit" ? { ...schema, default: Math.min(defaultPageSize, page) } : schema;
       const list = schema === names ? { style: "form", explode: false } : {};
-      return [name, { name, in: "query", description: description + more, ...list, schema: given }];
+      const alias = aliases.has(name) ? { "x-holdfast-alias": true } : {};
+      return [name, { name, in: "query", description: description + more, ...list, schema: given, ...alias }];
     }),
   );
 }
@@ -58,7 +71,7 @@ const ofMoments: Record<string, Part> = {
   version: {
     name: "version",
     in: "query",
-    description: "Reads the resource as this version of it was.",
+    description: "Reads this version of the resource.",
     schema: whole(1),
   },
   at: {
@@ -72,14 +85,26 @@ const ofMoments: Record<string, Part> = {
 
 /** Header fields of requests, by the names of their components. */
 const headerFields = {
-  ifMatch: ["If-Match", 'Entity tags, or `*`: the answer is 412 unless one is the current one. `"7"`'],
-  ifNoneMatch: ["If-None-Match", "Entity tags, or `*`: a read that one of them is right for is 304."],
-  ifModifiedSince: ["If-Modified-Since", "A date: the answer is 304 unless it changed since."],
-  ifUnmodifiedSince: ["If-Unmodified-Since", "A date: the answer is 412 if it changed since."],
-  prefer: ["Prefer", "`return=minimal` leaves the resource out of the answer."],
+  ifMatch: [
+    "If-Match",
+    'Entity tags such as `"7"`, or `*`. If none matches the current one, the response is 412.',
+  ],
+  ifNoneMatch: [
+    "If-None-Match",
+    "Entity tags, or `*`. If one matches, the response to a read is 304 and to a write 412.",
+  ],
+  ifModifiedSince: [
+    "If-Modified-Since",
+    "A date. If the resource has not changed since, the response is 304.",
+  ],
+  ifUnmodifiedSince: [
+    "If-Unmodified-Since",
+    "A date. If the resource has changed since, the response is 412.",
+  ],
+  prefer: ["Prefer", "`return=minimal` gives a response without a body."],
   idempotencyKey: [
     "Idempotency-Key",
-    "A random key, such as a UUID: the request takes effect once, however often it is sent.",
+    "A random key, such as a UUID. A request takes effect once, even if you send it again with the same key.",
   ],
 } as const;
 
@@ -105,6 +130,7 @@ const collectionParameter: Part = {
   in: "path",
   required: true,
   description: "The name of a collection.",
+  example: "topics",
   schema: { type: "string", pattern: collectionName.source },
 };
 

@@ -1,13 +1,15 @@
-/** The answers to what goes wrong, from the table of problems. */
+/** The responses with errors, from the table of problems. */
 import { STATUS_CODES } from "node:http";
-import { type ProblemCode, problems } from "../../errors.ts";
+import { Problem, type ProblemCode, problems, type Violation } from "../../errors.ts";
+import { problemBody } from "../problem.ts";
 import { type Part, ref } from "./described.ts";
+import { media } from "./operations.ts";
 import { type AnswerField, headersOf } from "./response-headers.ts";
 
-/** Statuses that any request may meet, whatever it asks for. */
+/** Statuses that any request can have. */
 export const anywhere = [405, 408, 414, 417, 421, 431, 500, 503] as const;
 
-/** The fields that a problem's answer has beside the usual, by status. */
+/** The additional headers of a response with an error, by status. */
 const fields: Readonly<Record<number, { must?: AnswerField[]; may?: AnswerField[] }>> = {
   400: { may: ["Accept-Query"] },
   401: { must: ["WWW-Authenticate"] },
@@ -19,7 +21,7 @@ const fields: Readonly<Record<number, { must?: AnswerField[]; may?: AnswerField[
   429: { must: ["Retry-After"] },
 };
 
-/** What a reader would call a status, as the name of a component. */
+/** The name of a status as the name of a component. */
 export function responseName(status: number): string {
   return phraseOf(status).replaceAll(/[^A-Za-z]/g, "");
 }
@@ -31,7 +33,7 @@ function phraseOf(status: number): string {
   return phrases[status] ?? STATUS_CODES[status] ?? String(status);
 }
 
-/** The answers with a problem of these statuses, and the one for all that can happen anywhere, as components. */
+/** The responses with errors of these statuses, and the one for errors of any request, as components. */
 export function problemParts(
   statuses: readonly number[],
   common: readonly AnswerField[],
@@ -44,26 +46,29 @@ function responseOf(status: number, common: readonly AnswerField[]): Part {
   const { must = [], may = [] } = fields[status] ?? {};
   const headers = headersOf([...common, ...must], may);
   if (status === 404)
-    return { description: "There is no such resource. The answer has no content.", headers };
+    return { description: "The resource does not exist. The response has no body.", headers };
   const codes = codesOf([status]);
   return {
-    description: `${phraseOf(status)}: ${codes.map((code) => `\`${code}\` (${problems[code].meaning})`).join(" ")}`,
+    description: `${sentences[status]} ${codes.map((code) => `\`${code}\`: ${problems[code].meaning}`).join(" ")}`,
     headers,
-    content: contentOf({
-      allOf: [
-        ref("schemas", "Problem"),
-        { type: "object", properties: { status: { const: status }, code: { enum: codes } } },
-      ],
-    }),
+    content: contentOf(
+      {
+        allOf: [
+          ref("schemas", "Problem"),
+          { type: "object", properties: { status: { const: status }, code: { enum: codes } } },
+        ],
+      },
+      exampleOf(status, codes),
+    ),
   };
 }
 
 function anyProblem(common: readonly AnswerField[]): Part {
   const codes = codesOf(anywhere);
   return {
-    description: `What can happen to any request: ${codes.map((code) => `${problems[code].status} \`${code}\``).join(", ")}.`,
+    description: `Any other error. Every request can get: ${codes.map((code) => `${problems[code].status} \`${code}\``).join(", ")}.`,
     headers: headersOf(common, ["Retry-After", "Allow", "Accept", "Accept-Encoding"]),
-    content: contentOf(ref("schemas", "Problem")),
+    content: contentOf(ref("schemas", "Problem"), exampleOf(503, ["UNAVAILABLE"])),
   };
 }
 
@@ -71,7 +76,51 @@ function codesOf(statuses: readonly number[]): ProblemCode[] {
   return (Object.keys(problems) as ProblemCode[]).filter((code) => statuses.includes(problems[code].status));
 }
 
+/** What the client did, or what happened, by status. */
+const sentences: Readonly<Record<number, string>> = {
+  400: "The request is invalid.",
+  401: "The credential is missing or invalid.",
+  403: "The credential does not allow this operation.",
+  405: "The path does not have this method.",
+  406: "No format of the response matches `Accept`.",
+  408: "The request took too long.",
+  409: "The request conflicts with the current state.",
+  412: "A precondition failed: the resource is not in the expected state.",
+  413: "The body is too large.",
+  414: "The URL is too long.",
+  415: "The service does not accept this kind of body.",
+  417: "The service does not support this `Expect` header.",
+  421: "The host name does not belong to this service.",
+  422: "The Idempotency-Key was used before, for another request.",
+  428: "The collection requires `If-Match` for this operation.",
+  429: "The quota is used up.",
+  431: "The headers are too large.",
+  500: "The service failed.",
+  503: "The service cannot handle the request now.",
+};
+
+/** Problem details as the service sends them. */
+function exampleOf(status: number, codes: readonly ProblemCode[]): Part {
+  const code = usual[status] ?? codes[0] ?? "INTERNAL";
+  const { detail = problems[code].meaning, violations } = exampleDetails[code] ?? {};
+  const problem = new Problem(code, detail, violations === undefined ? {} : { violations });
+  return problemBody(problem, "01980f3e-8b1c-7d42-9c5a-4f1e2d3c4b5a");
+}
+
+/** The code that clients most often meet with a status, if it is not the first one. */
+const usual: Readonly<Record<number, ProblemCode>> = { 400: "INVALID_PARAMETER", 409: "UNIQUE_VIOLATION" };
+
+const exampleDetails: Readonly<Partial<Record<ProblemCode, { detail: string; violations?: Violation[] }>>> = {
+  INVALID_PARAMETER: {
+    detail: "limit must be a whole number from 1.",
+    violations: [
+      { in: "query", name: "limit", code: "minimum", detail: "limit must be a whole number from 1." },
+    ],
+  },
+};
+
 /** Both media types carry the same object. */
-function contentOf(schema: Part): Part {
-  return { "application/json": { schema }, "application/problem+json": { schema } };
+function contentOf(schema: Part, example: Part): Part {
+  const content = media(schema, example);
+  return { "application/json": content, "application/problem+json": content };
 }

@@ -1,10 +1,12 @@
 /** The operations of one resource. */
+import { formatPointer } from "../../json/pointer.ts";
 import type { About } from "./about.ts";
 import { asOne } from "./about.ts";
 import { created, resourceOrPart } from "./collection-operations.ts";
 import { type Part, ref } from "./described.ts";
+import { exampleChanges, exampleId } from "./examples.ts";
 import { operationIds, schemaNames } from "./names.ts";
-import { answer, json, type MethodsOf, type OperationPlan } from "./operations.ts";
+import { answer, json, type MethodsOf, media, type OperationPlan } from "./operations.ts";
 import { type HeaderField, idParameter } from "./parameters.ts";
 import type { AnswerField } from "./response-headers.ts";
 
@@ -27,9 +29,12 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
     id: operationIds(about.names).replace,
     summary: `Replace ${asOne(about)}`,
     description:
-      "The content is the whole new resource, with its id: attributes that it leaves out are gone.",
+      "Replaces the whole resource. The body has the id and all attributes: the service removes attributes that are missing.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "prefer"),
-    requestBody: { required: true, content: json(ref("schemas", schemaNames(about.names).resource)) },
+    requestBody: {
+      required: true,
+      content: json(ref("schemas", schemaNames(about.names).resource), replacement(about)),
+    },
     answers: { 200: updated(about, tagsOfPut(about)), 204: minimal(about, tagsOfPut(about)) },
     problems: [
       400,
@@ -45,8 +50,9 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
   PATCH: (about) => ({
     ...asked(about, "resource", "PATCH"),
     id: operationIds(about.names).patch,
-    summary: `Change ${asOne(about)}`,
-    description: "Changes some attributes: all that the patch says happens, or nothing.",
+    summary: `Update ${asOne(about)}`,
+    description:
+      "Changes some attributes, with a JSON Merge Patch (RFC 7396) or a JSON Patch (RFC 6902). The whole patch applies, or nothing changes.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
     requestBody: { required: true, content: patches(about) },
     answers: { 200: updated(about, must(["ETag"])), 204: minimal(about, must(["ETag"])) },
@@ -56,9 +62,9 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
     ...asked(about, "resource", "DELETE"),
     id: operationIds(about.names).delete,
     summary: `Delete ${asOne(about)}`,
-    description: "Deletes a resource. The answer has no content.",
+    description: "Deletes a resource.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch"),
-    answers: { 205: answer(about.described, "The resource is deleted. The answer has no content.") },
+    answers: { 205: answer(about.described, "The resource is deleted. The response has no body.") },
     problems: [400, 404, ...(isReferenced(about) ? [409] : []), 412, ...required(about)],
   }),
 };
@@ -69,12 +75,13 @@ export const changesOperations: Record<MethodsOf<"changes">, (about: About) => O
     ...asked(about, "changes", "GET"),
     id: operationIds(about.names).changes,
     summary: `List the changes of ${asOne(about)}`,
-    description: "Gives the changes of a resource that are kept, newest first, also where it is deleted.",
+    description:
+      "Gives the stored changes of a resource, newest first. A deleted resource keeps its changes for a time too.",
     parameters: [...target(about), ref("parameters", "limit"), ref("parameters", "cursor")],
     answers: {
       200: answer(about.described, "A page of changes.", {
         must: ["Link", "Page-Limit"],
-        content: json({ type: "array", items: ref("schemas", "Change") }),
+        content: json({ type: "array", items: ref("schemas", "Change") }, exampleChanges),
       }),
     },
     problems: [400, 404, 406],
@@ -87,12 +94,12 @@ export const restoreOperations: Record<MethodsOf<"restore">, (about: About) => O
     ...asked(about, "restore", "POST"),
     id: operationIds(about.names).restore,
     summary: `Restore ${asOne(about)}`,
-    description: "Writes an earlier version of a resource anew, also of one that is deleted.",
+    description: "Writes an earlier version as the newest one. You can also restore a deleted resource.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
-    requestBody: { required: true, content: json(ref("schemas", "Restoration")) },
+    requestBody: { required: true, content: json(ref("schemas", "Restoration"), { version: 3 }) },
     answers: {
       200: updated(about, must(["ETag"])),
-      201: { ...created(about), description: "The resource was deleted, and is there again." },
+      201: { ...created(about), description: "The resource had been deleted, and exists again." },
       204: minimal(about, must(["ETag"])),
     },
     problems: [400, 404, 406, 409, 412, 413, 415, 422, ...required(about)],
@@ -122,11 +129,24 @@ function isReferenced({ described, collection }: About): boolean {
   );
 }
 
-function patches({ names }: About): Part {
-  const merge = { schema: ref("schemas", schemaNames(names).patch) };
+/** The body of a PUT in examples: what clients send, with the id. */
+function replacement({ collection, examples }: About): object | undefined {
+  return examples && { id: exampleId(collection), ...examples.input };
+}
+
+function patches({ names, examples }: About): Part {
+  const [first] = Object.entries(examples?.input ?? {});
+  const merge = media(ref("schemas", schemaNames(names).patch), first && { [first[0]]: first[1] });
+  const operations = first && [
+    {
+      op: first[0] in (examples?.resource ?? {}) ? "replace" : "add",
+      path: formatPointer([first[0]]),
+      value: first[1],
+    },
+  ];
   return {
     "application/merge-patch+json": merge,
-    "application/json-patch+json": { schema: ref("schemas", "JsonPatch") },
+    "application/json-patch+json": media(ref("schemas", "JsonPatch"), operations),
     "application/json": merge,
   };
 }
@@ -146,30 +166,34 @@ function tagsOfPut({ collection: { timestamps, attributeRules } }: About): Tags 
   return timestamps || attributeRules.length > 0 ? { must: [], may: ["ETag"] } : must(["ETag"]);
 }
 
-function found({ described, names }: About): Part {
+function found({ described, names, examples }: About): Part {
   const { resource, part } = schemaNames(names);
-  return answer(described, "The resource; with `fields`, cut down to them.", {
+  return answer(described, "The resource. With `fields`, only those attributes and the id.", {
     must: ["ETag"],
     may: ["Last-Modified"],
-    content: json({ anyOf: [ref("schemas", resource), ref("schemas", part)] }),
+    content: json({ anyOf: [ref("schemas", resource), ref("schemas", part)] }, examples?.resource),
   });
 }
 
 function unmodified({ described }: About): Part {
-  return answer(described, "The resource is as it was.", { must: ["ETag"], may: ["Last-Modified"] });
+  return answer(described, "The resource has not changed.", { must: ["ETag"], may: ["Last-Modified"] });
 }
 
 function updated(about: About, tags: Tags): Part {
-  return answer(about.described, "The resource as it now is.", {
+  return answer(about.described, "The resource after the change.", {
     must: [...tags.must, "Content-Location"],
     may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
-    content: json(resourceOrPart(about)),
+    content: json(resourceOrPart(about), about.examples?.resource),
   });
 }
 
 function minimal({ described }: About, tags: Tags): Part {
-  return answer(described, "The resource was changed, and is left out as `Prefer: return=minimal` asks.", {
-    must: tags.must,
-    may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
-  });
+  return answer(
+    described,
+    "The resource was changed. The response has no body because of `Prefer: return=minimal`.",
+    {
+      must: tags.must,
+      may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
+    },
+  );
 }

@@ -1,4 +1,4 @@
-/** The schemas of a collection: its resources, what is sent, what is cut down, and what can be asked for. */
+/** The schemas of a collection: whole and partial resources, the bodies of writes, pages and filters. */
 import { type AttributeType, attributeFacts } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { isSchemaObject, type Schema } from "../../collection/keywords.ts";
@@ -30,7 +30,7 @@ export function resourceSchemas(collection: Collection, names: Names): Record<st
     `#/components/schemas/${called.input}`,
   );
   const all = { id: idSchema(collection), ...properties, ...timestampSchemas(collection) };
-  const rest = isClosed ? { additionalProperties: false } : {};
+  const rest = { additionalProperties: !isClosed };
   return {
     [called.resource]: {
       description: `A resource of ${whose(collection)}.`,
@@ -42,7 +42,7 @@ export function resourceSchemas(collection: Collection, names: Names): Record<st
     },
     [called.input]: input,
     [called.part]: {
-      description: `A resource cut down to what \`fields\` names, or to what its reader is told.`,
+      description: `A resource with only the requested \`fields\`, or only the attributes that the caller can see.`,
       type: "object",
       required: ["id"],
       properties: all,
@@ -94,8 +94,9 @@ function alwaysThere(
 }
 
 const anything: Schema = {
-  description: "The attributes of a resource. An `id` among them is ignored in a create.",
+  description: "The attributes of a resource. A create ignores `id`.",
   type: "object",
+  additionalProperties: true,
 };
 
 /** What is sent: without what is not for everybody to see, and without insisting on what has a default. */
@@ -115,7 +116,7 @@ function describedInput(
   }
   const needed = Array.isArray(required) ? required.filter((name) => !given.has(name)) : [];
   if (needed.length > 0) input.required = needed;
-  if (hidden.length > 0) delete input.additionalProperties;
+  if (hidden.length > 0) input.additionalProperties = true;
   return input;
 }
 
@@ -130,7 +131,7 @@ function withRule(name: string, schema: unknown, rules: Collection["attributeRul
 }
 
 function idSchema({ idKind }: Collection): Part {
-  const description = "The id, which the service gives.";
+  const description = "The id. The service assigns it.";
   if (idKind === "integer") return { description, type: "integer" };
   return { description, type: "string", minLength: 1, maxLength: 128 };
 }
@@ -149,13 +150,14 @@ function timestampSchemas({ timestamps }: Collection): Record<string, Part> {
 function patchSchema(collection: Collection, properties: Attributes["properties"], isClosed: boolean): Part {
   const members = Object.keys(properties).map((name) => [name, patchMember(collection, name)]);
   return {
-    description: "A JSON Merge Patch (RFC 7396): members replace members, null removes.",
+    description:
+      "A JSON Merge Patch (RFC 7396). Its members replace attributes, and `null` removes an attribute.",
     type: "object",
     properties: {
-      id: { description: "The id of the resource, which stays as it is." },
+      id: { description: "The id of the resource. It cannot change." },
       ...Object.fromEntries(members),
     },
-    ...(isClosed && !collection.timestamps ? { additionalProperties: false } : {}),
+    additionalProperties: !(isClosed && !collection.timestamps),
   };
 }
 
@@ -172,12 +174,12 @@ function jsonTypes(types: ReadonlySet<AttributeType> | undefined): string[] | un
 function pageSchema(part: string): Part {
   const url = { type: "string" };
   return {
-    description: "A page of a list with its links, where `envelope=true` asks for it.",
+    description: "A page of a list with its links, for `envelope=true`.",
     type: "object",
     required: ["items", "limit"],
     properties: {
       items: { type: "array", items: ref("schemas", part) },
-      total: { description: "How many resources the whole list has, where that is known.", type: "integer" },
+      total: { description: "The number of resources in the whole list, if known.", type: "integer" },
       limit: {
         description:
           "The number of resources that this page can have at most. A larger number in the request is lowered to the limit of the service.",
@@ -194,8 +196,8 @@ function pageSchema(part: string): Part {
 }
 
 const ofFilters = [
-  "Filters by attribute: `title=x`, or with an operator `views:gte=10`. A dot leads to a nested attribute: `author.name=x`.",
-  "Each is a parameter of its own; one that is repeated asks for any of its values. The operators ask that the attribute",
+  "Filters by attribute: `title=x`, or with an operator `views:gte=10`. A dot reaches into an object: `author.name=x`.",
+  "Each filter is a separate parameter. Repeat a parameter to match any of its values. The operators require that the attribute",
   `${operatorNames.map((name) => `${operators[name].meaning} (\`${name}\`)`).join("; ")}.`,
 ].join(" ");
 

@@ -3,28 +3,28 @@ import { type Part, ref } from "./described.ts";
 
 /** What each field tells. */
 const fields = {
-  "X-Request-Id": "Names the request in the service's log: the client's own, or one of the service's.",
-  ETag: "The version of the resource, then a tag of the caller's view if some attributes are hidden, then the coding of compressed content; or the state of the list.",
-  "Last-Modified": "The time of the last change, unless that is this very second.",
-  Location: "The path of the resource; of a QUERY, the URL at which GET gives the same.",
-  "Content-Location": "The path of the resource that the content is.",
-  Link: "The first and the next page, and others where they are known (RFC 8288).",
-  "X-Total-Count": "How many resources the whole list has, where that is known.",
-  "Content-Range": "The place of the page in the list, where that is known: `topics 0-99/319`.",
+  "X-Request-Id": "The id of the request in the service's log. A client can send its own.",
+  ETag: "The version of the resource or the state of the list. If attributes are hidden, it also depends on the caller. If the response is compressed, it names the coding.",
+  "Last-Modified": "The time of the last change. It is left out during the second of the change.",
+  Location: "The path of the resource. After QUERY, the URL at which GET gives the same list.",
+  "Content-Location": "The path of the resource in the body.",
+  Link: "The first and the next page, and others if they are known (RFC 8288).",
+  "X-Total-Count": "How many resources the whole list has, if known.",
+  "Content-Range": "The place of the page in the list, if known: `topics 0-99/319`.",
   "Page-Limit":
     "The number of resources (or changes) that this page can have at most. A larger number in the request is lowered to the limit of the service.",
-  "Accept-Query": "The media type of what QUERY takes.",
-  "Accept-Patch": "The media types of what PATCH takes.",
-  Accept: "The media types that the method takes.",
-  "Accept-Encoding": "The codings that content may have: none.",
+  "Accept-Query": "The media type that QUERY accepts.",
+  "Accept-Patch": "The media types that PATCH accepts.",
+  Accept: "The media types that the method accepts.",
+  "Accept-Encoding": "The content codings that request bodies can have: only `identity`.",
   Allow: "The methods that the path has.",
-  "Preference-Applied": "What was heeded of Prefer.",
+  "Preference-Applied": "The preference that the service applied.",
   "Idempotent-Replayed":
-    "`true` where this is the answer to an earlier request with the same Idempotency-Key.",
-  "WWW-Authenticate": "What is wrong with the credential, or that one is needed (RFC 6750).",
-  "Retry-After": "In so many seconds it is worth trying again.",
-  "RateLimit-Policy": "How many requests are taken in how many seconds.",
-  RateLimit: "How many of them are left, and in how many seconds all are there again.",
+    "`true` if this is the stored response to an earlier request with the same Idempotency-Key.",
+  "WWW-Authenticate": "Says that a credential is needed, or what is wrong with it (RFC 6750).",
+  "Retry-After": "Try again after this many seconds.",
+  "RateLimit-Policy": "The quota: requests per number of seconds.",
+  RateLimit: "The rest of the quota, and the seconds until it is full again.",
 } as const;
 
 /** The name of a header field of answers. */

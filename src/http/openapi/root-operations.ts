@@ -15,7 +15,7 @@ const page: Part = { "text/html": { schema: { type: "string" } } };
 
 function listCollections(described: Described): OperationPlan {
   const { access, settings } = described;
-  const whose = access === undefined ? "" : " The list has only the collections that the caller may list.";
+  const whose = access === undefined ? "" : " The list has only the collections that the caller can list.";
   return {
     id: "getCollections",
     tag: serviceTag,
@@ -37,7 +37,7 @@ function frontPage(described: Described): OperationPlan {
   return {
     id: "getFrontPage",
     tag: serviceTag,
-    summary: "The start page",
+    summary: "Get the start page",
     description: "Gives a page when `Accept` names `text/html`, as in the requests of browsers.",
     callers: "anybody",
     answers: { 200: answer(described, "The page.", { content: page }) },

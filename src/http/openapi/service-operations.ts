@@ -1,8 +1,8 @@
-/** The operations of the service as a whole: several writes at once, and what it says of itself. */
+/** The operations on the whole service: batches, health checks and descriptions. */
 import { type Described, type Part, ref } from "./described.ts";
 import { answer, json, type MethodsOf, type OperationPlan } from "./operations.ts";
 
-/** What the operations that belong to no collection are grouped under. */
+/** The tag of operations that belong to no collection. */
 export const serviceTag = "Service";
 
 /** By method, of the batch. */
@@ -10,47 +10,71 @@ export const batchOperations: Record<MethodsOf<"batch">, (described: Described) 
   POST: (described) => ({
     id: "runBatch",
     tag: serviceTag,
-    summary: "Carry out several operations",
-    description: "Carries out creates, replacements, patches and deletes: all of them, or none.",
+    summary: "Run a batch",
+    description:
+      "Runs several creates, replacements, patches and deletes as one transaction: all succeed, or nothing changes.",
     callers: described.access?.mayWrite(undefined) === true ? "anybody too" : "known",
     parameters: [ref("parameters", "idempotencyKey")],
-    requestBody: { required: true, content: json(ref("schemas", "Batch")) },
+    requestBody: { required: true, content: json(ref("schemas", "Batch"), exampleBatch(described)) },
     answers: {
-      200: answer(described, "What came of each operation.", {
+      200: answer(described, "The result of each operation.", {
         may: ["Idempotent-Replayed"],
-        content: json(ref("schemas", "BatchResults")),
+        content: json(ref("schemas", "BatchResults"), exampleResults),
       }),
-      204: answer(described, "An earlier try took effect. This caller may not see its results.", {
-        must: ["Idempotent-Replayed"],
-      }),
+      204: answer(
+        described,
+        "An earlier request with this key took effect. The caller cannot see its results.",
+        {
+          must: ["Idempotent-Replayed"],
+        },
+      ),
     },
     problems: [400, 405, 406, 409, 412, 413, 415, 422, ...(requiresAny(described) ? [428] : [])],
   }),
 };
 
+/** It deletes, so that it fits any collection. */
+function exampleBatch({ collections }: Described): Part {
+  const [name = "topics"] = collections.keys();
+  return { operations: [{ method: "DELETE", path: `/${name}/7` }] };
+}
+
+const exampleResults = { results: [{ status: 205, headers: {} }] };
+
 function requiresAny({ collections }: Described): boolean {
   return [...collections.values()].some(({ requirePreconditions }) => requirePreconditions);
 }
 
-/** What the service says of itself, by path outside the prefix; all of it is read with GET. */
+/** The documents outside the prefix, by path. All have GET only. */
 export const documentOperations: Readonly<Record<string, (described: Described) => OperationPlan>> = {
-  "/livez": (described) => health(described, ["getLiveness", "Whether the program runs"]),
+  "/livez": (described) => health(described, ["getLiveness", "Check that the program runs"]),
   "/readyz": (described) => readiness(described, "getReadiness"),
   "/healthz": (described) => readiness(described, "getHealth"),
   "/problems/{slug}": (described) => ({
-    ...spoken("getProblemType", "What a kind of problem means"),
-    description: "What the `type` of a problem leads to.",
+    ...spoken("getProblemType", "Explain a kind of error"),
+    description: "Gives the meaning of an error code. The `type` of problem details links here.",
     parameters: [
-      { name: "slug", in: "path", required: true, description: "The code in lower case.", schema: text },
+      {
+        name: "slug",
+        in: "path",
+        required: true,
+        description: "The error code in lower case, with hyphens.",
+        example: "not-valid",
+        schema: text,
+      },
     ],
-    answers: { 200: answer(described, "What it means.", { content: json(ref("schemas", "ProblemType")) }) },
+    answers: {
+      200: answer(described, "The meaning of the error code.", {
+        content: json(ref("schemas", "ProblemType")),
+      }),
+    },
     problems: [400, 404],
   }),
   "/openapi.json": (described) => openApi(described, ["getOpenApi", "3.1"]),
   "/openapi-3.2.json": (described) => openApi(described, ["getOpenApi32", "3.2"]),
   "/.well-known/api-catalog": (described) => ({
-    ...spoken("getApiCatalog", "Where the interface is described"),
-    description: "A set of links to what describes the interface (RFC 9727).",
+    ...spoken("getApiCatalog", "List the descriptions of the interface"),
+    description: "Gives links to the descriptions of the interface (RFC 9727).",
     answers: {
       200: answer(described, "The links.", {
         must: ["Link"],
@@ -61,14 +85,14 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
   }),
 };
 
-/** Those that are not there where the service describes nothing. */
+/** The paths that do not exist with `docs: false`. */
 export const descriptionPaths: readonly string[] = [
   "/openapi.json",
   "/openapi-3.2.json",
   "/.well-known/api-catalog",
 ];
 
-/** The names of these operations that a collection's could have too. */
+/** The ids of these operations, which operations of a collection must not take. */
 export const serviceIds = [
   "getCollections",
   "getFrontPage",
@@ -94,14 +118,14 @@ function health(described: Described, [id, summary]: [string, string]): Operatio
   return {
     ...spoken(id, summary),
     isFree: true,
-    description: "For whatever watches over the service. Needs no credential.",
-    answers: { 200: answer(described, "It passes.", { content: healthContent }) },
+    description: "For load balancers and monitoring.",
+    answers: { 200: answer(described, "The check passes.", { content: healthContent }) },
     problems: [400],
   };
 }
 
 function readiness(described: Described, id: string): OperationPlan {
-  const plan = health(described, [id, "Whether requests are taken"]);
+  const plan = health(described, [id, "Check that the service takes requests"]);
   const failing = answer(described, "The service is stopping, or its store has failed.", {
     content: healthContent,
   });
@@ -110,7 +134,7 @@ function readiness(described: Described, id: string): OperationPlan {
 
 function openApi(described: Described, [id, version]: [string, string]): OperationPlan {
   return {
-    ...spoken(id, `This description, as OpenAPI ${version}`),
+    ...spoken(id, `Get this description as OpenAPI ${version}`),
     description: `Describes the interface in OpenAPI ${version}.`,
     answers: { 200: answer(described, "The description.", { content: json({ type: "object" }) }) },
     problems: [400],

@@ -1,32 +1,31 @@
-/**
- * The page on which requests can be tried: Swagger UI with nothing from elsewhere. Its files are named here one by one, so
- * that no path leads to any other.
- */
+/** The page at `/docs`: Scalar's API reference, served from here alone. Its files are listed by name, so no path reaches another. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { docsScript, docsStyle } from "./docs-page-parts.ts";
 import type { Document } from "./document.ts";
 
-/** The files of Swagger UI that the page needs, by what their paths end with. The build copies them beside the program. */
+/** The files of the reference that the page loads, with their types. The build copies them beside the program. */
 const files: Readonly<Record<string, string>> = {
-  "docs/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
-  "docs/swagger-ui.css": "text/css; charset=utf-8",
+  "docs/standalone.js": "text/javascript; charset=utf-8",
 };
 
 /**
- * What the page may load, in place of the Content-Security-Policy of other answers: scripts and requests of this service alone.
- * Swagger UI sets styles of single elements, and brings its few pictures along as data.
+ * What the page may load, in place of the Content-Security-Policy of other responses: scripts and requests of this service only.
+ * The reference adds style elements to the page, and its icons are data.
  */
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The part of the page of this name; `undefined` if there is none, or Swagger UI is not installed. */
+/** The part of the page of this name; `undefined` if it does not exist, or the reference is not installed. */
 export async function docsFile(name: string): Promise<Document | undefined> {
   if (name === "docs") {
-    const isThere = (await read("swagger-ui-bundle.js")) !== undefined;
+    const isThere = (await read("standalone.js")) !== undefined;
     return isThere ? page(html, "text/html; charset=utf-8") : undefined;
   }
   if (name === "docs/") return toPage;
-  if (name === "docs/start.js") return page(start, "text/javascript; charset=utf-8");
+  if (name === "docs/start.js") return page(docsScript, "text/javascript; charset=utf-8");
+  if (name === "docs/page.css") return page(docsStyle, "text/css; charset=utf-8");
   const type = Object.hasOwn(files, name) ? files[name] : undefined;
   if (type === undefined) return undefined;
   const body = await read(name.slice("docs/".length));
@@ -72,7 +71,7 @@ function besideProgram(file: string): URL {
 
 /** In a clone. */
 function inPackage(file: string): string {
-  return createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
+  return join(createRequire(import.meta.url).resolve("@scalar/api-reference"), "../browser", file);
 }
 
 /** Addresses are relative, so that the page works wherever a proxy puts the service. */
@@ -81,27 +80,16 @@ const html = `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Try it</title>
+    <meta name="color-scheme" content="light dark">
+    <title>API reference</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="docs/swagger-ui.css">
-    <script src="docs/swagger-ui-bundle.js" defer></script>
+    <link rel="stylesheet" href="docs/page.css">
+    <script src="docs/standalone.js" defer></script>
     <script src="docs/start.js" defer></script>
   </head>
   <body>
-    <main id="page"></main>
+    <div id="page"></div>
     <noscript>This page needs JavaScript. The interface is described in <a href="openapi.json">openapi.json</a>.</noscript>
   </body>
 </html>
-`;
-
-/** `validatorUrl` would send the description to a server elsewhere. */
-const start = `SwaggerUIBundle({
-  url: "openapi.json",
-  dom_id: "#page",
-  validatorUrl: null,
-  docExpansion: "list",
-  defaultModelsExpandDepth: -1,
-  displayRequestDuration: true,
-  tryItOutEnabled: true,
-});
 `;

@@ -38,6 +38,7 @@ before(async () => {
     requireTls: false,
     docs: true,
     compression: true,
+    info: { title: "Topics", version: "1" },
     showPrincipal: false,
     limits: defaultLimits,
   };

@@ -5,7 +5,7 @@ import { addStoreOptions, type Environment } from "./options.ts";
 /** The command, for the command line. */
 export function seedCommand(env: Environment): Command {
   return addStoreOptions(new Command("seed"))
-    .description("Fill an empty store with a file; a store that is not empty does not change")
+    .description("Fill an empty store with a file")
     .argument(
       "<file>",
       'a JSON object with a list of resources for each collection; "-" reads standard input',

@@ -15,7 +15,7 @@ export function serveCommand(env: Environment, onListening?: (base: string) => v
     .option("--watch", "restart when the configuration changes; for development")
     .addHelpText(
       "after",
-      "\nExamples:\n  npx holdfast serve\n  npx holdfast serve --port 4000 --store sqlite:shop.db\n  npx holdfast serve --watch\n",
+      "\nExample:\n  npx holdfast serve\n  npx holdfast serve --port 4000 --store sqlite:shop.db\n  npx holdfast serve --watch\n",
     )
     .action(async ({ watch, ...flags }: Record<string, unknown>) => {
       if (watch === true) {

@@ -77,7 +77,7 @@ test("what refers to the erased resource keeps it, or is cleared or deleted as b
   assert.equal(kept.exitCode, 1);
   assert.match(
     kept.stderr,
-    /^holdfast: Other resources refer to "b"\. Among them: orders\/o.* Nothing was erased/,
+    /^holdfast: Other resources refer to "b": delete or change them first\. Among them: orders\/o.* Nothing was erased/,
   );
   assert.equal(await read(cwd, t, "people"), people);
   assert.equal(await read(cwd, t, "notes"), files.notes);

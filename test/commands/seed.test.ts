@@ -96,7 +96,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
     assert.equal(bad.exitCode, 1);
     assert.match(
       bad.stderr,
-      /^ {2}posts, element 2 in line 1: is not a JSON object\nholdfast: nothing was imported: /,
+      /^ {2}posts, element 2 on line 1: is not a JSON object\nholdfast: nothing was imported\. /,
     );
     const good = await run(t, ["seed", "db.json", ...flags], { cwd });
     assert.match(good.stdout, /^3 resources in 2 collections in /m);
@@ -155,7 +155,7 @@ test("while a service has the store open, a filled store is left alone and an em
 test("a file that is missing is one line, also where the store is empty", async (t) => {
   const { exitCode, stderr } = await run(t, ["seed", "db.json"], { cwd: await folder(t) });
   assert.equal(exitCode, 1);
-  assert.equal(stderr, "holdfast: db.json cannot be read: there is no such file.\n");
+  assert.equal(stderr, "holdfast: db.json cannot be read: it does not exist.\n");
 });
 
 test("a file that a killed process has left empty is filled", async (t) => {
@@ -165,5 +165,5 @@ test("a file that a killed process has left empty is filled", async (t) => {
   const checked = await run(t, ["check", "--store", "sqlite:empty.db"], {
     cwd: await folder(t, { "empty.db": "" }),
   });
-  assert.match(checked.stdout, /^store: \S+ is not there yet$/m);
+  assert.match(checked.stdout, /^store: \S+ does not exist yet$/m);
 });

@@ -36,8 +36,11 @@ test("SIGHUP makes the service read its certificate again, and it goes on", asyn
   };
   const missing = await run(t, ["serve", "--port", "0"], { cwd });
   assert.equal(missing.exitCode, 1);
-  assert.match(missing.stderr, /^ {2}tls\.cert: \S+server\.pem cannot be read \(ENOENT\)\.$/m);
-  assert.match(missing.stderr, /^ {2}tls\.key: \S+server\.key cannot be read \(ENOENT\)\.$/m);
+  assert.match(
+    missing.stderr,
+    /^ {2}tls\.cert: \S+server\.pem cannot be read: no such file or directory\.$/m,
+  );
+  assert.match(missing.stderr, /^ {2}tls\.key: \S+server\.key cannot be read: no such file or directory\.$/m);
   await put(first);
   const service = await serve(t, [], { cwd });
   assert.match(service.origin, /^https:/);

@@ -166,7 +166,10 @@ test("a second file is a fault while both are there", async (t) => {
   const cwd = await folder(t, configuration({ topics: {} }));
   const service = await watch(t, cwd);
   await replace(cwd, "holdfast.config.ts", "export default { collections: { users: {} } };");
-  await says(service, "holdfast: There are holdfast.config.ts and holdfast.config.json: remove all but one");
+  await says(
+    service,
+    "holdfast: There are several configuration files: holdfast.config.ts and holdfast.config.json. Remove all but one",
+  );
   assert.equal(await status(`${service.base}/topics`), 200);
   await rm(join(cwd, "holdfast.config.json"));
   await answers(`${service.base}/users`, 200);

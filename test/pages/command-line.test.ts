@@ -53,10 +53,12 @@ test("every command of the command line reference does what it is for", async (t
 });
 
 test("the commands of the guide for json-server import a file and list what was in it", async (t) => {
-  const [block = ""] = nodesOf(readPage("docs/how-to/come-from-json-server.md"), "code")
+  const [toImport = "", toServe, toList = ""] = nodesOf(
+    readPage("docs/how-to/come-from-json-server.md"),
+    "code",
+  )
     .filter(({ lang }) => lang === "sh")
-    .map(({ value }) => value);
-  const [toImport = "", toServe, toList = ""] = block.split("\n");
+    .flatMap(({ value }) => value.split("\n"));
   assert.equal(toServe, "npx holdfast serve");
   const cwd = await folder(t, { "db.json": '{"posts":[{"id":"1","views":1},{"id":"2","views":2}]}' });
   const options = { cwd, env: await environment(cwd) };

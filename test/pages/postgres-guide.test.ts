@@ -34,7 +34,7 @@ test("the statements of the guide make a database that a store can be copied to 
     .map((line) =>
       line
         .replace("$ npx holdfast ", "")
-        .replace(/postgres:\/\/\S+/, address.href)
+        .replace(/'?postgres:\/\/[^\s']+'?/, address.href)
         .split(" "),
     );
   const [copy, ...others] = commands.toSorted(([a], [b]) => Number(a === "serve") - Number(b === "serve"));

@@ -38,9 +38,7 @@ async function erase(store: Store, key: Key): Promise<string[]> {
 
 function refused(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
-  throw new StartError(
-    `${error.message} Nothing was erased. First delete those resources or change their references.`,
-  );
+  throw new StartError(`${error.message} Nothing was erased.`);
 }
 
 function followedLines(followed: Erased["followed"]): string[] {

@@ -71,6 +71,7 @@ export function requireFile(path: string): void {
  * store, and when a copy into it is not finished, unless it may be so.
  */
 export function prepareFile(path: string, { mayBeUnfinished = false } = {}): void {
+  requireFileOfLog(path);
   const database = openDatabase(path);
   try {
     if (isEmpty(database)) createTables(database);
@@ -83,6 +84,15 @@ export function prepareFile(path: string, { mayBeUnfinished = false } = {}): voi
   } finally {
     database.close();
   }
+}
+
+/** SQLite removes the log of a file that is missing or empty, and with it the last writes to a file that was only moved. */
+function requireFileOfLog(path: string): void {
+  const log = `${path}-wal`;
+  if ((statOf(path)?.size ?? 0) > 0 || (statOf(log)?.size ?? 0) === 0) return;
+  throw new StartError(
+    `${path} is missing or empty, but its log ${log} has writes. Put the file back. If you do not need these writes, remove the log.`,
+  );
 }
 
 /** Opens a connection that only reads. Throws StartError when the file is not a store. */

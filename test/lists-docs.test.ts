@@ -90,7 +90,7 @@ describe("the reference of lists", () => {
     assert.equal(bounds["conditions of a filter"], filterLimits.conditions.toLocaleString("en"));
     assert.equal(bounds["values of a filter"], filterLimits.values.toLocaleString("en"));
     assert.equal(bounds["levels of `filter`"], String(filterLimits.depth));
-    assert.match(reference, new RegExp(`a page has at most: ${defaultPageSize} without it`));
+    assert.match(reference, new RegExp(`resources on a page: ${defaultPageSize} by default`));
   });
 
   test("says rightly which lists an index serves", async () => {

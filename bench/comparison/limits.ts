@@ -42,7 +42,7 @@ export function limitFacts(): SubjectFacts[] {
       ...loop,
       versions: `node ${process.version} (SQLite ${process.versions.sqlite})`,
       keeps: "each statement is committed and flushed by itself (WAL, synchronous=FULL)",
-      checks: "nothing; there is no HTTP, and nobody waits beside",
+      checks: "nothing; there is no HTTP, and no other client waits",
       isLimit: true,
     },
   ];

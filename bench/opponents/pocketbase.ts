@@ -17,7 +17,7 @@ export const pocketbase: Opponent = {
   keeps:
     "as it comes: SQLite with WAL and synchronous=NORMAL, so the last writes may be lost when the power fails",
   checks:
-    "the fields by its own rules; keeps a log of requests; no replacing, so PATCH with all fields stands for it",
+    "the fields by its own rules; keeps a log of requests; it cannot replace, so it gets a PATCH with all fields",
   versions: () => execFileSync(program, ["--version"], { encoding: "utf8" }).trim(),
   missing: () =>
     has(program) ? undefined : "there is no `pocketbase` on the PATH, and POCKETBASE names none",

@@ -17,7 +17,7 @@ test("the program's messages, helps and descriptions use plain words, and senten
 
 test("a phrase that is avoided and a long sentence are found, and code and quotations are left out", () => {
   const long = `${"Word ".repeat(41)}end.`;
-  const page = `# Whom it is for\n\nA rule \`nobody\` is "nobody". ${long}\n\n- It is\n  told so.\n`;
+  const page = `# Whom it is for\n\nA rule \`nobody\` is "nobody". ${long}\n\n- It is\n  told so.\n\nThe error tells you what to do with a word of its own, as it is now.\n`;
   assert.deepEqual(
     proseOf(parsePage("a page", page))
       .flatMap(faultsOf)

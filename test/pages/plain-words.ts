@@ -16,11 +16,20 @@ export const avoided: readonly Avoided[] = [
   { pattern: /\banew\b/, instead: "again" },
   { pattern: /\b(?:thus|hence)\b/, instead: "so, therefore" },
   { pattern: /\bheeds?\b/, instead: "follows, respects" },
-  { pattern: /\b(?:is|are|was|were|be|been) told\b|\btells?\b/, instead: "says, shows, reports; receives" },
+  {
+    // "The error tells you whether …" and "you cannot tell whether …" are good English.
+    pattern: /\b(?:is|are|was|were|be|been) told\b|\btells?\b(?! (?:you|an?|the|whether|which|how)\b)/,
+    instead: "says, shows, reports; receives",
+  },
   { pattern: /\bstands? for\b/, instead: "means, represents" },
-  { pattern: /\bsuch as it is\b|\bas (?:it|they) (?:is|are)\b/, instead: "unchanged" },
+  // "The resource as it is now" is good English.
+  {
+    pattern: /\bsuch as it is\b|\bas (?:it|they) (?:is|are)\b(?! (?:now|today|at)\b)/,
+    instead: "unchanged",
+  },
   { pattern: /\bin the end\b/, instead: "at the end, finally, eventually" },
-  { pattern: /\bof (?:its|their) own\b/, instead: "its own …, separate" },
+  // "A word of its own" is good English.
+  { pattern: /(?<!\ban? (?:[\w-]+ ){1,2})\bof (?:its|their) own\b/, instead: "its own …, separate" },
   { pattern: /\bbe it\b/, instead: "whether" },
   { pattern: /\ball the same\b/, instead: "nevertheless, also" },
   {

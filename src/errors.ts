@@ -36,14 +36,17 @@ export const problems = {
     status: 400,
     meaning: "A batch operation names a collection or resource that does not exist.",
   },
-  INVALID_PATCH: { status: 400, meaning: "The body is not a valid patch of its media type." },
-  TOO_MANY_COLLECTIONS: { status: 400, meaning: "The service has reached its limit of collections." },
+  INVALID_PATCH: { status: 400, meaning: "The body is not a valid patch for its media type." },
+  TOO_MANY_COLLECTIONS: {
+    status: 400,
+    meaning: "The service already has the maximum number of collections.",
+  },
   UNAUTHENTICATED: { status: 401, meaning: "The credential is missing or malformed." },
   INVALID_TOKEN: {
     status: 401,
     meaning: "The credential is invalid, for example because it is unknown, expired or revoked.",
   },
-  INSUFFICIENT_SCOPE: { status: 403, meaning: "The credential does not permit this action." },
+  INSUFFICIENT_SCOPE: { status: 403, meaning: "The credential does not allow this action." },
   TLS_REQUIRED: { status: 403, meaning: "The service accepts only encrypted requests (https)." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The path does not support this method." },
   NOT_ACCEPTABLE: {
@@ -193,7 +196,7 @@ export function describeFaults(texts: readonly string[]): string {
   if (texts.length < 2) return texts.join("");
   const more = texts.length > maxListed ? [`and ${texts.length - maxListed} more`] : [];
   return [
-    `the configuration has ${texts.length} faults:`,
+    `the configuration has ${texts.length} errors:`,
     ...[...texts.slice(0, maxListed), ...more].map((line) => `  ${line}`),
   ].join("\n");
 }

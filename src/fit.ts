@@ -38,11 +38,18 @@ export function requireDeclared(store: Pick<Store, "collections">, plan: readonl
   );
 }
 
-/** Throws StartError when resources do not fit what is declared, in one of the ways, and they are not known to fit. */
+/** How to start a service although resources do not fit. */
+const startAdvice = ", or start the service anyway with --accept.";
+
+/**
+ * Throws StartError if resources do not fit the declaration in one of the ways, and they are not known to fit. The message
+ * ends with the advice.
+ */
 export async function requireFit(
   store: Pick<Store, "scan" | "collections">,
   collection: Collection,
   ways: readonly CheckName[],
+  advice = startAdvice,
 ): Promise<void> {
   const before = store.collections().get(collection.name);
   if (before === undefined) return;
@@ -53,7 +60,7 @@ export async function requireFit(
     throw new StartError(
       `${complaints[name](collection.name, misfits)} ` +
         `(first ${JSON.stringify(misfit.id)}: ${describeViolations(misfit.violations)}). ` +
-        `List them with "npx holdfast check", or start the service anyway with --accept.`,
+        `List them with "npx holdfast check"${advice}`,
     );
   }
 }

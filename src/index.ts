@@ -12,61 +12,61 @@ export type {
 export { owner } from "./access/declaration.ts";
 export type { AttributesDeclaration } from "./collection/attribute-rules.ts";
 
-/** Whose JSON Web Tokens are taken, and what is read of them. */
+/** An issuer whose JSON Web Tokens the service accepts, and the claims that it reads. */
 export interface JwtOptions {
-  /** What `iss` must be. */
+  /** The required value of `iss`. */
   issuer: string;
-  /** What `aud` must be, or hold one of. */
+  /** The required value of `aud`: one of these, if there are several. */
   audience: string | readonly string[];
   /** The issuer's public keys: an https URL (http on this machine), a file, or a JSON Web Key Set itself. */
   jwks: string | { readonly keys: readonly object[] };
-  /** The signatures that are taken. @default all of these */
+  /** The accepted signature algorithms. @default all of these */
   algorithms?: readonly Algorithm[];
-  /** Whether only tokens are taken that say `at+jwt` of themselves (RFC 9068). @default false */
+  /** Whether to accept only tokens of the type `at+jwt` (RFC 9068). @default false */
   onlyAccessTokens?: boolean;
-  /** The claim that says whose the token is. @default "sub" */
+  /** The claim with the subject. @default "sub" */
   subjectClaim?: string;
-  /** The claim with the roles: a list, or one text with spaces between. @default "roles" */
+  /** The claim with the roles: a list, or a text with spaces between the roles. @default "roles" */
   rolesClaim?: string;
-  /** The claim that rules know as `$claims.tenant`. @default "tenant" */
+  /** The claim that rules refer to as `$claims.tenant`. @default "tenant" */
   tenantClaim?: string;
-  /** The claim with the scopes that every token is narrowed to. @default "scope", where it has scopes of this service */
+  /** The claim with the scopes, which limit every token. @default "scope", if it has scopes of this service */
   scopeClaim?: string;
 }
 
-/** What a configuration file may say. */
+/** The content of a configuration file. */
 export interface HoldfastConfig {
-  /** Where the resources are kept: `sqlite:<file>` or `postgres://user@host/database`. @default "sqlite:holdfast.db" */
+  /** Where resources are kept: `sqlite:<file>` or `postgres://user@host/database`. @default "sqlite:holdfast.db" */
   store?: string;
-  /** The collections that there are, by name. @default none: any collection springs into being */
+  /** The declared collections, by name. @default none: clients create collections by using them */
   collections?: Readonly<Record<string, GuardedDeclaration>>;
-  /** Whether collections that nobody declared spring into being. @default true without `collections`, else false */
+  /** Whether clients can create collections that are not declared. @default true without `collections`, else false */
   openCollections?: boolean;
   /** The address to listen on. @default "127.0.0.1" */
   host?: string;
-  /** The port to listen on; 0 takes a free one. @default 3000 */
+  /** The port to listen on; 0 picks a free port. @default 3000 */
   port?: number;
-  /** The path that the collections live under. @default "/api/v1" */
+  /** The start of the path of every collection. @default "/api/v1" */
   prefix?: string;
-  /** `"requests"` writes a line for each request. @default "problems" */
+  /** What to log: `"requests"` also logs a line about every request. @default "problems" */
   log?: "requests" | "problems";
-  /** Whether the service describes itself: `/openapi.json`, and the page at `/docs` to try requests on. @default true */
+  /** Whether to serve the OpenAPI document (`/openapi.json`) and a page to try requests on (`/docs`). @default true */
   docs?: boolean;
   /** Whether responses above 1 kB to GET, HEAD and QUERY are compressed, for clients that accept it. @default true */
   compression?: boolean;
-  /** The title, version and description of the OpenAPI documents and of the page at `/docs`. */
+  /** The title, version and description of your interface, in the OpenAPI documents and at `/docs`. */
   info?: {
-    /** @default "Holdfast" */
+    /** Also the title of the page at `/`. @default "Holdfast" */
     title?: string;
     /** The version of your interface. @default the version of Holdfast */
     version?: string;
     /** What your service is for, as Markdown. @default none */
     description?: string;
   };
-  /** Whether nothing is written: every write is 503 `UNAVAILABLE`. @default false */
+  /** Whether to refuse every write with 503 `UNAVAILABLE`. @default false */
   readOnly?: boolean;
   /**
-   * How long changes are kept: as long as one of the two numbers says, `"forever"` or not at all.
+   * How long changes are kept: while at least one of the two limits allows it, `"forever"` or not at all.
    * @default { keepDays: 30, keepChanges: 1_000_000 }
    */
   history?:
@@ -74,64 +74,64 @@ export interface HoldfastConfig {
     | { keep: "forever"; showPrincipal?: boolean }
     | "forever"
     | "none";
-  /** Where credentials come from: at least one of the two. @default nobody is asked who they are */
+  /** The credentials that the service accepts: at least one of the two. @default no credentials; anyone can read and write */
   auth?: {
-    /** Whether API keys are taken, which `holdfast keys` makes. @default false */
+    /** Whether to accept API keys, which `holdfast keys` creates. @default false */
     keys?: boolean;
-    /** Whose JSON Web Tokens are taken. @default none */
+    /** The issuer whose JSON Web Tokens to accept. @default none */
     jwt?: JwtOptions;
   };
-  /** Names that the service answers to without `auth`, beside the loopback ones. @default none */
+  /** Host names that requests can use without `auth`, in addition to the loopback names. @default none */
   hosts?: readonly string[];
   cors?: {
-    /** Origins whose pages may call: exact ones, `"*"`, or `"loopback"`. @default ["loopback"], and none with `auth` */
+    /** Origins whose web pages can call the service: exact origins, `"*"`, or `"loopback"`. @default ["loopback"]; none with `auth` */
     origins?: readonly string[];
   };
-  /** Files to encrypt with, in PEM form. @default none */
+  /** Certificate and key files in PEM format, for HTTPS. @default none */
   tls?: { cert: string; key: string };
-  /** Whether a request that reached a trusted proxy without encryption is refused. @default false */
+  /** Whether to refuse requests that came to a trusted proxy without encryption. @default false */
   requireTls?: boolean;
-  /** Addresses and networks of proxies that are believed in X-Forwarded-For and X-Forwarded-Proto. @default none */
+  /** IP addresses and networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto headers to trust. @default none */
   trustProxy?: readonly string[];
   limits?: {
-    /** Request content, in bytes or as `"1mb"`. @default "1mb" */
+    /** Size of a request body, in bytes or as `"1mb"`. @default "1mb" */
     body?: number | string;
-    /** Request target, in octets. @default 8000 */
+    /** Length of the request target (path and query), in bytes. @default 8000 */
     target?: number;
-    /** Header section with the target, in bytes. @default 32768 */
+    /** Size of all headers with the request target, in bytes. @default 32768 */
     headers?: number;
-    /** Nesting of JSON content. @default 64 */
+    /** Nesting depth of a JSON body. @default 64 */
     jsonDepth?: number;
     /** Members of one JSON object. @default 10000 */
     jsonMembers?: number;
-    /** Operations of one JSON Patch. @default 1000 */
+    /** Operations in one JSON Patch. @default 1000 */
     patchOperations?: number;
-    /** Operations of one batch. @default 100 */
+    /** Operations in one batch. @default 100 */
     batch?: number;
-    /** Resources of one page. @default 1000 */
+    /** Resources on one page. @default 1000 */
     page?: number;
-    /** Until a list that no index serves must be there. @default 2000 */
+    /** How long the service works on a list that cannot use an index, in milliseconds. @default 2000 */
     queryMs?: number;
-    /** Collections that open mode may create. @default 1000 */
+    /** Collections that clients can create in open mode. @default 1000 */
     collections?: number;
-    /** Until a request's headers must be there. @default 10000 */
+    /** How long a client can take to send the headers, in milliseconds. @default 10000 */
     headersTimeoutMs?: number;
-    /** Until the whole request must be there. @default 30000 */
+    /** How long a client can take to send the whole request, in milliseconds. @default 30000 */
     requestTimeoutMs?: number;
-    /** Until a write must have had its turn. @default 10000 */
+    /** How long a write can wait before it starts, in milliseconds. @default 10000 */
     handlerTimeoutMs?: number;
-    /** Until an idle connection is closed. @default 65000 */
+    /** How long an idle connection stays open, in milliseconds. @default 65000 */
     keepAliveTimeoutMs?: number;
-    /** Requests of one principal, or else one address, in so many seconds. @default none */
+    /** Requests of one caller, or of one IP address without a credential, in this many seconds. @default none */
     rate?: { requests: number; perSeconds: number };
   };
-  /** Between turning readiness off and closing the listener, when the service stops. @default 500 */
+  /** Time between turning readiness off and closing the listener, when the service stops, in milliseconds. @default 500 */
   drainDelayMs?: number;
-  /** Until an orderly stop is forced. @default 10000 */
+  /** How long a graceful stop can take before the service exits anyway, in milliseconds. @default 10000 */
   stopTimeoutMs?: number;
 }
 
-/** Gives the configuration back, with its type: the client knows by it what the collections hold. */
+/** Returns the configuration with its exact type, from which the typed client takes the types of resources. */
 export function defineConfig<const C extends Collections = Collections>(
   config: Omit<HoldfastConfig, "collections"> & { readonly collections?: C & Known<C> },
 ): Omit<HoldfastConfig, "collections"> & { readonly collections: C } {
@@ -140,14 +140,14 @@ export function defineConfig<const C extends Collections = Collections>(
 
 type Collections = NonNullable<HoldfastConfig["collections"]>;
 
-/** A declaration's members are those that there are; by itself, a type that is inferred would take any. */
+/** A declaration has only known members. Without this, an inferred type would accept any member. */
 type Known<C> = {
   readonly [Name in keyof C]: {
     readonly [Member in Exclude<keyof C[Name], keyof GuardedDeclaration>]: never;
   };
 };
 
-/** A configuration without what is the application's own affair. */
+/** A configuration without the options that belong to the application. */
 export interface EmbeddedConfig
   extends Omit<
     HoldfastConfig,

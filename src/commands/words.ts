@@ -7,6 +7,14 @@ export function counted(n: number, noun: string): string {
   return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
 
+/** `20 bytes`, `106.5 kB`, `12.3 MB`. A kB is 1,000 bytes. */
+export function sized(bytes: number): string {
+  if (bytes < 1_000) return counted(bytes, "byte");
+  const [divisor, unit] = bytes < 999_950 ? [1e3, "kB"] : [1e6, "MB"]; // from there on, rounding gives 1,000.0 kB
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return `${(bytes / divisor).toLocaleString("en", digits)} ${unit}`;
+}
+
 /** A JSON value's text on one line, cut where it gets long. */
 export function excerpt(value: unknown): string {
   const json = JSON.stringify(value);

@@ -53,7 +53,7 @@ export const operators = {
     negated: true,
     takes: "list",
     collects: true,
-    meaning: "equals none of the values, or does not exist",
+    meaning: "does not equal any of the values, or does not exist",
   },
   contains: {
     kind: "contains",

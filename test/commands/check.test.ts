@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { makeCertificate, removeCertificate } from "../http/certificates.ts";
 import { configuration, folder, run, serve, stop } from "./cli.ts";
@@ -32,6 +34,44 @@ test("a sound configuration without a store is fine, and no store is made", asyn
   assert.match(stdout, /configuration: .*holdfast\.config\.json/);
   assert.match(stdout, /holdfast\.db does not exist yet/);
 });
+
+/** A killed process can leave these behind: no bytes, or the header of a database without tables. */
+const empties: Record<string, (path: string) => void> = {
+  "without bytes": (path) => writeFileSync(path, ""),
+  "without tables": (path) => {
+    const database = new DatabaseSync(path);
+    database.exec("pragma journal_mode = wal");
+    database.close();
+  },
+};
+
+for (const [name, make] of Object.entries(empties))
+  test(`to every command, a file ${name} is a store that does not exist yet`, async (t) => {
+    const cwd = await folder(t);
+    make(join(cwd, "holdfast.db"));
+    const commands = [
+      ["export", "topics"],
+      ["erase", "topics", "a"],
+      ["keys", "list"],
+      ["keys", "revoke", "a"],
+      ["copy", "--to", "b.db"],
+      ["serve", "--read-only", "--port", "0"],
+    ];
+    for (const args of commands) {
+      const { exitCode, stderr } = await run(t, args, { cwd });
+      assert.equal(exitCode, 1, args.join(" "));
+      assert.match(
+        stderr,
+        /^holdfast: The store \/\S+holdfast\.db does not exist yet: its file is empty\.\n$/,
+        args.join(" "),
+      );
+    }
+    const checked = await run(t, ["check"], { cwd });
+    assert.match(checked.stdout, /^store: \S+holdfast\.db does not exist yet$/m);
+    const created = await run(t, ["keys", "create", "--name", "a"], { cwd });
+    assert.equal(created.exitCode, 0, created.stderr);
+    assert.match((await run(t, ["keys", "list"], { cwd })).stdout, /\ba\b/);
+  });
 
 test("a store that fits is fine, also beside a running service", async (t) => {
   const cwd = await withStore(t);
@@ -229,7 +269,7 @@ test("a certificate that the service would not start with is what is wrong", asy
   assert.equal(exitCode, 1);
   assert.match(
     stderr,
-    /^holdfast: the configuration has 2 faults:\n {2}tls\.cert: \S+a\.pem cannot be read: no such file or directory\.\n {2}tls\.key: \S+a\.key cannot be read: no such file or directory\.\n$/,
+    /^holdfast: the configuration has 2 errors:\n {2}tls\.cert: \S+a\.pem cannot be read: no such file or directory\.\n {2}tls\.key: \S+a\.key cannot be read: no such file or directory\.\n$/,
   );
 });
 

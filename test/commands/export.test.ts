@@ -26,7 +26,7 @@ test("--output writes a file that appears when it is whole", async (t) => {
   const { exitCode, stdout, stderr } = await run(t, ["export", "things", "--output", "out.ndjson"], { cwd });
   assert.equal(exitCode, 0, stderr);
   assert.equal(stdout, "");
-  assert.match(stderr, /^10 resources of things exported to out\.ndjson in \d+\.\d s \(\d+\.\d MB\)\n$/);
+  assert.match(stderr, /^10 resources of things exported to out\.ndjson in \d+\.\d s \(\d+ bytes\)\n$/);
   assert.equal(await readFile(join(cwd, "out.ndjson"), "utf8"), text);
   assert.deepEqual(
     (await readdir(cwd)).filter((name) => name.includes("unfinished")),

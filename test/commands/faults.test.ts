@@ -43,7 +43,7 @@ test("ten faults in ten places are ten lines, in the order of the file", async (
     auth: { keys: true },
   };
   assert.deepEqual(await faultsOf(t, content), [
-    "holdfast: the configuration has 10 faults:",
+    "holdfast: the configuration has 10 errors:",
     `  ${file}: stopTimeoutMs must be a whole number from 1 to 3600000, not -1.`,
     `  ${file}: collections.topics.access.read[0].role must be the name of a role, not "".`,
     `  ${file}: collections.topics.access.read[1]: "where", at "/titel", is not an attribute of "topics". Did you mean "title"?`,
@@ -69,7 +69,7 @@ test("faults of flags, of the environment, of the file and of the files that it 
     env: { HOLDFAST_PROT: "4000", HOLDFAST_LGO: "requests" },
   });
   assert.deepEqual(lines, [
-    "holdfast: the configuration has 12 faults:",
+    "holdfast: the configuration has 12 errors:",
     '  HOLDFAST_PROT is not an environment variable of Holdfast. Did you mean "HOLDFAST_PORT"?',
     '  HOLDFAST_LGO is not an environment variable of Holdfast. Did you mean "HOLDFAST_LOG"?',
     "  store: this is not a store address. Write sqlite:<file>, such as sqlite:holdfast.db, or postgres://user@host/database.",
@@ -91,7 +91,7 @@ test("all faulty files of a configuration without faults are reported", async (t
     tls: { cert: "server.pem", key: "server.key" },
   };
   assert.deepEqual(await faultsOf(t, content), [
-    "holdfast: the configuration has 3 faults:",
+    "holdfast: the configuration has 3 errors:",
     "  auth.jwt.jwks: <cwd>/jwks.json cannot be read: no such file or directory.",
     "  tls.cert: <cwd>/server.pem cannot be read: no such file or directory.",
     "  tls.key: <cwd>/server.key cannot be read: no such file or directory.",
@@ -170,7 +170,7 @@ test("a message lists twenty faults, and counts the others", async (t) => {
   const names = Array.from({ length: 33 }, (_, n) => `c${n}`);
   const content = { collections: Object.fromEntries(names.map((name) => [name, { id: "uid" }])) };
   const [first, ...lines] = await faultsOf(t, content);
-  assert.equal(first, "holdfast: the configuration has 33 faults:");
+  assert.equal(first, "holdfast: the configuration has 33 errors:");
   assert.equal(lines.length, 21);
   assert.match(String(lines[19]), /^ {2}holdfast\.config\.json: collections\.c19\.id must be/);
   assert.equal(lines[20], "  and 13 more");
@@ -183,7 +183,7 @@ test("a file that cannot be read is reported with the faults of flags and enviro
   assert.equal(exitCode, 1);
   assert.match(
     stderr,
-    /^holdfast: the configuration has 3 faults:\n {2}HOLDFAST_PROT is not .*\n {2}--port must be .*\n {2}holdfast\.config\.json is not valid JSON.*\n$/,
+    /^holdfast: the configuration has 3 errors:\n {2}HOLDFAST_PROT is not .*\n {2}--port must be .*\n {2}holdfast\.config\.json is not valid JSON.*\n$/,
   );
 });
 
@@ -198,7 +198,7 @@ test("values that JSON does not have are reported with the other faults of a mod
   const cwd = await folder(t, { "holdfast.config.mjs": text });
   const { stderr } = await run(t, ["check"], { cwd });
   assert.deepEqual(stderr.trimEnd().split("\n"), [
-    "holdfast: the configuration has 5 faults:",
+    "holdfast: the configuration has 5 errors:",
     "  holdfast.config.mjs: collections.a.schema at properties/n/const: the value is NaN, which is not a JSON value.",
     "  holdfast.config.mjs: collections.a.unique must be a plain object or list, not a Set.",
     '  holdfast.config.mjs: collections.a.id must be "uuid" or "integer", not "uid".',

@@ -124,7 +124,7 @@ const badLines = [
   /^ {2}line 6: "stock" must be /m,
   /^ {2}line 7: has 7 cells, but the header has 6$/m,
   /^ {2}line 8: has 2 cells, but the header has 6$/m,
-  /^ {2}line 10: the id "ok" is already taken$/m,
+  /^ {2}line 10: the id "ok" already exists$/m,
   /^ {2}line 11: "onSale" must be .*"tags" must be /m,
   /^ {2}line 12: "price" is an integer outside ±9007199254740991: use a string instead\.$/m,
 ];

@@ -40,7 +40,7 @@ test("every list of a json-server database becomes a collection, and the service
         "2 resources imported into posts",
         "3 resources imported into comments",
         "0 resources imported into tags",
-        "5 resources in 3 collections in \\d+\\.\\d s; the store takes \\d+\\.\\d MB on disk\n$",
+        "5 resources in 3 collections in \\d+\\.\\d s; the store takes \\d+\\.\\d kB on disk\n$",
       ].join("\n"),
     ),
   );
@@ -123,7 +123,7 @@ test("one bad resource in the last list, and nothing of any list is imported, no
   const cwd = await folder(t, { "db.json": text });
   const outcome = await run(t, ["import", "db.json"], { cwd });
   assertRefused(outcome, /nothing was imported\. Invalid: 2 of 3 resources in comments\. Correct/);
-  assert.match(outcome.stderr, /^ {2}comments, element 2 on line 4: the id "b" is already taken$/m);
+  assert.match(outcome.stderr, /^ {2}comments, element 2 on line 4: the id "b" already exists$/m);
   assert.match(outcome.stderr, /^ {2}comments, element 3 on line 5: is not a JSON object$/m);
   for (const name of ["posts", "comments"])
     assert.match((await run(t, ["export", name], { cwd })).stderr, /None exist/);

@@ -42,7 +42,7 @@ for (const { name, text } of inputs) {
       assert.equal(imported.exitCode, 0, imported.stderr);
       assert.match(
         imported.stdout,
-        /^2 resources imported into topics in \d+\.\d s; the store takes \d+\.\d MB on disk\n$/,
+        /^2 resources imported into topics in \d+\.\d s; the store takes \d+\.\d kB on disk\n$/,
       );
       const exported = await run(t, ["export", "topics"], { cwd });
       assert.equal(exported.stdout, '{"id":"a","title":"A"}\n{"id":"b","title":"B"}\n');
@@ -158,7 +158,7 @@ const badLines = [
   /^ {2}line 4: \S/m,
   /^ {2}line 5: .*title/m,
   /^ {2}line 6: .*publishedOn/m,
-  /^ {2}line 7: the id "ok" is already taken$/m,
+  /^ {2}line 7: the id "ok" already exists$/m,
   /^ {2}line 8: .*object/m,
 ];
 
@@ -221,7 +221,7 @@ test("an id that the store has is taken, and what was there stays", async (t) =>
   assert.equal((await run(t, ["import", "things", "first"], { cwd })).exitCode, 0);
   const outcome = await run(t, ["import", "things", "second"], { cwd });
   assertRefused(outcome, /nothing was imported: 1 of 2 resources/);
-  assert.match(outcome.stderr, /line 2: the id "a" is already taken/);
+  assert.match(outcome.stderr, /line 2: the id "a" already exists/);
   assert.equal((await run(t, ["export", "things"], { cwd })).stdout, '{"id":"a","n":1}\n');
 });
 

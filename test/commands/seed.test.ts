@@ -96,7 +96,7 @@ for (const [name, storeOf] of Object.entries(stores)) {
     assert.equal(bad.exitCode, 1);
     assert.match(
       bad.stderr,
-      /^ {2}posts, element 2 on line 1: is not a JSON object\nholdfast: nothing was imported\. /,
+      /^ {2}posts, element 2 on line 1: is not a JSON object\nholdfast: nothing was imported\. Invalid: 1 of 2 resources in posts\./,
     );
     const good = await run(t, ["seed", "db.json", ...flags], { cwd });
     assert.match(good.stdout, /^3 resources in 2 collections in /m);

@@ -29,11 +29,29 @@ test("a unique attribute that values collide in is told by check, and keeps the 
   assert.equal(checked.exitCode, 1);
   assert.match(checked.stdout, /^users: 1 resource repeats the value of another in a unique attribute$/m);
   assert.match(checked.stdout, /^ {2}"c": "email" repeats the value of "a"$/m);
-  for (const args of [["serve"], ["import", "users", "users.ndjson"]]) {
+  const complaint =
+    'holdfast: In users, one resource repeats the value of another in an attribute that is now unique (first "c": "email" repeats the value of "a"). List them with "npx holdfast check"';
+  for (const [args, advice] of [
+    [["serve"], ", or start the service anyway with --accept.\n"],
+    [
+      ["import", "users", "users.ndjson"],
+      '. To keep them, start the service once with "npx holdfast serve --accept", stop it, and import again.\n',
+    ],
+  ] as const) {
     const refused = await run(t, args, { cwd });
     assert.equal(refused.exitCode, 1);
-    assert.match(refused.stderr, /^holdfast: In users, one resource repeats .*first "c".*--accept/);
+    assert.equal(refused.stderr, complaint + advice);
   }
+});
+
+test("after a start with --accept, an import works", async (t) => {
+  const cwd = await withStore(t);
+  await declare(cwd, withUnique);
+  await writeFile(join(cwd, "more.ndjson"), '{"id":"e","email":"e"}\n');
+  assert.equal((await run(t, ["import", "users", "more.ndjson"], { cwd })).exitCode, 1);
+  await stop(await serve(t, ["--accept"], { cwd }));
+  const { exitCode, stderr } = await run(t, ["import", "users", "more.ndjson"], { cwd });
+  assert.equal(exitCode, 0, stderr);
 });
 
 test("--accept starts all the same: what collides stays, and a write must make it fit", async (t) => {

@@ -114,7 +114,7 @@ test("all faults of a changed configuration are printed, and the service goes on
   await says(service, "holdfast: The service keeps the previous configuration");
   assert.match(
     service.output().stderr,
-    /^holdfast: the configuration has 2 faults:\n {2}\S+: collections\.articles\.id must be [^\n]+\n {2}\S+: .*prot.*\n/m,
+    /^holdfast: the configuration has 2 errors:\n {2}\S+: collections\.articles\.id must be [^\n]+\n {2}\S+: .*prot.*\n/m,
   );
   assert.equal(await status(`${service.base}/articles`), 200);
   await replace(cwd, "holdfast.config.json", '{"collections":');
@@ -162,7 +162,7 @@ test("open mode ends when a file appears, and comes back when it is removed", as
   await says(service, "  collections.topics: removed\n");
 });
 
-test("a second file is a fault while both are there", async (t) => {
+test("a second configuration file is an error while both exist", async (t) => {
   const cwd = await folder(t, configuration({ topics: {} }));
   const service = await watch(t, cwd);
   await replace(cwd, "holdfast.config.ts", "export default { collections: { users: {} } };");

@@ -186,8 +186,8 @@ test("what is the application's to say, and what is wrong, keeps it from becomin
     [{ port: 3000 }, /StartError: port: /],
     [{ limits: { headersTimeoutMs: 1 } }, /StartError: limits\.headersTimeoutMs: /],
     [{ colections: {} }, /colections/],
-    [{ port: 3000, limits: { headers: 1 } }, /has 2 faults:\n {2}port: .*\n {2}limits\.headers: .*$/],
-    [{ store: 1, collections: { a: { id: 1 } } }, /has 2 faults:\n {2}store .*\n {2}collections\.a\.id .*$/],
+    [{ port: 3000, limits: { headers: 1 } }, /has 2 errors:\n {2}port: .*\n {2}limits\.headers: .*$/],
+    [{ store: 1, collections: { a: { id: 1 } } }, /has 2 errors:\n {2}store .*\n {2}collections\.a\.id .*$/],
   ];
   for (const [config, message] of wrong) {
     const app = fastify();

@@ -303,6 +303,29 @@ describe("another prefix", () => {
 });
 
 describe("the information on the page", () => {
+  test("starts with the title of the service, which is text", async (t) => {
+    const named = await start(t, { info: { title: "Ann & Bob <shop>", version: "1" } });
+    const front = checkPage(await named.send({ path: "/", headers: html }), 200);
+    const shown = "Ann &#38; Bob &#60;shop&#62;";
+    assert.ok(front.includes(`<title>${shown}</title>`), front);
+    assert.ok(front.includes(`<h1>${shown}</h1>`), front);
+    const absent = checkPage(await named.send({ path: "/nowhere", headers: html }), 404);
+    assert.ok(absent.includes(`<title>Page not found - ${shown}</title>`), absent);
+    assert.doesNotMatch(front + absent, /Holdfast/);
+  });
+
+  test("names each link after the page that it leads to", async (t) => {
+    const front = checkPage(await (await start(t)).send({ path: "/", headers: html }), 200);
+    const names = [...front.matchAll(/<strong>(.*?)<\/strong><span>(.*?)<\/span>/g)].map(
+      ([, ...texts]) => texts,
+    );
+    assert.deepEqual(names, [
+      ["API reference", "Read about every request, and send it."],
+      ["Collections", "The list of collections, as JSON."],
+      ["OpenAPI document", "The description of the interface, for tools."],
+    ]);
+  });
+
   const collections = {
     news: { access: { read: "public" } },
     salaries: { access: { read: { role: "hr" } } },

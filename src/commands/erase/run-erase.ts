@@ -38,7 +38,7 @@ async function erase(store: Store, key: Key): Promise<string[]> {
 
 function refused(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
-  throw new StartError(`${error.message} Nothing was erased.`);
+  throw new StartError(`Nothing was erased. ${error.message}`);
 }
 
 function followedLines(followed: Erased["followed"]): string[] {

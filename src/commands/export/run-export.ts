@@ -9,7 +9,7 @@ import { requireNoStoreFile } from "../disk.ts";
 import { configOf, type Environment } from "../options.ts";
 import { describeWriteError, isOutputError, isSystemError } from "../output.ts";
 import { startProgress } from "../progress.ts";
-import { counted, suggest } from "../words.ts";
+import { counted, sized, suggest } from "../words.ts";
 import { type ExportFormat, type ExportOrder, exportText } from "./lines.ts";
 
 /** Exports a collection. Throws StartError when there is none of that name, or the file cannot be written. */
@@ -77,7 +77,7 @@ async function exportToFile(reader: StoreReader, what: What, file: string): Prom
     const seconds = ((performance.now() - begin) / 1_000).toFixed(1);
     process.stderr.write(
       `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${seconds} s ` +
-        `(${(target.bytesWritten / 1e6).toFixed(1)} MB)\n`,
+        `(${sized(target.bytesWritten)})\n`,
     );
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {}); // what went wrong first is told

@@ -90,6 +90,10 @@ export class NotEmpty extends Error {
   }
 }
 
+/** How to import although stored resources do not fit. */
+const advice =
+  '. To keep them, start the service once with "npx holdfast serve --accept", stop it, and import again.';
+
 /** When an import is written. */
 export interface ImportConditions {
   /** False: nothing is written, and the results say what would have been. */
@@ -108,7 +112,7 @@ export async function importAll(
   { isAllowed, onlyIfEmpty }: ImportConditions,
 ): Promise<ImportResult[]> {
   for (const { collection } of parts) {
-    await requireFit(store, collection, ["unique", "references"]);
+    await requireFit(store, collection, ["unique", "references"], advice);
   }
   const among = parts.map(({ collection }) => collection.name);
   let transaction: Load | undefined;
@@ -301,6 +305,6 @@ class Import {
 type Why = { pointer: string | undefined; isLost: boolean | undefined };
 
 function whyTaken({ pointer, isLost }: Why, id: string | undefined): string {
-  if (pointer === undefined) return `the id ${excerpt(id)} is already taken`;
+  if (pointer === undefined) return `the id ${excerpt(id)} already exists`;
   return `${subjectAt(pointer, "the resource")} ${isLost === true ? danglingDetail : takenDetail}`;
 }

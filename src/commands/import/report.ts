@@ -1,5 +1,5 @@
 import { StartError } from "../../errors.ts";
-import { counted } from "../words.ts";
+import { counted, sized } from "../words.ts";
 import type { ImportResult } from "./import.ts";
 import type { Place } from "./pieces.ts";
 import type { Tally } from "./tally.ts";
@@ -126,7 +126,7 @@ function printSkipped(what: readonly string[], lines: readonly string[]): void {
 }
 
 function sumOf(seconds: number, bytes: number | undefined): string {
-  const taken = bytes === undefined ? "" : `; the store takes ${(bytes / 1e6).toFixed(1)} MB on disk`;
+  const taken = bytes === undefined ? "" : `; the store takes ${sized(bytes)} on disk`;
   return `in ${seconds.toFixed(1)} s${taken}`;
 }
 

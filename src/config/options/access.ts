@@ -23,7 +23,7 @@ export const accessOptions = {
   hosts: {
     shownDefault: "none",
     fallback: [],
-    about: "host names that requests can use without `auth`, besides the loopback names",
+    about: "host names that requests can use without `auth`, in addition to the loopback names",
     read: hostNames,
   },
   "cors.origins": {
@@ -43,7 +43,7 @@ export const accessOptions = {
   requireTls: {
     shownDefault: "false",
     fallback: false,
-    about: "whether to refuse requests that reached a trusted proxy without encryption",
+    about: "whether to refuse requests that came to a trusted proxy without encryption",
     read: truth,
   },
   trustProxy: {

@@ -41,7 +41,7 @@ export const limitOptions = {
   ),
   "limits.queryMs": timeout(
     defaultLimits.queryMs,
-    "how long the service works on a list that no index serves",
+    "how long the service works on a list that cannot use an index",
   ),
   "limits.collections": limit(
     defaultLimits.collections,
@@ -58,7 +58,7 @@ export const limitOptions = {
   ),
   "limits.handlerTimeoutMs": timeout(
     defaultLimits.handlerTimeoutMs,
-    "how long a write can wait for its turn",
+    "how long a write can wait before it starts",
   ),
   "limits.keepAliveTimeoutMs": timeout(
     defaultLimits.keepAliveTimeoutMs,

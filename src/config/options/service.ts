@@ -38,7 +38,7 @@ export const serviceOptions = {
     env: "HOLDFAST_PREFIX",
     shownDefault: "`/api/v1`",
     fallback: "/api/v1",
-    about: "the path that all collections are under",
+    about: "the start of the path of every collection",
     read: prefix,
   },
   log: {
@@ -71,19 +71,19 @@ export const serviceOptions = {
   "info.title": {
     shownDefault: "`Holdfast`",
     fallback: "Holdfast",
-    about: "the title of the OpenAPI documents and of the page at `/docs`",
+    about: "the title of the OpenAPI documents and of the pages at `/` and `/docs`",
     read: text,
   },
   "info.version": {
     shownDefault: "Holdfast's version",
     fallback: program.version,
-    about: "the version of your interface, in the same places",
+    about: "the version of your interface, in the OpenAPI documents and at `/docs`",
     read: text,
   },
   "info.description": {
     shownDefault: "none",
     fallback: undefined,
-    about: "what your service is for, as Markdown, in the same places",
+    about: "what your service is for, as Markdown, in the OpenAPI documents and at `/docs`",
     read: text as (value: unknown) => string | undefined,
   },
   readOnly: {

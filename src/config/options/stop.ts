@@ -11,5 +11,5 @@ export const stopOptions = {
     about: "time between turning readiness off and closing the listener, when the service stops",
     read: wholeNumber(0, hour),
   },
-  stopTimeoutMs: timeout(10_000, "how long an orderly stop can take before the service exits anyway"),
+  stopTimeoutMs: timeout(10_000, "how long a graceful stop can take before the service exits anyway"),
 } as const satisfies Record<string, Option<unknown>>;

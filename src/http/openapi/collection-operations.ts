@@ -28,9 +28,9 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
   QUERY: (about) => ({
     ...asked(about),
     id: operationIds(about.names).query,
-    summary: `List ${asMany(about)} by content`,
+    summary: `Query ${asMany(about)}`,
     description:
-      "Lists like GET, with the parameters in the body. Use it if a filter is too long for a URL (RFC 10008).",
+      "Lists resources as GET does, with the parameters in the body. Use it if a filter is too long for a URL (RFC 10008).",
     parameters: [...about.path, ref("parameters", "ifNoneMatch"), ref("parameters", "ifMatch")],
     requestBody: { required: true, content: json(ref("schemas", "ListQuery"), { sort: ["-id"], limit: 10 }) },
     answers: { 200: page(about, ["Location"]), 304: unmodified(about, ["Location"]) },
@@ -68,7 +68,7 @@ function asked(about: About): Pick<OperationPlan, "tag" | "callers"> {
 }
 
 const listDescription = [
-  "Gives a page of resources, in ascending order of id unless you set `sort`. The header `Link` has the URL of the next page.",
+  "Returns a page of resources, in ascending order of id unless you set `sort`. The header `Link` has the URL of the next page.",
   "You can filter by any attribute: `status=draft`, `year:gte=1950`, `author.name=Ann`.",
   "\n\nThe parameters of json-server and similar servers also work for paging and sorting: `range`, `_start`, `_end`, `_page`, `_limit`, `_per_page`, `_sort`, `_order`.",
 ].join(" ");

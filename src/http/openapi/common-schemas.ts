@@ -70,7 +70,7 @@ const problem: Part = {
     type: { type: "string", format: "uri-reference" },
     title: text,
     status: { type: "integer", minimum: 400, maximum: 599 },
-    detail: { description: "What is wrong and what would be right, for people.", ...text },
+    detail: { description: "What is wrong and how to correct it, for people.", ...text },
     instance: { description: "The id of the request in the service's log.", type: "string", format: "uri" },
     code: { type: "string", enum: Object.keys(problems) },
     message: { description: "The same as `detail`.", ...text },
@@ -109,7 +109,7 @@ const change: Part = closed(
       description: "Who made the change. Left out if unknown or hidden from the caller.",
       ...text,
     },
-    group: { description: "The same for all changes that were made together.", ...text },
+    group: { description: "Changes that were made together have the same value.", ...text },
   },
   ["version", "kind", "at"],
   { description: "A change of a resource." },
@@ -171,7 +171,7 @@ function batch({ batch: max }: Limits): Part {
   };
   const operations = { type: "array", maxItems: max, items: closed(members, ["method", "path"]) };
   return closed({ operations }, ["operations"], {
-    description: "Operations that all succeed, or change nothing.",
+    description: "Operations. All of them succeed, or nothing changes.",
   });
 }
 

@@ -3,17 +3,17 @@ import type { Access } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { HttpSettings } from "../settings.ts";
 
-/** A service, as far as its interface goes. */
+/** The interface of a service. */
 export interface Described {
   collections: ReadonlyMap<string, Collection>;
-  /** Whether collections that nobody declared spring into being. */
+  /** Whether clients can create collections that are not declared. */
   openCollections: boolean;
   settings: HttpSettings;
-  /** Absent where nobody is asked who they are. */
+  /** Absent if the service has no `auth`. */
   access?: Access | undefined;
 }
 
-/** The versions of OpenAPI that there are: the later one can tell of QUERY and of lists line by line. */
+/** The versions of OpenAPI. The later one can describe QUERY, and lists with a resource on each line. */
 export const openApiVersions = { "3.1": "3.1.2", "3.2": "3.2.0" } as const;
 
 /** A version of OpenAPI. */

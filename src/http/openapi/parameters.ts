@@ -12,18 +12,18 @@ const names: Part = { type: "array", items: { type: "string" } };
 
 /** What each parameter of a list is. The first example is shown. */
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
-  limit: { description: "How many resources a page has at most.", schema: whole(1) },
+  limit: { description: "The maximum number of resources on a page.", schema: whole(1) },
   cursor: {
     description: "The start of the page, from a `next` link.",
     schema: { ...text, minLength: 1 },
   },
-  offset: { description: "How many resources come before the page.", schema: whole(0) },
+  offset: { description: "The number of resources before the page.", schema: whole(0) },
   range: { description: "The first and the last position of the page: `[0,24]`.", schema: text },
-  _start: { description: "How many resources come before the page.", schema: whole(0) },
+  _start: { description: "The number of resources before the page.", schema: whole(0) },
   _end: { description: "The position after the last resource of the page.", schema: whole(0) },
   _page: { description: "The number of the page, from 1.", schema: whole(1) },
-  _limit: { description: "As `limit`, with `_start` or `_page`.", schema: whole(1) },
-  _per_page: { description: "As `limit`, with `_page`.", schema: whole(1) },
+  _limit: { description: "The same as `limit`, for use with `_start` or `_page`.", schema: whole(1) },
+  _per_page: { description: "The same as `limit`, for use with `_page`.", schema: whole(1) },
   sort: { description: "Attributes to sort by, at most 5: `-year,title`; `-` is descending.", schema: names },
   _sort: { description: "Attributes to sort by: `year,title`.", schema: text },
   _order: { description: "The directions for `_sort`: `desc,asc`.", schema: text },
@@ -78,7 +78,7 @@ const ofMoments: Record<string, Part> = {
     name: "at",
     in: "query",
     description:
-      "Reads the resource as it was at this time: a day, a timestamp, or Unix time in milliseconds.",
+      "Reads the state of the resource at this time: a day, a timestamp, or Unix time in milliseconds.",
     schema: text,
   },
 };
@@ -95,11 +95,11 @@ const headerFields = {
   ],
   ifModifiedSince: [
     "If-Modified-Since",
-    "A date. If the resource has not changed since, the response is 304.",
+    "A date. If the resource has not changed since then, the response is 304.",
   ],
   ifUnmodifiedSince: [
     "If-Unmodified-Since",
-    "A date. If the resource has changed since, the response is 412.",
+    "A date. If the resource has changed since then, the response is 412.",
   ],
   prefer: ["Prefer", "`return=minimal` gives a response without a body."],
   idempotencyKey: [

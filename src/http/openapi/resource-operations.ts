@@ -16,7 +16,7 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
     ...asked(about, "resource", "GET"),
     id: operationIds(about.names).read,
     summary: `Read ${asOne(about)}`,
-    description: "Gives a resource, or an earlier version of it.",
+    description: "Returns a resource, or an earlier version of it.",
     parameters: [
       ...target(about, "ifNoneMatch", "ifModifiedSince", "ifMatch", "ifUnmodifiedSince"),
       ...["fields", "version", "at"].map((name) => ref("parameters", name)),
@@ -29,7 +29,7 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
     id: operationIds(about.names).replace,
     summary: `Replace ${asOne(about)}`,
     description:
-      "Replaces the whole resource. The body has the id and all attributes: the service removes attributes that are missing.",
+      "Replaces the whole resource. The body must contain the id and all attributes. The service removes the attributes that the body leaves out.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "prefer"),
     requestBody: {
       required: true,
@@ -76,7 +76,7 @@ export const changesOperations: Record<MethodsOf<"changes">, (about: About) => O
     id: operationIds(about.names).changes,
     summary: `List the changes of ${asOne(about)}`,
     description:
-      "Gives the stored changes of a resource, newest first. A deleted resource keeps its changes for a time too.",
+      "Returns the stored changes of a resource, newest first. The changes of a deleted resource also remain for a time.",
     parameters: [...target(about), ref("parameters", "limit"), ref("parameters", "cursor")],
     answers: {
       200: answer(about.described, "A page of changes.", {
@@ -94,12 +94,12 @@ export const restoreOperations: Record<MethodsOf<"restore">, (about: About) => O
     ...asked(about, "restore", "POST"),
     id: operationIds(about.names).restore,
     summary: `Restore ${asOne(about)}`,
-    description: "Writes an earlier version as the newest one. You can also restore a deleted resource.",
+    description: "Restores an earlier version, as a new version. You can also restore a deleted resource.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
     requestBody: { required: true, content: json(ref("schemas", "Restoration"), { version: 3 }) },
     answers: {
       200: updated(about, must(["ETag"])),
-      201: { ...created(about), description: "The resource had been deleted, and exists again." },
+      201: { ...created(about), description: "The resource was deleted before, and exists again." },
       204: minimal(about, must(["ETag"])),
     },
     problems: [400, 404, 406, 409, 412, 413, 415, 422, ...required(about)],

@@ -4,27 +4,27 @@ import { type Part, ref } from "./described.ts";
 /** What each field tells. */
 const fields = {
   "X-Request-Id": "The id of the request in the service's log. A client can send its own.",
-  ETag: "The version of the resource or the state of the list. If attributes are hidden, it also depends on the caller. If the response is compressed, it names the coding.",
+  ETag: "The version of the resource or the state of the list. If attributes are hidden, it also depends on the caller. If the response is compressed, it also depends on the coding.",
   "Last-Modified": "The time of the last change. It is left out during the second of the change.",
-  Location: "The path of the resource. After QUERY, the URL at which GET gives the same list.",
+  Location: "The path of the resource. After QUERY, a URL with which GET returns the same list.",
   "Content-Location": "The path of the resource in the body.",
   Link: "The first and the next page, and others if they are known (RFC 8288).",
-  "X-Total-Count": "How many resources the whole list has, if known.",
-  "Content-Range": "The place of the page in the list, if known: `topics 0-99/319`.",
+  "X-Total-Count": "The number of resources in the whole list, if known.",
+  "Content-Range": "The position of the page in the list, if known: `topics 0-99/319`.",
   "Page-Limit":
     "The number of resources (or changes) that this page can have at most. A larger number in the request is lowered to the limit of the service.",
   "Accept-Query": "The media type that QUERY accepts.",
   "Accept-Patch": "The media types that PATCH accepts.",
   Accept: "The media types that the method accepts.",
   "Accept-Encoding": "The content codings that request bodies can have: only `identity`.",
-  Allow: "The methods that the path has.",
+  Allow: "The methods that the path supports.",
   "Preference-Applied": "The preference that the service applied.",
   "Idempotent-Replayed":
     "`true` if this is the stored response to an earlier request with the same Idempotency-Key.",
   "WWW-Authenticate": "Says that a credential is needed, or what is wrong with it (RFC 6750).",
   "Retry-After": "Try again after this many seconds.",
   "RateLimit-Policy": "The quota: requests per number of seconds.",
-  RateLimit: "The rest of the quota, and the seconds until it is full again.",
+  RateLimit: "The remaining quota, and the seconds until it is full again.",
 } as const;
 
 /** The name of a header field of answers. */

@@ -20,7 +20,7 @@ function listCollections(described: Described): OperationPlan {
     id: "getCollections",
     tag: serviceTag,
     summary: "List the collections",
-    description: `Gives the name and the path of each collection, sorted by name.${whose}`,
+    description: `Returns the name and the path of each collection, sorted by name.${whose}`,
     callers: "anybody too",
     isNeverForbidden: true,
     answers: {
@@ -38,7 +38,7 @@ function frontPage(described: Described): OperationPlan {
     id: "getFrontPage",
     tag: serviceTag,
     summary: "Get the start page",
-    description: "Gives a page when `Accept` names `text/html`, as in the requests of browsers.",
+    description: "Returns a page if `Accept` contains `text/html`, as in the requests of browsers.",
     callers: "anybody",
     answers: { 200: answer(described, "The page.", { content: page }) },
     problems: [400, 404],

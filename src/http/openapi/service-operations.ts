@@ -47,19 +47,19 @@ function requiresAny({ collections }: Described): boolean {
 
 /** The documents outside the prefix, by path. All have GET only. */
 export const documentOperations: Readonly<Record<string, (described: Described) => OperationPlan>> = {
-  "/livez": (described) => health(described, ["getLiveness", "Check that the program runs"]),
+  "/livez": (described) => health(described, ["getLiveness", "Check that the service runs"]),
   "/readyz": (described) => readiness(described, "getReadiness"),
   "/healthz": (described) => readiness(described, "getHealth"),
   "/problems/{slug}": (described) => ({
     ...spoken("getProblemType", "Explain a kind of error"),
-    description: "Gives the meaning of an error code. The `type` of problem details links here.",
+    description: "Returns the meaning of an error code. The `type` of problem details links here.",
     parameters: [
       {
         name: "slug",
         in: "path",
         required: true,
         description: "The error code in lower case, with hyphens.",
-        example: "not-valid",
+        example: "validation-failed",
         schema: text,
       },
     ],
@@ -74,7 +74,7 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
   "/openapi-3.2.json": (described) => openApi(described, ["getOpenApi32", "3.2"]),
   "/.well-known/api-catalog": (described) => ({
     ...spoken("getApiCatalog", "List the descriptions of the interface"),
-    description: "Gives links to the descriptions of the interface (RFC 9727).",
+    description: "Returns links to the descriptions of the interface (RFC 9727).",
     answers: {
       200: answer(described, "The links.", {
         must: ["Link"],
@@ -125,7 +125,7 @@ function health(described: Described, [id, summary]: [string, string]): Operatio
 }
 
 function readiness(described: Described, id: string): OperationPlan {
-  const plan = health(described, [id, "Check that the service takes requests"]);
+  const plan = health(described, [id, "Check that the service accepts requests"]);
   const failing = answer(described, "The service is stopping, or its store has failed.", {
     content: healthContent,
   });

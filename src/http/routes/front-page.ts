@@ -10,13 +10,14 @@ import { escapeHtml, htmlPage, logo } from "./html-page.ts";
 /** The most collections that the page names. */
 const maxNames = 24;
 
-/** The page at the root. It names the collections that the caller may list. */
+/** The page at the root. It names the collections that the caller can list. */
 export async function frontPageOf(service: Service, request: HttpRequest): Promise<Document> {
   const names = await listedNames(service, request);
+  const { title } = service.settings.info;
   return htmlPage({
     status: 200,
-    title: "Holdfast",
-    main: `${heading("Holdfast")}
+    title,
+    main: `${heading(title)}
 <p class="lead">This service stores resources in collections. Each collection has a JSON interface over HTTP.</p>
 ${linksPart(service, "./")}
 <h2>Collections</h2>
@@ -36,7 +37,7 @@ export function absentPageOf(service: Service, path: string): Document {
   const root = depth > maxDepth ? "/" : "../".repeat(depth) || "./";
   return htmlPage({
     status: 404,
-    title: "Page not found - Holdfast",
+    title: `Page not found - ${service.settings.info.title}`,
     main: `${heading("Page not found")}
 <p class="lead">Nothing exists at <code>${escapeHtml(shortened(path))}</code>.</p>
 <p>Collections are under <code>${service.settings.prefix}</code>.</p>
@@ -45,7 +46,7 @@ ${linksPart(service, root, [root, "Start page", "About this service."])}`,
 }
 
 function heading(text: string): string {
-  return `<header>${logo}<h1>${text}</h1></header>`;
+  return `<header>${logo}<h1>${escapeHtml(text)}</h1></header>`;
 }
 
 /** A link, with a name and a description. */
@@ -54,10 +55,11 @@ type Link = readonly [href: string, name: string, description: string];
 /** Links to the parts of the service. The list has no link if the prefix is the root, since a browser gets this page there. */
 function linksPart({ settings: { docs, prefix } }: Service, root: string, ...first: Link[]): string {
   const links: Link[] = [...first];
-  if (docs) links.push([`${root}docs`, "Try requests", "Read the reference and send requests."]);
+  if (docs) links.push([`${root}docs`, "API reference", "Read about every request, and send it."]);
   if (prefix !== "")
     links.push([`${root}${prefix.slice(1)}`, "Collections", "The list of collections, as JSON."]);
-  if (docs) links.push([`${root}openapi.json`, "OpenAPI", "The description of the interface for tools."]);
+  if (docs)
+    links.push([`${root}openapi.json`, "OpenAPI document", "The description of the interface, for tools."]);
   const items = links.map(
     ([href, name, description]) =>
       `<li><a href="${href}"><strong>${name}</strong><span>${description}</span></a></li>`,

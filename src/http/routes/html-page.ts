@@ -52,7 +52,7 @@ body{margin:0;background:var(--back);color:var(--text);font:16px/1.6 system-ui,-
 main{max-width:46rem;margin:0 auto;padding:clamp(1.5rem,6vw,4.5rem) 1.25rem}
 header{display:flex;align-items:center;gap:.9rem}
 header svg{flex:none}
-h1{margin:0;font-size:1.9rem;line-height:1.2;letter-spacing:-.02em}
+h1{margin:0;overflow-wrap:anywhere;font-size:1.9rem;line-height:1.2;letter-spacing:-.02em}
 h2{margin:2.4rem 0 .7rem;font-size:1.05rem}
 p{margin:.9rem 0 0;color:var(--soft)}
 .lead{font-size:1.1rem}

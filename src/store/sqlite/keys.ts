@@ -1,9 +1,9 @@
 /** API keys in a store's file: through the store that is open, or beside the service that has it open. */
-import { existsSync } from "node:fs";
 import type { ApiKey, KeyEnd, Keys, OpenKeys } from "../keys.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 import { takeLock } from "./lock.ts";
 import {
+  isMade,
   openError,
   openForKeys,
   prepareFile,
@@ -48,13 +48,13 @@ export class SqliteKeys implements Keys {
 }
 
 /**
- * Opens the keys of the store at `path`, whether or not a service has it open, and makes the file where there is none.
+ * Opens the keys of the store at `path`, whether or not a service has it open, and creates the store if there is no file, or an empty one.
  * Each change is a short transaction of its own. Throws StartError, also from each method.
  */
 export function openSqliteKeys(path: string): OpenKeys {
   requireSoundSqlite();
   requireWritablePlace(path);
-  if (!existsSync(path)) createFile(path);
+  if (!isMade(path)) createFile(path);
   const database = openForKeys(path);
   const inWords = async <T>(work: () => T): Promise<T> => {
     try {

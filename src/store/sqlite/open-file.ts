@@ -61,9 +61,10 @@ export function isMade(path: string): boolean {
   }
 }
 
-/** Throws StartError when there is no file at `path`. */
+/** Throws StartError if there is no file at `path`, or an empty one, which a process can leave behind when it is killed. */
 export function requireFile(path: string): void {
   if (statOf(path)?.isFile() !== true) throw new StartError(`The store ${path} does not exist.`);
+  if (!isMade(path)) throw new StartError(`The store ${path} does not exist yet: its file is empty.`);
 }
 
 /**

@@ -42,8 +42,8 @@ const paths: [path: string, headers: Record<string, string>][] = [
   ["/openapi-3.2.json", {}],
   ["/", { Accept: "text/html" }],
   ["/nowhere", { Accept: "text/html" }],
-  ["/docs/swagger-ui.css", {}],
-  ["/docs/swagger-ui-bundle.js", {}],
+  ["/docs/start.js", {}],
+  ["/docs/standalone.js", {}],
 ];
 
 describe("an answer above 1 kB is compressed as Accept-Encoding asks,", () => {

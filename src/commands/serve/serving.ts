@@ -17,8 +17,8 @@ export interface End {
 export interface ServingOptions {
   end: End;
   log: Logger;
-  /** Gets the address that the collections live under. */
-  onListening?: ((base: string) => void) | undefined;
+  /** Gets the base address of the collections, before a person reads it. */
+  onListening?: ((base: string) => void | Promise<void>) | undefined;
 }
 
 /**
@@ -39,8 +39,8 @@ export async function serveUntilEnd(config: Config, options: ServingOptions): Pr
   );
   if (config.http.tls !== undefined) reloadOnHangup(starting);
   const server = await starting;
+  await onListening?.(`${server.origin}${config.http.prefix}`);
   process.stdout.write(banner(config, server.origin));
-  onListening?.(`${server.origin}${config.http.prefix}`);
   flushCompileCache(); // a service that is killed has not written it at its end
   const exitCode = await end.requested;
   await server.stop();

@@ -55,34 +55,41 @@ function asAnswered(collection: Collection, attributes: object): Record<string, 
 /** Deeper values are left out, so that a schema that refers to itself gives a finite example. */
 const maxDepth = 4;
 
-const formats: Readonly<Record<string, unknown>> = {
-  date: "2026-03-14",
-  "date-time": exampleTime,
-  "date-value": "2026-03-14",
-  time: "09:26:53Z",
-  email: "ada@example.com",
-  "idn-email": "ada@example.com",
-  uri: "https://example.com/",
-  url: "https://example.com/",
-  "uri-reference": "/about",
-  hostname: "example.com",
-  ipv4: "192.0.2.1",
-  ipv6: "2001:db8::1",
-  uuid: "3f1d9b1e-5c1a-4c3e-8f52-9a4b7c6d5e2f",
-  duration: "PT30M",
-};
+const formats: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    date: "2026-03-14",
+    "date-time": exampleTime,
+    "date-value": "2026-03-14",
+    time: "09:26:53Z",
+    email: "ada@example.com",
+    "idn-email": "ada@example.com",
+    uri: "https://example.com/",
+    url: "https://example.com/",
+    "uri-reference": "/about",
+    hostname: "example.com",
+    ipv4: "192.0.2.1",
+    ipv6: "2001:db8::1",
+    uuid: "3f1d9b1e-5c1a-4c3e-8f52-9a4b7c6d5e2f",
+    duration: "PT30M",
+  }),
+);
+
+/** A schema that demands more gets no example. */
+const longest = { text: 1_000, array: 100 } as const;
 
 /** Likely texts for attributes of usual names. */
-const texts: Readonly<Record<string, string>> = {
-  title: "The Sea Around Us",
-  name: "Ada Lovelace",
-  slug: "the-sea-around-us",
-  email: "ada@example.com",
-  country: "NO",
-  city: "Oslo",
-  description: "A few words about it.",
-  tags: "science",
-};
+const texts: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    title: "The Sea Around Us",
+    name: "Ada Lovelace",
+    slug: "the-sea-around-us",
+    email: "ada@example.com",
+    country: "NO",
+    city: "Oslo",
+    description: "A few words about it.",
+    tags: "science",
+  }),
+);
 
 class Maker {
   readonly #root: Schema;
@@ -137,7 +144,7 @@ class Maker {
   #array(schema: Schema, name: string, depth: number): unknown[] | undefined {
     const item = this.valueOf(schema.items ?? true, name, depth + 1);
     const { minItems = 0 } = schema as { minItems?: number };
-    if (item === undefined) return minItems === 0 ? [] : undefined;
+    if (item === undefined || minItems > longest.array) return minItems === 0 ? [] : undefined;
     return Array.from({ length: Math.max(1, minItems) }, () => item);
   }
 }
@@ -150,9 +157,9 @@ function toldBy({ examples, example, default: given, const: only, enum: choices 
 
 function textFor(schema: Schema, name: string): string | undefined {
   const { minLength = 0, maxLength = 200, format, pattern } = schema as Record<string, never>;
-  if (typeof format === "string") return formats[format] as string | undefined;
-  if (pattern !== undefined) return undefined;
-  return (texts[name] ?? "Lorem ipsum dolor sit amet").padEnd(minLength, ".").slice(0, maxLength);
+  if (typeof format === "string") return formats.get(format);
+  if (pattern !== undefined || minLength > longest.text) return undefined;
+  return (texts.get(name) ?? "Lorem ipsum dolor sit amet").padEnd(minLength, ".").slice(0, maxLength);
 }
 
 function numberFor(schema: Schema, name: string): number {

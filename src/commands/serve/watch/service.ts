@@ -65,7 +65,7 @@ async function serve(lastPort: number): Promise<void> {
     {
       end,
       log: await createLog(isTerminal),
-      onListening: (base) => report({ kind: "listening", base }),
+      onListening: (base) => new Promise((resolve) => report({ kind: "listening", base }, resolve)),
     },
   );
 }

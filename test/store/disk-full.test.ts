@@ -4,7 +4,10 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Problem } from "../../src/errors.ts";
+import { defaultHistory } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";
+import { prepareFile } from "../../src/store/sqlite/open-file.ts";
+import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
 import type { Store } from "../../src/store/store.ts";
 import { until } from "../until.ts";
 import { commit, created, rejectsWith, topic } from "./contract/fixture.ts";
@@ -103,6 +106,25 @@ test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writ
   await store.close();
   store = await openStore({ kind: "sqlite", path }, { onFailure: assert.fail });
   await requireThere(store, all);
+});
+
+test("the probe for space fails while there is none", async (t) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return t.skip(noDisk);
+  t.after(() => disk.remove());
+  const path = join(disk.folder, "x.db");
+  prepareFile(path);
+  const writer = openWriter({ path, synchronous: "FULL", groupCommit: true, history: defaultHistory });
+  t.after(() => writer.perform({ kind: "close" }));
+  assert.deepEqual(writer.perform({ kind: "probe" }), { kind: "done" });
+  const filler = join(disk.folder, "filler");
+  try {
+    writeFileSync(filler, Buffer.alloc(4_000_000));
+  } catch {} // as much as there is space for
+  const refusal = writer.perform({ kind: "probe" });
+  assert.deepEqual([refusal.kind, "code" in refusal && refusal.code], ["problem", "STORAGE_FULL"]);
+  rmSync(filler);
+  assert.deepEqual(writer.perform({ kind: "probe" }), { kind: "done" });
 });
 
 test("a store on a disk that is full from the start is refused in one line", async (t) => {

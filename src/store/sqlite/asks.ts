@@ -40,7 +40,8 @@ export class Asks {
   /** The refusal as an error, of which the health is told. */
   errorOf({ code, detail, pointer, change }: Refusal): Error {
     if (code === "INTERNAL") return new Error(detail);
-    if (code === "STORAGE_FULL") this.#health.noteFull();
+    // An unknown outcome has one of two causes: there is no space, or the disk has failed, and then the store stops.
+    if (code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN") this.#health.noteFull();
     if (pointer === undefined) return new Problem(code, detail, { change });
     const violation =
       code === "UNIQUE_VIOLATION"

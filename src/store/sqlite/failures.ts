@@ -19,8 +19,16 @@ const primaryCodes: Readonly<Record<number, Failure>> = {
   26: "broken", // SQLITE_NOTADB
 };
 
-/** SQLITE_IOERR_SHMSIZE: no room for the index of the log, which holds nothing that must last. */
+/** SQLITE_IOERR_SHMSIZE: there is no space for the index of the log, which holds nothing that must last. */
 const noRoomForIndex = 4874;
+
+/**
+ * Whether a commit that failed with this error may be in the log. SQLite makes the index longer after it has written the whole commit.
+ * If the process ends before another commit takes its place, the next start finds it.
+ */
+export function mayBeCommitted(error: unknown): boolean {
+  return resultCode(error) === noRoomForIndex;
+}
 
 const primaryCodeBits = 0xff;
 

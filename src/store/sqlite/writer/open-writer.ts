@@ -1,4 +1,6 @@
 /** Opens the connection that writes and puts its parts together. */
+import { closeSync, existsSync, fsyncSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { NumberedCollection } from "../catalogue.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
@@ -31,6 +33,7 @@ const cacheKibibytes = 16 * 1024;
 /** A writer on a file that has been prepared. Throws what SQLite says of one that has not. */
 export function openWriter(settings: WriterSettings): Writer {
   const database = openToWrite(settings);
+  flushLog(settings.path);
   const collections = new Map<number, NumberedCollection>();
   const heads = new Heads(database);
   const ids = new IdBlocks();
@@ -70,6 +73,28 @@ export function openWriter(settings: WriterSettings): Writer {
     erasing: new Erasing({ ...shared, references, groups, following }),
     checkpoints: new Checkpoints(database, transactions),
   });
+}
+
+/**
+ * Flushes what an earlier process wrote to the log and had no time to flush: from now on it is read, and a retry may get the response
+ * stored with it. SQLite relies on what it finds in the log. To open and close the log here is safe, since SQLite locks only the
+ * store's file and the index of the log.
+ */
+function flushLog(path: string): void {
+  const log = `${path}-wal`;
+  if (!existsSync(log)) return;
+  flush(log, "r+");
+  // The log's name may be new too. Windows has no flush of a folder, and needs none.
+  if (process.platform !== "win32") flush(dirname(resolve(path)), "r");
+}
+
+function flush(path: string, flags: string): void {
+  const descriptor = openSync(path, flags);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function openToWrite({ path, synchronous }: WriterSettings): DatabaseSync {

@@ -1,6 +1,6 @@
 /** The transactions of the connection that writes: one at a time, short ones and that of an import. */
 import type { DatabaseSync } from "node:sqlite";
-import { describeError, FileGone, failureOf, Mistake } from "../failures.ts";
+import { describeError, FileGone, failureOf, Mistake, mayBeCommitted } from "../failures.ts";
 import type { Refusal } from "../protocol.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
@@ -101,6 +101,12 @@ export class Transactions {
     }
     switch (failure) {
       case "full":
+        if (wasCommitting && mayBeCommitted(error))
+          return {
+            code: "OUTCOME_UNKNOWN",
+            detail:
+              "The disk became full while the service saved the write. Read the resource before you repeat the write.",
+          };
         return { code: "STORAGE_FULL", detail: "The disk of the store is full." };
       case "busy":
         return { code: "UNAVAILABLE", detail: "Another program locked the store for too long. Try again." };

@@ -59,10 +59,14 @@ export class Upkeep {
     return this.#lastTrimmed;
   }
 
-  /** Writes something that changes nothing, to see whether there is room. */
+  /** Writes something, to see whether there is space. A value that stays the same would not be written at all. */
   probe(): void {
     const { database, transactions } = this.#parts;
-    transactions.run(() => database.exec("update meta set value = value where name = 'groups'"));
+    transactions.run(() =>
+      database.exec(
+        "insert into meta values ('probes', 1) on conflict (name) do update set value = value + 1",
+      ),
+    );
   }
 
   /** An orderly end leaves no gap in integer ids and no log beside the file. */

@@ -1,0 +1,45 @@
+/** No room on the disk where SQLite keeps the index of its log. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { tracing, whyNoTrace } from "../strace.ts";
+import { createClient, end, startProgram } from "./program.ts";
+
+test("a write is in doubt when its commit is in the log and the index of the log cannot grow", {
+  skip: whyNoTrace(),
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-full-"));
+  const store = join(folder, "full.db");
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const first = await startProgram(store);
+  await end(first, "SIGTERM");
+  // The first eight writes make the index; the ninth would make room for a log of more than 4,062 pages.
+  const noRoom = ["-P", `${store}-shm`, "-e", "inject=pwrite64:error=ENOSPC:when=9+"];
+  const program = await startProgram(store, tracing("pwrite64", { more: noRoom }));
+  t.after(() => end(program, "SIGKILL"));
+  const client = createClient(program.port);
+  t.after(() => client.close());
+  await client.send("POST", "/things", { n: 0 });
+  // While it reads, the log cannot begin again from its start.
+  const reader = new DatabaseSync(store, { readOnly: true });
+  reader.exec("begin; select * from meta");
+
+  const text = "x".repeat(500_000);
+  let n = 0;
+  let answer = await client.send("POST", "/things", { n, text });
+  while (answer?.status === 201 && n < 100) answer = await client.send("POST", "/things", { n: ++n, text });
+  assert.deepEqual([answer?.status, JSON.parse(answer?.text ?? "{}").code], [503, "OUTCOME_UNKNOWN"]);
+  assert.ok(n > 10 && n < 100, `the index could not grow at write ${n}`);
+
+  await end(program, "SIGKILL");
+  reader.close(); // so that the next who opens the store reads the log anew
+  const again = await startProgram(store);
+  t.after(() => end(again, "SIGTERM"));
+  const found = createClient(again.port);
+  t.after(() => found.close());
+  const list = await found.send("GET", `/things?n=${n}&fields=n`);
+  assert.equal(JSON.parse(list?.text ?? "").length, 1, "SQLite takes the commit from the log after all");
+});

@@ -4,9 +4,9 @@ import { listParameters } from "../../query/parameters.ts";
 import type { formats } from "../lists/formats.ts";
 import type { About } from "./about.ts";
 import { asMany, asOne } from "./about.ts";
-import { type Part, ref } from "./described.ts";
+import { json, type Part, ref } from "./described.ts";
 import { operationIds, schemaNames } from "./names.ts";
-import { answer, json, type MethodsOf, type OperationPlan } from "./operations.ts";
+import { answer, type MethodsOf, type OperationPlan } from "./operations.ts";
 import type { AnswerField } from "./response-headers.ts";
 
 /** By method. */

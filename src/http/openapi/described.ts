@@ -26,3 +26,13 @@ export type Part = Record<string, unknown>;
 export function ref(kind: "schemas" | "parameters" | "headers" | "responses", name: string): Part {
   return { $ref: `#/components/${kind}/${name}` };
 }
+
+/** Content that is JSON. An `example` of `undefined` is left out. */
+export function json(schema: Part, example?: unknown): Part {
+  return { "application/json": media(schema, example) };
+}
+
+/** A media type with an example, unless that is `undefined`. */
+export function media(schema: Part, example: unknown): Part {
+  return { schema, ...(example === undefined ? {} : { example }) };
+}

@@ -88,13 +88,3 @@ export function answer(
   const headers = headersOf([...commonFields(settings.rate !== undefined), ...must], may);
   return { description, headers, ...(content === undefined ? {} : { content }) };
 }
-
-/** Content that is JSON. An `example` of `undefined` is left out. */
-export function json(schema: Part, example?: unknown): Part {
-  return { "application/json": media(schema, example) };
-}
-
-/** A media type with an example, unless that is `undefined`. */
-export function media(schema: Part, example: unknown): Part {
-  return { schema, ...(example === undefined ? {} : { example }) };
-}

@@ -2,8 +2,8 @@
 import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, problems, type Violation } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
-import { type Part, ref } from "./described.ts";
-import { media } from "./operations.ts";
+import { media, type Part, ref } from "./described.ts";
+
 import { type AnswerField, headersOf } from "./response-headers.ts";
 
 /** Statuses that any request can have. */

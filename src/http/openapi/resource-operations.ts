@@ -3,10 +3,10 @@ import { formatPointer } from "../../json/pointer.ts";
 import type { About } from "./about.ts";
 import { asOne } from "./about.ts";
 import { created, resourceOrPart } from "./collection-operations.ts";
-import { type Part, ref } from "./described.ts";
+import { json, media, type Part, ref } from "./described.ts";
 import { exampleChanges, exampleId } from "./examples.ts";
 import { operationIds, schemaNames } from "./names.ts";
-import { answer, json, type MethodsOf, media, type OperationPlan } from "./operations.ts";
+import { answer, type MethodsOf, type OperationPlan } from "./operations.ts";
 import { type HeaderField, idParameter } from "./parameters.ts";
 import type { AnswerField } from "./response-headers.ts";
 

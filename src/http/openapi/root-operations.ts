@@ -1,6 +1,6 @@
 /** The operations of two paths: the prefix, with the list of collections, and the root, with the start page. */
-import { type Described, type Part, ref } from "./described.ts";
-import { answer, json, type OperationPlan, operationPart } from "./operations.ts";
+import { type Described, json, type Part, ref } from "./described.ts";
+import { answer, type OperationPlan, operationPart } from "./operations.ts";
 import { serviceTag } from "./service-operations.ts";
 
 /** The path items of prefix and root. If the prefix is the root, one path has both. */

@@ -1,6 +1,6 @@
 /** The operations on the whole service: batches, health checks and descriptions. */
-import { type Described, type Part, ref } from "./described.ts";
-import { answer, json, type MethodsOf, type OperationPlan } from "./operations.ts";
+import { type Described, json, type Part, ref } from "./described.ts";
+import { answer, type MethodsOf, type OperationPlan } from "./operations.ts";
 
 /** The tag of operations that belong to no collection. */
 export const serviceTag = "Service";

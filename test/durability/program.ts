@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** A running program, and where it listens. */
@@ -12,13 +13,17 @@ export interface Program {
 
 const node = [process.execPath, "--conditions=holdfast-source"];
 
-/** Starts `holdfast serve` on a store; `wrapper` is a command that runs it, such as strace. */
+/**
+ * Starts `holdfast serve` on a store. `wrapper` is a command that runs it, such as strace; `from` is a folder with another version of
+ * the program.
+ */
 export function startProgram(
   store: string,
   wrapper: readonly string[] = [],
   flags: readonly string[] = [],
+  from = ".",
 ): Promise<Program> {
-  const command = ["bin/holdfast.js", "serve", "--port", "0", "--store", `sqlite:${store}`];
+  const command = [join(from, "bin/holdfast.js"), "serve", "--port", "0", "--store", `sqlite:${store}`];
   return start([...wrapper, ...node, ...command, ...flags]);
 }
 

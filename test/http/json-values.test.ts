@@ -120,9 +120,10 @@ describe("any bytes", () => {
         assert.ok(answer.status === 201 || answer.status === 400, `${answer.status} ${answer.text}`);
         if (answer.status === 400) return;
         const { id, ...kept } = answer.json as { id: string };
-        const { id: _, ...sent } = JSON.parse(bytes.toString("utf8")) as { id?: unknown };
-        assert.match(id, /^[0-9a-f-]{36}$/);
         // Minus zero is kept as zero.
+        const withoutMinusZero = (_: string, value: unknown) => (value === 0 ? 0 : value);
+        const { id: _, ...sent } = JSON.parse(bytes.toString("utf8"), withoutMinusZero) as { id?: unknown };
+        assert.match(id, /^[0-9a-f-]{36}$/);
         assert.deepEqual(kept, sent);
       }),
       { numRuns: 300 },

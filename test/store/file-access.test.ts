@@ -17,6 +17,12 @@ const harmless = new Set([
   "Stats",
 ]);
 
+/** It opens the log and the folder, on which SQLite holds no lock, to flush them. */
+const flushing = {
+  file: "store/sqlite/writer/flush-log.ts",
+  names: new Set(["closeSync", "existsSync", "fsyncSync", "openSync"]),
+};
+
 const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) =>
   file.endsWith(".ts"),
 );
@@ -46,7 +52,9 @@ test("the store's room only ever looks at the metadata of files", () => {
   );
   assert.ok(taken.length > 3, "the pattern finds the imports");
   assert.deepEqual(
-    taken.filter(({ name }) => !harmless.has(name)),
+    taken.filter(
+      ({ file, name }) => !harmless.has(name) && !(file === flushing.file && flushing.names.has(name)),
+    ),
     [],
   );
 });

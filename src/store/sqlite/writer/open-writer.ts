@@ -1,6 +1,4 @@
 /** Opens the connection that writes and puts its parts together. */
-import { closeSync, existsSync, fsyncSync, openSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { NumberedCollection } from "../catalogue.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
@@ -11,6 +9,7 @@ import { Checkpoints } from "./checkpoints.ts";
 import { Constraints } from "./constraints.ts";
 import { Declarations } from "./declarations.ts";
 import { Erasing } from "./erasing.ts";
+import { flushLog } from "./flush-log.ts";
 import { Following } from "./following.ts";
 import { Groups } from "./groups.ts";
 import { Heads } from "./heads.ts";
@@ -73,28 +72,6 @@ export function openWriter(settings: WriterSettings): Writer {
     erasing: new Erasing({ ...shared, references, groups, following }),
     checkpoints: new Checkpoints(database, transactions),
   });
-}
-
-/**
- * Flushes what an earlier process wrote to the log and had no time to flush: from now on it is read, and a retry may get the response
- * stored with it. SQLite relies on what it finds in the log. To open and close the log here is safe, since SQLite locks only the
- * store's file and the index of the log.
- */
-function flushLog(path: string): void {
-  const log = `${path}-wal`;
-  if (!existsSync(log)) return;
-  flush(log, "r+");
-  // The log's name may be new too. Windows has no flush of a folder, and needs none.
-  if (process.platform !== "win32") flush(dirname(resolve(path)), "r");
-}
-
-function flush(path: string, flags: string): void {
-  const descriptor = openSync(path, flags);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function openToWrite({ path, synchronous }: WriterSettings): DatabaseSync {

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { whyNoTrace } from "../strace.ts";
 import { runSession } from "./session.ts";
 
-const aim = Number(process.env.HOLDFAST_IMAGES ?? 200_000);
 const imagesOfSession = 500;
+
+/** Sessions of 500 images each: 200,000 images, unless HOLDFAST_RUNS says otherwise. */
+const aim = Number(process.env.HOLDFAST_RUNS ?? 400) * imagesOfSession;
 const folder = "test-results";
 
 /** What one session found. */

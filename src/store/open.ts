@@ -102,7 +102,7 @@ export async function openTarget(address: StoreAddress): Promise<Target> {
   return openPostgresTarget(address.url);
 }
 
-/** Whether there may be a store: a file that is missing or empty is none, and a database tells when it is opened. */
+/** Whether a store can exist at an address. A file must have content. For a database, only opening it shows this. */
 export function mayExist(address: StoreAddress): boolean {
   return address.kind === "postgres" || isMade(address.path);
 }

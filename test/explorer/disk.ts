@@ -8,7 +8,7 @@ import type { Random } from "./random.ts";
 
 /** One thing that happened to a file. `name` is its name in the folder. */
 export type Step =
-  /** The file is opened, and created if there is none. */
+  /** The file is opened, and created if it does not exist. */
   | { kind: "create"; name: string }
   | { kind: "remove"; name: string }
   | { kind: "write"; name: string; offset: number; bytes: Buffer; end: number }

@@ -175,7 +175,7 @@ test("the problem of the HTTP reference is the one that a service gives", async 
   assert.deepEqual(general(text), general(blockLike(http, /^\{\s*"type": "\/problems\//)));
 });
 
-test("the rate limit of the HTTP reference is told as it says", async (t) => {
+test("a response has the rate limit headers that the HTTP reference shows", async (t) => {
   const service = await serviceOf(t, { rate: { requests: 600, perSeconds: 60 } });
   const { headers } = await service.send({ path: "/api/v1/topics" });
   const told = [`RateLimit-Policy: ${headers["ratelimit-policy"]}`, `RateLimit: ${headers.ratelimit}`];

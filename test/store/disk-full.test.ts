@@ -108,7 +108,7 @@ test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writ
   await requireThere(store, all);
 });
 
-test("the probe for space fails while there is none", async (t) => {
+test("the probe for space fails while the disk is full", async (t) => {
   const disk = mountSmallDisk();
   if (disk === undefined) return t.skip(noDisk);
   t.after(() => disk.remove());

@@ -1,0 +1,85 @@
+/** The requests whose cost a change to the code may alter. */
+
+import { randomUUID } from "node:crypto";
+import { serial } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
+import { sampleAttributes, sampleSchema } from "../ratios/sample.ts";
+
+/** Requests of one kind, and the status of each correct response. */
+export interface Scenario {
+  status: string;
+  /** Each resource of `articles` has one of these ids. */
+  requests(ids: readonly string[]): string[];
+}
+
+const articles = "/api/v1/articles";
+
+/** The collections of both services. */
+export const collections = {
+  articles: { schema: sampleSchema, indexes: [["author", "-publishedOn"]] },
+  authors: { schema: { properties: { email: { type: "string", maxLength: 100 } } }, unique: ["email"] },
+  comments: { references: { article: { collection: "articles", onDelete: "cascade" } } },
+};
+
+/** What can be measured, by name. */
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  read: {
+    status: "200",
+    requests: (ids) => ids.map((id) => requestText("GET", `${articles}/${id}`)),
+  },
+  page: {
+    status: "200",
+    requests: () => [requestText("GET", `${articles}?limit=20`)],
+  },
+  filter: {
+    status: "200",
+    requests: () =>
+      Array.from({ length: 100 }, (_, n) =>
+        requestText("GET", `${articles}?author=author-${n}&sort=-publishedOn&limit=20`),
+      ),
+  },
+  create: {
+    status: "201",
+    requests: () =>
+      Array.from({ length: 1_000 }, (_, n) =>
+        requestText("POST", articles, JSON.stringify(sampleAttributes(n))),
+      ),
+  },
+  unique: {
+    status: "201",
+    // Each round has a domain of its own, because its serial numbers can repeat those of another round.
+    requests: () => [
+      requestText("POST", "/api/v1/authors", `{"email":"${serial}@${randomUUID()}.example.com"}`),
+    ],
+  },
+  reference: {
+    status: "201",
+    requests: (ids) =>
+      ids.map((id) =>
+        requestText("POST", "/api/v1/comments", JSON.stringify({ article: id, text: "Good." })),
+      ),
+  },
+  patch: {
+    status: "200",
+    requests: (ids) =>
+      ids.map((id) =>
+        requestText("PATCH", `${articles}/${id}`, `{"title":"Title ${serial}"}`, {
+          "Content-Type": "application/merge-patch+json",
+        }),
+      ),
+  },
+  batch: {
+    status: "200",
+    requests: () => Array.from({ length: 20 }, (_, n) => batchOf(n)),
+  },
+};
+
+/** A batch of a hundred creates. */
+function batchOf(n: number): string {
+  const operations = Array.from({ length: 100 }, (_, index) => ({
+    method: "POST",
+    path: "/articles",
+    body: sampleAttributes(n * 100 + index),
+  }));
+  return requestText("POST", "/api/v1/_batch", JSON.stringify({ operations }));
+}

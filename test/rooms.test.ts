@@ -43,3 +43,17 @@ test("only one file knows Fastify", () => {
   );
   assert.deepEqual(knowing, ["http/wire/app.ts"]);
 });
+
+test("only the store's open.ts knows engines by name", () => {
+  const engineOf = (file: string) => /^store\/(sqlite|postgres)\//.exec(file)?.[1];
+  const knowing = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => engineOf(target) !== undefined && engineOf(target) !== engineOf(file))
+      .map((target) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(knowing.sort(), [
+    "store/address.ts imports store/postgres/url.ts",
+    "store/open.ts imports store/postgres/engine.ts",
+    "store/open.ts imports store/sqlite/engine.ts",
+  ]);
+});

@@ -1,6 +1,6 @@
 /** Ids that are there. They wait on the disk, so memory stays flat. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { openScratch } from "../store/sqlite/scratch.ts";
+import { openScratch } from "../store/scratch.ts";
 
 /** Tells whether a collection has an id. Close it, and nothing of it is left. */
 export class KnownIds {

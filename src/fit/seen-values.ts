@@ -4,7 +4,7 @@ import type { Attributes } from "../collection/resource.ts";
 import { type Unique, uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";
-import { openScratch } from "../store/sqlite/scratch.ts";
+import { openScratch } from "../store/scratch.ts";
 
 /** Tells of each value whether it was there before. Close it, and nothing of it is left. */
 export class SeenValues {

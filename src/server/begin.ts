@@ -3,7 +3,6 @@ import { setTimeout as pass } from "node:timers/promises";
 import { Problem, StartError } from "../errors.ts";
 import type { Log } from "../http/service.ts";
 import { createBackOff } from "../store/back-off.ts";
-import { describeError } from "../store/postgres/failures.ts";
 
 /** How the beginning is made. */
 export interface BeginOptions {
@@ -12,6 +11,8 @@ export interface BeginOptions {
   /** Whether it may be waited for a store that is out of reach, with a service that answers meanwhile. */
   mayWait: boolean;
   log: Log;
+  /** The technical reason for an error, for the log. */
+  reasonOf(error: Problem): string;
   /** Called where the waiting came to the end that the service cannot begin. */
   onFailure(reason: string): void;
 }
@@ -33,7 +34,9 @@ export async function begin(options: BeginOptions): Promise<Beginning> {
     return { hasBegun: () => true, stop: async () => {} };
   } catch (error) {
     if (!options.mayWait || !isPassing(error)) throw error;
-    options.log.warn(`the store cannot be reached yet, and the service keeps trying: ${reasonOf(error)}`);
+    options.log.warn(
+      `the store cannot be reached yet, and the service keeps trying: ${options.reasonOf(error)}`,
+    );
     return goOn(options);
   }
 }
@@ -69,11 +72,6 @@ async function tryAgain({ fit, log, onFailure }: BeginOptions, signal: AbortSign
       return false;
     }
   }
-}
-
-/** What is behind it, for whoever is to put it right: a client is told less. */
-function reasonOf({ cause, message }: Problem): string {
-  return cause instanceof Error ? describeError(cause) : message;
 }
 
 function isPassing(error: unknown): error is Problem {

@@ -12,7 +12,7 @@ import { createAnyHostCheck, createHostCheck } from "../http/hosts.ts";
 import type { Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import { createKeyedQueue } from "../store/keyed-queue.ts";
-import { onStoreOf, openStore, type StoreOptions } from "../store/open.ts";
+import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import { createPace, type Pace } from "../store/pace.ts";
 import type { Store } from "../store/store.ts";
 import { begin } from "./begin.ts";
@@ -68,6 +68,7 @@ export async function openService(config: Config, options: ServiceOptions = {}):
       },
       mayWait: store.reach !== undefined,
       log,
+      reasonOf: (error) => reasonOf(config.store, error),
       onFailure: options.onFailure ?? (() => {}),
     });
     const now = options.now ?? Date.now;

@@ -1,6 +1,6 @@
 /** Resources that wait until all others of an input are in. They wait on the disk, so memory stays flat. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { openScratch } from "../../store/sqlite/scratch.ts";
+import { openScratch } from "../../store/scratch.ts";
 import type { Place } from "./pieces.ts";
 
 /** A text, and where in the input it was. */

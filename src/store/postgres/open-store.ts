@@ -1,7 +1,7 @@
 /** Opens what a PostgreSQL database holds: as a store, for reading alone, or its API keys. */
 import { Problem, StartError } from "../../errors.ts";
-import type { History } from "../history.ts";
 import type { OpenKeys } from "../keys.ts";
+import type { ResolvedStoreOptions } from "../options.ts";
 import type { StoreReader } from "../reader.ts";
 import { Catalogue, catalogueSql, toCollection } from "./catalogue.ts";
 import { Connections } from "./connections.ts";
@@ -13,24 +13,11 @@ import { probe, selectCounts } from "./statements.ts";
 import { PostgresStore } from "./store.ts";
 import { answerMs, beginVisit, inWords, quiet, waitMs } from "./visit.ts";
 
-/** How the store is run. */
-export interface PostgresOptions {
-  answersPerTurn: () => number;
-  groupCommit: boolean;
-  queryMs: number;
-  history: History;
-  sweepMs: number;
-  readOnly: boolean;
-  onWarning: (text: string) => void;
-  /** Whether a store that cannot be reached now is opened all the same. */
-  mayWait: boolean;
-}
-
 /** How many connections there may be: for reads and commits, for slow lists, and for what stays open. */
 const most = { connections: 10, slow: 3, long: 6 };
 
 /** Opens the store that the database at `url` holds, or makes one there; now, or when it can be reached. Throws StartError. */
-export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
+export async function openPostgresStore(url: string, options: ResolvedStoreOptions): Promise<PostgresStore> {
   const shared = { url, waitMs, onIdleError: quiet };
   const connections = new Connections({ ...shared, max: most.connections, answerMs });
   const slow = new Connections({ ...shared, max: most.slow, waitMs: options.queryMs });

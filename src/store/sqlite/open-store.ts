@@ -1,7 +1,6 @@
 /** Opens a store on a SQLite file. */
 
-import type { History } from "../history.ts";
-import type { ReceiptBounds } from "../receipts.ts";
+import type { ResolvedStoreOptions } from "../options.ts";
 import { holdStill, takeLock } from "./lock.ts";
 import {
   openForReading,
@@ -13,19 +12,6 @@ import {
 import { SqliteStore } from "./store.ts";
 import { noWriter, type Writer, WriterClient } from "./writer-client.ts";
 
-/** How the store is run. */
-export interface SqliteOptions {
-  onFailure: (reason: string) => void;
-  answersPerTurn: () => number;
-  groupCommit: boolean;
-  queryMs: number;
-  synchronous: "FULL" | "NORMAL";
-  history: History;
-  sweepMs: number;
-  readOnly: boolean;
-  receipts?: ReceiptBounds;
-}
-
 const cacheKibibytes = 16 * 1024;
 
 /** Every commit empties a reader's own cache; pages that are mapped are read without a system call all the same. */
@@ -35,7 +21,7 @@ const mappedBytes = 128 * 1024 * 1024;
  * Opens the store at `path`, which this process alone may write to until it is closed; or, `readOnly`, which nobody writes
  * to until then. Throws StartError.
  */
-export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
+export async function openSqliteStore(path: string, options: ResolvedStoreOptions): Promise<SqliteStore> {
   const { answersPerTurn, groupCommit, queryMs, sweepMs, onFailure, readOnly } = options;
   requireSoundSqlite();
   requireWritablePlace(path);
@@ -66,7 +52,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
 
 function startWriter(
   path: string,
-  { synchronous, groupCommit, history, receipts }: SqliteOptions,
+  { synchronous, groupCommit, history, receipts }: ResolvedStoreOptions,
   onFailure: (reason: string) => void,
 ): Promise<Writer> {
   const settings = { path, synchronous, groupCommit, history, ...(receipts && { receipts }) };

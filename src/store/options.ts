@@ -1,0 +1,53 @@
+/** How a store is run, whichever engine it is on. */
+import type { History } from "./history.ts";
+import { defaultHistory } from "./history.ts";
+import type { ReceiptBounds } from "./receipts.ts";
+
+/** Options of an open store. Each has a default. */
+export interface StoreOptions {
+  /** Called once if the store fails permanently. The program must then end. @default does nothing */
+  onFailure?: (reason: string) => void;
+  /** Called with a text that the operator should read. @default does nothing */
+  onWarning?: (text: string) => void;
+  /** Whether to open a store that cannot be reached yet. Call `reach` before you use it. @default false */
+  mayWait?: boolean;
+  /**
+   * How many commits are answered in one turn of the event loop. The store asks once a turn. To answer a whole group at
+   * once would delay reads by milliseconds. @default no limit
+   */
+  answersPerTurn?: () => number;
+  /** Whether commits that arrive together are written together. `false` is for measurements. @default true */
+  groupCommit?: boolean;
+  /** How long a list without a suitable index can take, in milliseconds. @default 2000 */
+  queryMs?: number;
+  /** Which changes the change log keeps. @default `defaultHistory` */
+  history?: History;
+  /** The time between two searches for changes that are too old, in milliseconds. The first search is at the start. @default 60000 */
+  sweepMs?: number;
+  /** How many receipts the store keeps, and how many bytes of their responses. @default `receiptBounds` */
+  receipts?: ReceiptBounds;
+  /** Whether to refuse all writes. Several processes can open a SQLite file in this way. @default false */
+  readOnly?: boolean;
+  /** `NORMAL` can lose confirmed commits when the power fails. It exists so that tests can detect this. @default "FULL" */
+  synchronous?: "FULL" | "NORMAL";
+}
+
+/** The options with their defaults. Only the bounds of receipts have none here. */
+export type ResolvedStoreOptions = Required<Omit<StoreOptions, "receipts">> & Pick<StoreOptions, "receipts">;
+
+/** Adds the defaults. */
+export function resolveOptions(options: StoreOptions): ResolvedStoreOptions {
+  return {
+    onFailure: () => {},
+    onWarning: () => {},
+    mayWait: false,
+    answersPerTurn: () => Number.POSITIVE_INFINITY,
+    groupCommit: true,
+    queryMs: 2_000,
+    history: defaultHistory,
+    sweepMs: 60_000,
+    readOnly: false,
+    synchronous: "FULL",
+    ...options,
+  };
+}

@@ -1,0 +1,34 @@
+/** The engine of stores in a SQLite file. */
+import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { StartError } from "../../errors.ts";
+import type { Engine } from "../engine.ts";
+import { openSqliteSource } from "./copy/source.ts";
+import { openSqliteTarget } from "./copy/target.ts";
+import { describeError } from "./failures.ts";
+import { openSqliteKeys } from "./keys.ts";
+import { isMade, requireFile } from "./open-file.ts";
+import { openSqliteReader } from "./open-reader.ts";
+import { openSqliteStore } from "./open-store.ts";
+
+/** Opens SQLite files. Only one process can open a file for writing. */
+export const sqliteEngine: Engine<{ path: string }> = {
+  open: async (address, options) => openSqliteStore(realPath(address), options),
+  openReader: async (address) => openSqliteReader(realPath(address)),
+  openKeys: async (address) => openSqliteKeys(realPath(address)),
+  openSource: async (address) => openSqliteSource(realPath(address)),
+  openTarget: async (address) => openSqliteTarget(realPath(address)),
+  mayExist: ({ path }) => isMade(path),
+  requireStore: ({ path }) => requireFile(path),
+  describeError,
+};
+
+/** SQLite follows a symbolic link. Its log and our lock file are beside the file that the link leads to. */
+function realPath({ path }: { path: string }): string {
+  if (existsSync(path)) return realpathSync(path);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    throw new StartError(
+      `${path} is a link to a file that does not exist. Create that file empty, or choose another store.`,
+    );
+  }
+  return path;
+}

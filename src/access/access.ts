@@ -1,7 +1,7 @@
 /** The rules of all collections, compiled once: for whoever asks, what they may. */
 import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
-import { sightOf } from "../collection/sight.ts";
+import { visibilityOf } from "../collection/visibility.ts";
 import type { Filter } from "../query/filter.ts";
 import { createPermit, type Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
@@ -49,8 +49,8 @@ function rightsOf(
   principal: Principal | undefined,
 ): string {
   const told = [...collections.values()].map((collection) => {
-    const { sight } = seen(collection, principal);
-    return [collection.name, permit(collection.name, principal).may("read"), [...(sight?.hidden ?? [])]];
+    const { visibility } = seen(collection, principal);
+    return [collection.name, permit(collection.name, principal).may("read"), [...(visibility?.hidden ?? [])]];
   });
   const inOpenOnes = principal === undefined ? null : (principal.scopes ?? "all");
   return hash("sha256", JSON.stringify([inOpenOnes, told]), "base64url").slice(0, 16);
@@ -63,10 +63,10 @@ function createViews(): Access["seen"] {
     const { attributeRules } = collection;
     if (principal === undefined || attributeRules.every(({ roles }) => roles === undefined))
       return collection;
-    const sight = sightOf(attributeRules, principal.roles);
-    const name = JSON.stringify([...(sight?.concealed ?? [])]);
+    const visibility = visibilityOf(attributeRules, principal.roles);
+    const name = JSON.stringify([...(visibility?.restricted ?? [])]);
     const known = views.get(collection) ?? new Map<string, Collection>();
-    const view = known.get(name) ?? { ...collection, sight };
+    const view = known.get(name) ?? { ...collection, visibility };
     views.set(collection, known.set(name, view));
     return view;
   };

@@ -40,7 +40,7 @@ export const defaultRules: Rules = {
 
 /**
  * Reads the option `access`. Throws StartError with every fault, each with its place below `at`. Only filters use
- * `collection`; if it throws StartError, so does each filter. The collection must have no sight, since a rule may use
+ * `collection`; if it throws StartError, so does each filter. Give the collection without a `visibility`, since a rule may use
  * attributes that most callers do not see.
  */
 export function readRules(declared: unknown, at: string, collection: () => Collection): Rules {

@@ -8,8 +8,8 @@ import { withKnownMembers } from "./members.ts";
 import { didYouMean } from "./nearest.ts";
 import { formatPath, type Path } from "./paths.ts";
 import { shown } from "./shown.ts";
-import type { AttributeRule } from "./sight.ts";
 import type { Unique } from "./unique.ts";
+import type { AttributeRule } from "./visibility.ts";
 
 /** How a configuration writes it: `{ "salary": { "roles": ["hr"] } }`. */
 export type AttributesDeclaration = Readonly<

@@ -10,8 +10,8 @@ import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
 import type { Reference } from "./refers.ts";
 import type { Validator } from "./resource.ts";
-import type { AttributeRule, Sight } from "./sight.ts";
 import type { Unique } from "./unique.ts";
+import type { AttributeRule, AttributeVisibility } from "./visibility.ts";
 
 /** One collection, ready for use. */
 export interface Collection {
@@ -33,10 +33,13 @@ export interface Collection {
   defaults: readonly Default[];
   /** Whether the service keeps `createdAt` and `updatedAt` in each resource, which clients then leave to it. */
   timestamps: boolean;
-  /** What is declared of single attributes. */
+  /** The rules for single attributes. */
   attributeRules: readonly AttributeRule[];
-  /** What the caller sees of the attributes; of a collection as it is declared, somebody without a role. Absent: everything. */
-  sight?: Sight | undefined;
+  /**
+   * What the caller can see and set of the attributes; in a collection as declared, a caller without a role. Absent: all
+   * of them.
+   */
+  visibility?: AttributeVisibility | undefined;
   /** Judges what is up to clients. */
   validate: Validator;
 }

@@ -17,9 +17,9 @@ import type { Path } from "./paths.ts";
 import { type Reference, type ReferenceDeclaration, readReferences } from "./refers.ts";
 import type { Validator } from "./resource.ts";
 import { shown } from "./shown.ts";
-import { type AttributeRule, sightOf } from "./sight.ts";
 import { requireTimesUndeclared, requireTimesUnnamed } from "./unclaimed.ts";
 import { readUnique, type Unique, type UniqueDeclaration } from "./unique.ts";
+import { type AttributeRule, visibilityOf } from "./visibility.ts";
 
 /** What a configuration says about one collection. */
 export interface CollectionDeclaration {
@@ -108,7 +108,7 @@ export async function readCollection(
       requirePreconditions: requirePreconditions(),
       defaults: defaults(),
       attributeRules: attributeRules(),
-      sight: sightOf(attributeRules(), []),
+      visibility: visibilityOf(attributeRules(), []),
     }),
   };
 }

@@ -1,18 +1,19 @@
 /** What a write makes of a resource: pure functions from the content and the current text to the next text. */
-import {
-  blindRemovalFaults,
-  rejoined,
-  removalFaults,
-  settingFaults,
-  toldViolations,
-} from "../collection/blind.ts";
+
 import type { Collection } from "../collection/collection.ts";
 import { type Creation, withDefaults } from "../collection/defaults.ts";
+import {
+  assignmentViolations,
+  removalViolations,
+  removalViolationsWithoutRead,
+  visibleViolations,
+  withKept,
+} from "../collection/hidden-attributes.ts";
 import { sameId } from "../collection/ids.ts";
 import type { Attributes } from "../collection/resource.ts";
 import { pickFrom, resourceText } from "../collection/resource.ts";
-import { type Sight, toldOf } from "../collection/sight.ts";
 import { clientAttributes, type Earlier, withTimes } from "../collection/timestamps.ts";
+import { type AttributeVisibility, visiblePart } from "../collection/visibility.ts";
 import { Problem, toSentence, type Violation } from "../errors.ts";
 import { isObject, parseJson, requireObject } from "../json/gate.ts";
 import { applyJsonPatch } from "../json/json-patch.ts";
@@ -90,8 +91,9 @@ export function decideCreate(
   creation: Creation,
 ): (id: string) => string {
   const sent = clientAttributes(collection, content);
-  const { defaults, sight } = collection;
-  if (sight !== undefined) requireNoFaults(settingFaults(sent, withDefaults({}, defaults, creation), sight));
+  const { defaults, visibility } = collection;
+  if (visibility !== undefined)
+    requireNoFaults(assignmentViolations(sent, withDefaults({}, defaults, creation), visibility));
   const attributes = withDefaults(sent, defaults, creation);
   requireValid(collection, attributes, { sent, isNew: true });
   const all = collection.timestamps ? withTimes(attributes, creation.at) : attributes;
@@ -101,22 +103,24 @@ export function decideCreate(
 /** The text that a replace leaves behind. Throws ID_REQUIRED, ID_MISMATCH and VALIDATION_FAILED. */
 export function decideReplace(target: Target, content: Record<string, unknown>, moment: Moment): string {
   requireId(content, target.id);
-  const { sight } = target.collection;
+  const { visibility } = target.collection;
   return textOf(target, content, {
     ...moment,
-    isKept: (name) => sight?.hidden.has(name) === true || sight?.readOnly.has(name) === true,
+    isKept: (name) => visibility?.hidden.has(name) === true || visibility?.readOnly.has(name) === true,
   });
 }
 
 /** The text that a patch leaves behind. Throws the 400s, 409s and 413s that only the current resource can show. */
 export function decidePatch(target: Target, patch: Patch, current: Current): string {
-  const { sight } = target.collection;
-  if (sight === undefined) return withRoom(textOf(target, applyPatch(patch, current), current), current);
-  if (current.named !== undefined) requireNoFaults(blindRemovalFaults(patchedAway(patch), sight));
-  const seen = { ...current, value: toldOf(current.value as Record<string, unknown>, sight) };
+  const { visibility } = target.collection;
+  if (visibility === undefined) return withRoom(textOf(target, applyPatch(patch, current), current), current);
+  if (current.named !== undefined)
+    requireNoFaults(removalViolationsWithoutRead(patchedAway(patch), visibility));
+  const seen = { ...current, value: visiblePart(current.value as Record<string, unknown>, visibility) };
   const next = applyPatch(patch, seen);
-  requireNoFaults(removalFaults(next, current.value as Record<string, unknown>, sight));
-  const isKept = (name: string) => sight.hidden.has(name) && !(isOpenTo(sight, name) && removes(patch, name));
+  requireNoFaults(removalViolations(next, current.value as Record<string, unknown>, visibility));
+  const isKept = (name: string) =>
+    visibility.hidden.has(name) && !(isOpenTo(visibility, name) && removes(patch, name));
   return withRoom(textOf(target, next, { ...current, isKept }), current);
 }
 
@@ -143,21 +147,21 @@ export function namedIn({ value }: Patch): ReadonlySet<string> {
 }
 
 /** Whether a write names attributes that its sender cannot read. That their values are the same must not be told. */
-export function namesHidden({ sight }: Collection, sent: unknown): boolean {
-  if (sight === undefined || sight.hidden.size === 0) return false;
-  if (isObject(sent)) return [...sight.hidden].some((name) => Object.hasOwn(sent, name));
+export function namesHidden({ visibility }: Collection, sent: unknown): boolean {
+  if (visibility === undefined || visibility.hidden.size === 0) return false;
+  if (isObject(sent)) return [...visibility.hidden].some((name) => Object.hasOwn(sent, name));
   if (!Array.isArray(sent)) return false;
   const pointers = sent.flatMap((each: unknown) => (isObject(each) ? [each.path, each.from] : []));
   return pointers.some((pointer) => {
     if (typeof pointer !== "string") return false;
     const [name] = parsePointer(pointer) ?? [];
-    return name === undefined || sight.hidden.has(name);
+    return name === undefined || visibility.hidden.has(name);
   });
 }
 
-/** Whether an attribute can be set by somebody with this sight. */
-function isOpenTo({ concealed, readOnly }: Sight, name: string): boolean {
-  return !concealed.has(name) && !readOnly.has(name);
+/** Whether an attribute can be set by somebody with this visibility. */
+function isOpenTo({ restricted, readOnly }: AttributeVisibility, name: string): boolean {
+  return !restricted.has(name) && !readOnly.has(name);
 }
 
 /** The attributes that a merge patch takes away. */
@@ -180,7 +184,7 @@ function textOf(target: Target, next: Record<string, unknown>, moment: Moment): 
   requireSameId(next, target);
   const { collection, id } = target;
   const sent = clientAttributes(collection, next);
-  const attributes = collection.sight === undefined ? sent : wholeOf(collection, sent, moment);
+  const attributes = collection.visibility === undefined ? sent : wholeOf(collection, sent, moment);
   requireValid(senderOf(collection, attributes, moment), attributes, {
     sent: sentBy(sent, moment),
     isNew: false,
@@ -191,17 +195,17 @@ function textOf(target: Target, next: Record<string, unknown>, moment: Moment): 
 
 /** The collection as the sender of a write sees it. A sender who may not read sees only the attributes that the write names. */
 function senderOf(
-  { validate, sight }: Collection,
+  { validate, visibility }: Collection,
   attributes: Attributes,
   { named }: Moment,
-): Pick<Collection, "validate" | "sight"> {
-  if (named === undefined) return { validate, sight };
+): Pick<Collection, "validate" | "visibility"> {
+  if (named === undefined) return { validate, visibility };
   const unnamed = Object.keys(attributes).filter((name) => !named.has(name));
-  const { readOnly, concealed, hidden } = sight ?? seesAll;
-  return { validate, sight: { readOnly, concealed, hidden: new Set([...hidden, ...unnamed]) } };
+  const { readOnly, restricted, hidden } = visibility ?? seesAll;
+  return { validate, visibility: { readOnly, restricted, hidden: new Set([...hidden, ...unnamed]) } };
 }
 
-const seesAll: Sight = { readOnly: new Set(), concealed: new Set(), hidden: new Set() };
+const seesAll: AttributeVisibility = { readOnly: new Set(), restricted: new Set(), hidden: new Set() };
 
 function sentBy(attributes: Attributes, { named }: Moment): Attributes {
   return named === undefined ? attributes : pickFrom(attributes, (name) => named.has(name));
@@ -213,11 +217,11 @@ function wholeOf(
   sent: Attributes,
   { before, isKept = nothingKept }: Moment,
 ): Attributes {
-  const { sight } = collection;
-  if (sight === undefined) return sent;
+  const { visibility } = collection;
+  if (visibility === undefined) return sent;
   const current = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
-  requireNoFaults(settingFaults(sent, current, sight));
-  return rejoined(sent, current, isKept);
+  requireNoFaults(assignmentViolations(sent, current, visibility));
+  return withKept(sent, current, isKept);
 }
 
 const nothingKept = () => false;
@@ -264,13 +268,13 @@ function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: st
 }
 
 function requireValid(
-  { validate, sight }: Pick<Collection, "validate" | "sight">,
+  { validate, visibility }: Pick<Collection, "validate" | "visibility">,
   attributes: Attributes,
   told: { sent: Attributes; isNew: boolean },
 ): void {
   const violations = validate(attributes);
   if (violations.length === 0) return;
-  requireNoFaults(sight === undefined ? violations : toldViolations(violations, sight, told));
+  requireNoFaults(visibility === undefined ? violations : visibleViolations(violations, visibility, told));
 }
 
 function requireNoFaults(violations: readonly Violation[]): void {

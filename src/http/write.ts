@@ -2,7 +2,7 @@
 import { denied } from "../access/denied.ts";
 import type { Principal } from "../access/principal.ts";
 import type { Collection } from "../collection/collection.ts";
-import { blindSight } from "../collection/sight.ts";
+import { visibilityWithoutRead } from "../collection/visibility.ts";
 import { Problem } from "../errors.ts";
 import type { Change } from "../store/commit.ts";
 import { recordOf } from "../store/record.ts";
@@ -161,7 +161,7 @@ async function prepare(service: Service, operation: Write, request: HttpRequest)
 
 /** The target of a write as a sender who may not read knows it. */
 function blindTarget({ collection, id }: Write): Pick<Write, "collection" | "id"> {
-  return { collection: { ...collection, sight: blindSight(collection.sight) }, id };
+  return { collection: { ...collection, visibility: visibilityWithoutRead(collection.visibility) }, id };
 }
 
 function deniedPatch(principal: Principal | undefined, collection: string): Problem {
@@ -234,8 +234,8 @@ function undefinedIfOvertaken(error: unknown): undefined {
 }
 
 /** Whether a replacement leaves nothing behind but what was sent. */
-function isKeptAsSent({ timestamps, sight }: Collection): boolean {
-  return !timestamps && sight === undefined;
+function isKeptAsSent({ timestamps, visibility }: Collection): boolean {
+  return !timestamps && visibility === undefined;
 }
 
 /** Whether the resource is there for the caller. Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE where it is not the caller's to change. */

@@ -8,7 +8,7 @@ const nowhere: Path = ["\0"];
 
 /** As `attributeFacts`; there is no attribute that the caller does not see, and none is named in its place. */
 export function askedFacts(collection: Collection, path: Path): AttributeFacts {
-  const hidden = collection.sight?.hidden;
+  const hidden = collection.visibility?.hidden;
   if (hidden === undefined || hidden.size === 0) return attributeFacts(collection, path);
   const isHidden = hidden.has(path[0]);
   const facts = attributeFacts(collection, isHidden ? nowhere : path);

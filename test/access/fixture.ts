@@ -18,7 +18,10 @@ export async function accessOf(
 ): Promise<Access> {
   const declaration = { ...(schema === undefined ? {} : { schema }) };
   const articles = await defineCollection("articles", declaration);
-  const rules = readRules(access, "collections.articles.access", () => ({ ...articles, sight: undefined }));
+  const rules = readRules(access, "collections.articles.access", () => ({
+    ...articles,
+    visibility: undefined,
+  }));
   return compileAccess(new Map([["articles", articles]]), new Map([["articles", rules]]), {
     openCollections: false,
   });

@@ -232,7 +232,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
   for (const [name, declaration] of Object.entries(options.collections ?? {})) {
     const collection = await defineCollection(name, declaration);
     collections.set(name, collection);
-    const unseen = { ...collection, sight: undefined };
+    const unseen = { ...collection, visibility: undefined };
     rules.set(
       name,
       readRules(declaration.access, `collections.${name}.access`, () => unseen),

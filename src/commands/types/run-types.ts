@@ -34,5 +34,5 @@ async function configured(flags: Record<string, unknown>, env: Environment): Pro
 
 function toldToAll(collection: Collection): Collection {
   const attributeRules = collection.attributeRules.map((rule) => ({ ...rule, roles: undefined }));
-  return { ...collection, attributeRules, sight: undefined };
+  return { ...collection, attributeRules, visibility: undefined };
 }

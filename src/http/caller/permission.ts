@@ -5,7 +5,7 @@ import { includes, type Permit } from "../../access/permit.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { Decision } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
-import { type Sight, toldText } from "../../collection/sight.ts";
+import { type AttributeVisibility, visibleText } from "../../collection/visibility.ts";
 import type { Store } from "../../store/store.ts";
 import type { Key, Stored } from "../../store/stored.ts";
 import { type Validators, validatorsOf } from "../conditional.ts";
@@ -80,28 +80,28 @@ const open: Guard = {
 /** The guard of a collection, before whoever asks. */
 export function guardOf(
   { access, tags }: Service,
-  collection: Pick<Collection, "name" | "sight">,
+  collection: Pick<Collection, "name" | "visibility">,
   { principal }: Pick<HttpRequest, "principal">,
 ): Guard {
-  const { name, sight } = collection;
+  const { name, visibility } = collection;
   if (access !== undefined)
     return new PermitGuard(access.permit(name, principal), { collection, principal, tags });
-  if (sight === undefined) return open;
+  if (visibility === undefined) return open;
   return {
     ...open,
-    told: (stored) => toldResource(stored, sight),
-    validators: (stored) => validatorsOf(stored, tags.view(sight)),
+    told: (stored) => toldResource(stored, visibility),
+    validators: (stored) => validatorsOf(stored, tags.view(visibility)),
   };
 }
 
-function toldResource(stored: Stored, sight: Sight | undefined): Stored {
-  return sight === undefined ? stored : { ...stored, text: toldText(stored.text, sight) };
+function toldResource(stored: Stored, visibility: AttributeVisibility | undefined): Stored {
+  return visibility === undefined ? stored : { ...stored, text: visibleText(stored.text, visibility) };
 }
 
 /** One object with what it needs, since every request makes one. */
 class PermitGuard implements Guard {
   readonly #permit: Permit;
-  readonly #collection: Pick<Collection, "name" | "sight">;
+  readonly #collection: Pick<Collection, "name" | "visibility">;
   readonly #principal: Principal | undefined;
   readonly #tags: Tags;
 
@@ -112,7 +112,7 @@ class PermitGuard implements Guard {
       principal,
       tags,
     }: {
-      collection: Pick<Collection, "name" | "sight">;
+      collection: Pick<Collection, "name" | "visibility">;
       principal: Principal | undefined;
       tags: Tags;
     },
@@ -144,11 +144,11 @@ class PermitGuard implements Guard {
   }
 
   told(stored: Stored): Stored {
-    return toldResource(stored, this.#collection.sight);
+    return toldResource(stored, this.#collection.visibility);
   }
 
   validators(stored: Stored): Validators {
-    return validatorsOf(stored, this.#tags.view(this.#collection.sight));
+    return validatorsOf(stored, this.#tags.view(this.#collection.visibility));
   }
 
   require(action: Action, text: string): void {

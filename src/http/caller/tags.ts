@@ -3,7 +3,7 @@
  * reveal nothing, and all services on a store give the same texts.
  */
 import { createHmac } from "node:crypto";
-import { hidesAny, type Sight } from "../../collection/sight.ts";
+import { type AttributeVisibility, hidesAny } from "../../collection/visibility.ts";
 
 /** Makes these texts. */
 export interface Tags {
@@ -11,7 +11,7 @@ export interface Tags {
    * The part of an entity tag after the version, for a caller who does not see every attribute: each view is another
    * representation (RFC 9110 §8.8.3). Made from the names of the hidden attributes; empty where none is hidden.
    */
-  view(sight: Sight | undefined): string;
+  view(visibility: AttributeVisibility | undefined): string;
   /** A name for a group of changes that were made together. It hides the number, which counts the groups of the whole store. */
   group(number: number): string;
   /** The callers who may see a kept answer: those with these rights, or at this address. */
@@ -20,14 +20,14 @@ export interface Tags {
 
 /** Makes tags with a secret. `secret` is first called when a tag is made. */
 export function createTags(secret: () => Buffer): Tags {
-  const views = new WeakMap<Sight, string>();
+  const views = new WeakMap<AttributeVisibility, string>();
   const tag = (...about: unknown[]) =>
     createHmac("sha256", secret()).update(JSON.stringify(about)).digest("base64url");
   return {
-    view: (sight) => {
-      if (!hidesAny(sight)) return "";
-      const known = views.get(sight) ?? `-${tag("view", [...sight.hidden].sort()).slice(0, 8)}`;
-      views.set(sight, known);
+    view: (visibility) => {
+      if (!hidesAny(visibility)) return "";
+      const known = views.get(visibility) ?? `-${tag("view", [...visibility.hidden].sort()).slice(0, 8)}`;
+      views.set(visibility, known);
       return known;
     },
     group: (number) => tag("group", number).slice(0, 12),

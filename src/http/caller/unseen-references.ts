@@ -28,8 +28,8 @@ export function withoutUnseen(
 
 async function replaceUnseen(service: Service, request: HttpRequest, written: Written): Promise<string> {
   const { collection, next, before } = written;
-  const { sight, references } = collection;
-  const isConcealed = ({ at }: Target) => sight?.concealed.has(String(at[0])) === true;
+  const { visibility, references } = collection;
+  const isConcealed = ({ at }: Target) => visibility?.restricted.has(String(at[0])) === true;
   const attributes = JSON.parse(next) as Record<string, unknown>;
   const known = before === undefined ? [] : targetsOf(JSON.parse(before), references);
   let isWhole = true;

@@ -1,6 +1,7 @@
 /** Writes an earlier version of a resource anew: a change like any other, and the way back for a deleted resource. */
-import { toldViolations } from "../../collection/blind.ts";
+
 import type { Collection } from "../../collection/collection.ts";
+import { visibleViolations } from "../../collection/hidden-attributes.ts";
 import { pickFrom } from "../../collection/resource.ts";
 import { shown } from "../../collection/shown.ts";
 import { Problem } from "../../errors.ts";
@@ -172,17 +173,17 @@ function decideAgain(operation: Restore, content: Record<string, unknown>, momen
 }
 
 /** What is not the caller's to set stays as it is: as if the caller sent the rest of the earlier version. */
-function contentOf({ text }: Stored, { sight }: Collection): Record<string, unknown> {
+function contentOf({ text }: Stored, { visibility }: Collection): Record<string, unknown> {
   const resource = JSON.parse(text) as Record<string, unknown>;
-  if (sight === undefined) return resource;
-  return pickFrom(resource, (name) => !sight.hidden.has(name) && !sight.readOnly.has(name));
+  if (visibility === undefined) return resource;
+  return pickFrom(resource, (name) => !visibility.hidden.has(name) && !visibility.readOnly.has(name));
 }
 
 /** What an earlier version had in attributes that the caller does not see may not go together with what there is now. */
-function toldProblem(error: unknown, { sight }: Collection): unknown {
-  if (!(error instanceof Problem) || sight === undefined) return error;
+function toldProblem(error: unknown, { visibility }: Collection): unknown {
+  if (!(error instanceof Problem) || visibility === undefined) return error;
   const { violations } = error;
-  const isTold = toldViolations(violations, sight, { sent: {}, isNew: false }) === violations;
+  const isTold = visibleViolations(violations, visibility, { sent: {}, isNew: false }) === violations;
   return isTold ? error : unknownReason(error);
 }
 

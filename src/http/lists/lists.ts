@@ -99,10 +99,10 @@ export async function targetValidators(
 }
 
 /** Lists of one URL have entity tags of their own where they are of other content, or in another format. */
-function tagOf({ tags }: Service, { type, contentHash, collection: { sight } }: Listing): string {
+function tagOf({ tags }: Service, { type, contentHash, collection: { visibility } }: Listing): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
   const content = contentHash === undefined ? "" : `-${contentHash}`;
-  return format + content + tags.view(sight);
+  return format + content + tags.view(visibility);
 }
 
 /** Of pages that the store keeps in memory. */

@@ -203,7 +203,7 @@ const ofFilters = [
 
 /** Filters by attribute, which are parameters of their own in a query string. */
 function filterSchema(collection: Collection, attributes: object): Part {
-  const hidden = collection.sight?.hidden;
+  const hidden = collection.visibility?.hidden;
   const names = Object.keys(attributes).filter((name) => hidden?.has(name) !== true);
   const filters = names.flatMap((name) =>
     operatorNames.flatMap((operator) => {

@@ -1,13 +1,13 @@
-/** What a caller is told who sets an attribute that is read-only. */
+/** The violations that a caller gets who sets a read-only attribute. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { settingFaults } from "../../src/collection/blind.ts";
+import { assignmentViolations } from "../../src/collection/hidden-attributes.ts";
 
 const detailsFor = (hidden: readonly string[]) =>
-  settingFaults(
+  assignmentViolations(
     { rank: 2 },
     { rank: 1 },
-    { readOnly: new Set(["rank"]), hidden: new Set(hidden), concealed: new Set() },
+    { readOnly: new Set(["rank"]), hidden: new Set(hidden), restricted: new Set() },
   ).map(({ detail }) => detail);
 
 test("a read-only attribute can be sent with its current value, unless the caller cannot see that value", () => {

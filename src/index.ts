@@ -1,6 +1,6 @@
 /** The public interface: what a configuration file may use, and the service as a part of another program. */
 import type { GuardedDeclaration } from "./access/declaration.ts";
-import type { Algorithm } from "./access/jwt/algorithms.ts";
+import type { Algorithm } from "./access/jwt/key-set.ts";
 import type { App } from "./http/wire/app.ts";
 
 export type {

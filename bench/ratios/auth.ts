@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { addKey } from "../../src/access/new-key.ts";
+import { addKey } from "../../src/access/api-key.ts";
 import { openKeys } from "../../src/store/open.ts";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";

@@ -1,4 +1,4 @@
-/** The rules of all collections, compiled once: for whoever asks, what they may. */
+/** The rules of all collections, compiled once at the start. They decide what a caller can do and see. */
 import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
 import { visibilityOf } from "../collection/visibility.ts";
@@ -7,27 +7,27 @@ import { createPermit, type Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
 import { defaultRules, type Rules } from "./rules.ts";
 
-/** Who may do what. */
+/** The permissions of all callers. A caller without a credential has no principal. */
 export interface Access {
-  /** What a caller may do in a collection, `undefined` being somebody without a credential. */
+  /** What a caller can do in a collection. */
   permit(collection: string, principal: Principal | undefined): Permit;
-  /** The collection as the caller sees it. */
+  /** The collection with the attributes that the caller can see. */
   seen(collection: Collection, principal: Principal | undefined): Collection;
-  /** Whether a caller may write anything anywhere. */
+  /** Whether the caller can write to any collection. */
   mayWrite(principal: Principal | undefined): boolean;
-  /** What lists of a collection may be narrowed down to by its rules, with samples for what names the caller. */
+  /** The filters that rules add to lists of a collection. Samples replace the values that depend on the caller. */
   listFilters(collection: string): readonly Filter[];
-  /** A short text that is the same for as long as the caller may be told the same. */
+  /** A short text. It changes when the caller can see more or less than before. */
   rights(principal: Principal | undefined): string;
 }
 
-/** Makes one of the rules of all collections, by their names. */
+/** Compiles the rules of the declared collections, given by their names. */
 export function compileAccess(
   collections: ReadonlyMap<string, Collection>,
   rules: ReadonlyMap<string, Rules>,
   { openCollections }: { openCollections: boolean },
 ): Access {
-  const known = new Map([...rules].map(([name, each]) => [name, guard(name, each)]));
+  const known = new Map([...rules].map(([name, each]) => [name, permitsOf(name, each)]));
   const open: PermitFor = (principal, name) => createPermit(defaultRules, name, principal);
   const permit: Access["permit"] = (name, principal) => (known.get(name) ?? open)(principal, name);
   const seen = createViews();
@@ -42,21 +42,21 @@ export function compileAccess(
   };
 }
 
-/** By what comes of the rules for the caller, so that neither a new token nor a role that matters nowhere makes a difference. */
+/** Made from what the rules decide, so a new token does not change it, and neither does a role that no rule names. */
 function rightsOf(
   collections: ReadonlyMap<string, Collection>,
   { permit, seen }: Pick<Access, "permit" | "seen">,
   principal: Principal | undefined,
 ): string {
-  const told = [...collections.values()].map((collection) => {
+  const visible = [...collections.values()].map((collection) => {
     const { visibility } = seen(collection, principal);
     return [collection.name, permit(collection.name, principal).may("read"), [...(visibility?.hidden ?? [])]];
   });
-  const inOpenOnes = principal === undefined ? null : (principal.scopes ?? "all");
-  return hash("sha256", JSON.stringify([inOpenOnes, told]), "base64url").slice(0, 16);
+  const inOpenCollections = principal === undefined ? null : (principal.scopes ?? "all");
+  return hash("sha256", JSON.stringify([inOpenCollections, visible]), "base64url").slice(0, 16);
 }
 
-/** Collections as callers see them, one for each set of roles that makes a difference. */
+/** One copy of a collection for each set of attributes that some caller cannot see. */
 function createViews(): Access["seen"] {
   const views = new WeakMap<Collection, Map<string, Collection>>();
   return (collection, principal) => {
@@ -74,19 +74,19 @@ function createViews(): Access["seen"] {
 
 type PermitFor = (principal: Principal | undefined, collection: string) => Permit;
 
-/** Permits of a declared collection. The same principal asks again and again. */
-function guard(name: string, rules: Rules): PermitFor {
-  const anybody = createPermit(rules, name, undefined);
+/** Permits of a declared collection. They are kept for each principal, because a client sends many requests. */
+function permitsOf(name: string, rules: Rules): PermitFor {
+  const withoutCredential = createPermit(rules, name, undefined);
   const kept = new WeakMap<Principal, Permit>();
   return (principal) => {
-    if (principal === undefined) return anybody;
+    if (principal === undefined) return withoutCredential;
     const permit = kept.get(principal) ?? createPermit(rules, name, principal);
     kept.set(principal, permit);
     return permit;
   };
 }
 
-/** Lists leave out what could not be read. */
+/** A list contains only resources that the caller can also read one by one. */
 function filtersOf({ list, read }: Rules): readonly Filter[] {
   return [...new Set([list, read])].flatMap(({ filters = [] }) => filters);
 }

@@ -1,18 +1,18 @@
-/** What can be done with a collection's resources, as rules name it. */
+/** The actions that rules are about. */
 
-/** Everything that a rule is about. */
+/** All actions. */
 export const actions = ["list", "read", "create", "update", "delete"] as const;
 
-/** One of them. PUT, PATCH and going back to an earlier version are updates. */
+/** An action. PUT, PATCH and the restore of an earlier version are updates. */
 export type Action = (typeof actions)[number];
 
-/** Names that stand for several actions; an action that is named itself has its own rule. */
+/** Names for several actions at once. A rule for a single action takes precedence. */
 export const shorthands = {
   read: ["list", "read"],
   write: ["create", "update", "delete"],
 } as const satisfies Record<string, readonly Action[]>;
 
-/** Which half of a collection's scopes an action belongs to. */
+/** The scope that an action needs. */
 export function scopeOf(action: Action): "read" | "write" {
   return action === "list" || action === "read" ? "read" : "write";
 }

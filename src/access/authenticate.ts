@@ -1,16 +1,15 @@
-/** Who asks: from the header section of a request to the principal of its credential. */
+/** Finds the principal of a request from its Authorization header. It reads no other part of the request (RFC 9700 §4.3.2). */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Keys } from "../store/keys.ts";
-import { bearerToken, requireTokenShape } from "./bearer.ts";
+import { keyMark } from "./api-key.ts";
 import { KeyRing } from "./key-ring.ts";
-import { keyMark } from "./key-text.ts";
 import type { Principal } from "./principal.ts";
-import { invalidToken } from "./refusals.ts";
+import { invalidToken, unauthenticated } from "./refusals.ts";
 import type { AuthSettings } from "./settings.ts";
 
 /**
- * The principal of a request's credential, `undefined` where it has none. Throws UNAUTHENTICATED for one that is
- * malformed, INVALID_TOKEN for one that does not hold, and UNAVAILABLE where that cannot be told now.
+ * Gives the principal of a request's credential; `undefined` without a credential. Throws UNAUTHENTICATED if the credential
+ * is malformed, INVALID_TOKEN if it is not valid, and UNAVAILABLE if the service cannot check it now.
  */
 export type Authenticate = (headers: IncomingHttpHeaders) => Principal | undefined | Promise<Principal>;
 
@@ -23,7 +22,7 @@ export interface AuthParts {
   warn: (message: string) => void;
 }
 
-/** Opens the sources of credentials. Throws StartError where one cannot be. */
+/** Opens the sources of credentials. Throws StartError if a source cannot be opened. */
 export async function openAuthenticate({ settings, keys, now, warn }: AuthParts): Promise<Authenticate> {
   const elapsed = () => performance.now();
   const ring = settings.keys ? new KeyRing({ keys, now, elapsed }) : undefined;
@@ -45,9 +44,37 @@ export async function openAuthenticate({ settings, keys, now, warn }: AuthParts)
   };
 }
 
-/** Throws StartError where a source of credentials cannot be read that must be there when a service starts. */
+/** Throws StartError if a source of credentials that is a file or part of the configuration cannot be read. */
 export async function requireSources({ jwt }: AuthSettings): Promise<void> {
   if (jwt === undefined || jwt.jwks.kind === "url") return;
   const { Tokens } = await import("./jwt/tokens.ts");
   await Tokens.open({ settings: jwt, now: Date.now, elapsed: () => 0, warn: () => {} });
+}
+
+const maxTokenLength = 16_384;
+
+/** Most clients send exactly this. It needs no regular expression. */
+const usualScheme = "Bearer ";
+const bearerScheme = /^bearer(?: +|$)/i;
+const tokenShape = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/**
+ * The token in an Authorization header (RFC 6750 §2.1); `undefined` without the header, or with another scheme. Throws
+ * UNAUTHENTICATED if the token is too long.
+ */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const isUsual = authorization.startsWith(usualScheme) && authorization[usualScheme.length] !== " ";
+  const length = isUsual ? usualScheme.length : bearerScheme.exec(authorization)?.[0].length;
+  if (length === undefined) return undefined;
+  const token = authorization.slice(length);
+  if (token.length > maxTokenLength)
+    throw unauthenticated(`The token is longer than the limit of ${maxTokenLength} bytes.`);
+  return token;
+}
+
+/** Known tokens do not need this check. */
+function requireTokenShape(token: string): void {
+  if (tokenShape.test(token)) return;
+  throw unauthenticated("The text after Bearer in the Authorization header is not a valid token.");
 }

@@ -1,34 +1,34 @@
-/** How a configuration writes who may do what. */
+/** The types of the rules in a configuration. */
 import type { CollectionDeclaration } from "../collection/schema.ts";
 import type { Action } from "./actions.ts";
 
-/** Who may, and with which resources. Of a rule with role and where, both must hold. */
+/** The callers that can do something, and with which resources. A rule with `role` and `where` needs both. */
 export type Rule =
-  /** Anybody, without a credential too. */
+  /** Every caller, also without a credential. */
   | "public"
-  /** Whoever has shown a credential. */
+  /** Every caller with a valid credential. */
   | "authenticated"
   | "nobody"
-  /** Whoever has the role. */
+  /** Every caller with the role. */
   | { readonly role: string; readonly where?: Where }
-  /** Anybody, with the resources that the filter is true of. Where it names what the caller lacks, with none. */
+  /** Every caller, with the resources that match the filter. If the filter uses a claim that the caller does not have, nothing matches. */
   | { readonly where: Where };
 
-/** A filter as lists take it in JSON. A value may be `"$subject"` or a claim of the caller, such as `"$claims.tenant"`. */
+/** A filter as in the body of a QUERY request. A value can be `"$subject"` or a claim of the caller, such as `"$claims.tenant"`. */
 export type Where = Readonly<Record<string, unknown>>;
 
-/** A rule for each action; several suffice one by one. `read` is also for `list`, `write` for the other three. */
+/** A rule for each action, or a list of rules of which one is enough. `read` includes `list`. `write` is create, update and delete. */
 export type AccessDeclaration = {
   readonly [Name in Action | "write"]?: Rule | readonly Rule[];
 };
 
-/** What a configuration says about one collection. */
+/** The declaration of a collection with its rules. */
 export interface GuardedDeclaration extends CollectionDeclaration {
-  /** Who may do what; whoever is not named may not. @default whoever has shown a credential may do everything */
+  /** The rules. An action without a rule is forbidden. @default every caller with a valid credential can do everything */
   readonly access?: AccessDeclaration;
 }
 
-/** The rule that a resource belongs to whom its attribute names. */
+/** A rule for the owner of a resource: the caller whose subject is in this attribute. */
 export function owner(attribute: string): { readonly where: Where } {
   return { where: { [attribute]: "$subject" } };
 }

@@ -1,15 +1,14 @@
-/** Knows API keys again. What the store has is the truth; it is remembered for less than a second. */
+/** Checks API keys. It keeps a key from the store in memory for less than a second. */
 import { timingSafeEqual } from "node:crypto";
 import type { ApiKey, Keys } from "../store/keys.ts";
-import { hashKey, keyLength, prefixOf } from "./key-text.ts";
-import type { Principal } from "./principal.ts";
+import { hashKey, keyLength, prefixOf } from "./api-key.ts";
+import { type Principal, parseScopes } from "./principal.ts";
 import { invalidToken } from "./refusals.ts";
-import { parseScopes } from "./scopes.ts";
 
-/** A key that is revoked is refused everywhere within a second; the rest of it is for the read. */
+/** A revoked key must stop working within a second, on every instance. The rest of the second is for the read. */
 const maxAgeMs = 900;
 
-/** Last use is kept as roughly as that, so that reads stay reads. */
+/** The precision of `lastUsedAt`. A higher precision would make each read of a client a write. */
 const useEveryMs = 3_600_000;
 
 /** What a key ring depends on. */
@@ -17,22 +16,22 @@ export interface KeyRingParts {
   keys: Keys;
   /** Unix time in milliseconds. */
   now: () => number;
-  /** Milliseconds since some moment, whatever happens to the clock on the wall. */
+  /** A clock in milliseconds that never goes back. */
   elapsed: () => number;
 }
 
-/** A key as it was in the store a moment ago. */
+/** A key as it was in the store at `readAt`. */
 interface Entry {
   key: ApiKey;
   hash: Buffer;
   principal: Principal;
-  /** The key itself once somebody has shown it: to compare it takes a fraction of the time that a hash takes. */
-  shown: Buffer | undefined;
+  /** The text of the key, after a caller has sent it. A comparison takes a fraction of the time of a hash. */
+  text: Buffer | undefined;
   readAt: number;
   usedAt: number;
 }
 
-/** The API keys that a service takes. */
+/** The API keys that a service accepts. */
 export class KeyRing {
   readonly #parts: KeyRingParts;
   readonly #entries = new Map<string, Entry>();
@@ -43,19 +42,19 @@ export class KeyRing {
     this.#parts = parts;
   }
 
-  /** Whose key it is. Throws INVALID_TOKEN, and what the store throws. */
+  /** The principal of a key. Throws INVALID_TOKEN, and the errors of the store. */
   principalOf(text: string): Principal | Promise<Principal> {
     if (text.length !== keyLength) throw unknownKey();
     const prefix = prefixOf(text);
     const entry = this.#entries.get(prefix);
     if (entry !== undefined && this.#parts.elapsed() - entry.readAt < maxAgeMs) {
-      return this.#judge(entry, text);
+      return this.#check(entry, text);
     }
-    return this.#read(prefix).then((found) => this.#judge(found, text));
+    return this.#read(prefix).then((found) => this.#check(found, text));
   }
 
-  /** The same answer for a prefix that nobody has and for a wrong secret; only who has the whole key learns more. */
-  #judge(entry: Entry | undefined, text: string): Principal {
+  /** An unknown prefix and a wrong secret get the same response. Only the owner of the key learns that it has expired. */
+  #check(entry: Entry | undefined, text: string): Principal {
     if (entry === undefined || !this.#isKeyOf(entry, text)) throw unknownKey();
     const { expiresAt, revokedAt } = entry.key;
     const now = this.#parts.now();
@@ -66,14 +65,14 @@ export class KeyRing {
   }
 
   #isKeyOf(entry: Entry, text: string): boolean {
-    this.#compared.write(text, "latin1"); // a header field has no other characters
-    if (entry.shown !== undefined) return timingSafeEqual(entry.shown, this.#compared);
+    this.#compared.write(text, "latin1"); // a header has no other characters
+    if (entry.text !== undefined) return timingSafeEqual(entry.text, this.#compared);
     if (!timingSafeEqual(entry.hash, hashKey(text))) return false;
-    entry.shown = Buffer.from(this.#compared);
+    entry.text = Buffer.from(this.#compared);
     return true;
   }
 
-  /** Requests that come together share one look into the store. */
+  /** Requests that arrive together share one read of the store. */
   #read(prefix: string): Promise<Entry | undefined> {
     const known = this.#reading.get(prefix);
     if (known !== undefined) return known;
@@ -83,7 +82,7 @@ export class KeyRing {
   }
 
   async #readNow(prefix: string): Promise<Entry | undefined> {
-    const readAt = this.#parts.elapsed(); // before the read, which may not see what happens during it
+    const readAt = this.#parts.elapsed(); // the read may not see a change that happens during it
     const key = await this.#parts.keys.find(prefix);
     const known = this.#entries.get(prefix);
     this.#entries.delete(prefix);
@@ -93,7 +92,7 @@ export class KeyRing {
       key,
       hash: Buffer.from(key.hash, "base64url"),
       principal: toPrincipal(key),
-      shown: known?.key.hash === key.hash ? known.shown : undefined,
+      text: known?.key.hash === key.hash ? known.text : undefined,
       readAt,
       usedAt,
     };
@@ -103,7 +102,7 @@ export class KeyRing {
 
   #noteUse(entry: Entry, now: number): void {
     entry.usedAt = now - (now % useEveryMs);
-    // Nobody waits for it, and where it fails the store says so itself.
+    // No request waits for this. If it fails, the store reports the failure itself.
     this.#parts.keys.noteUse(entry.key.prefix, entry.usedAt).catch(() => {});
   }
 }

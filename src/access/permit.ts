@@ -1,18 +1,18 @@
-/** What one caller may do in one collection. */
+/** What one caller can do in one collection. */
 import { matches } from "../query/matches.ts";
 import { type Action, scopeOf } from "./actions.ts";
 import type { Principal } from "./principal.ts";
 import { both, type Decision, type Rules } from "./rules.ts";
 
-/** A caller's place in a collection. */
+/** The permissions of a caller in a collection. */
 export interface Permit {
-  /** Which resources the action may be done with, by the rules and the scopes of the credential. */
+  /** The resources that the caller can do the action with. The rules and the scopes of the credential decide this. */
   may(action: Action): Decision;
-  /** Which resources there are for the caller, whatever the scopes: all others are not there. */
+  /** The resources that exist for the caller. The rules decide this, without the scopes. */
   visible(): Decision;
 }
 
-/** The permit of a caller, `undefined` being somebody without a credential. */
+/** Creates a permit. A caller without a credential has no principal. */
 export function createPermit(rules: Rules, collection: string, principal: Principal | undefined): Permit {
   const decided = new Map<Action, Decision>();
   const decide = (action: Action): Decision => {
@@ -28,20 +28,20 @@ export function createPermit(rules: Rules, collection: string, principal: Princi
   };
 }
 
-/** Lists leave out what could not be read. */
+/** A list contains only resources that the caller can also read one by one. */
 function ruleOf(rules: Rules, action: Action, principal: Principal | undefined): Decision {
   const decision = rules[action](principal);
   return action === "list" && rules.list !== rules.read ? both(decision, rules.read(principal)) : decision;
 }
 
-/** Scopes only narrow: without any, the rules alone decide. */
+/** Scopes never add a permission. Without scopes, only the rules decide. */
 function isInScope(principal: Principal | undefined, collection: string, action: Action): boolean {
   if (principal?.scopes === undefined) return true;
   const needed = scopeOf(action);
   return principal.scopes.some((scope) => scope.collection === collection && scope.action === needed);
 }
 
-/** Whether a decision includes a resource, given as its JSON text. */
+/** Whether a decision includes the resource with this JSON text. */
 export function includes(decision: Decision, text: string): boolean {
   if (typeof decision === "string") return decision === "everything";
   return matches(decision, JSON.parse(text) as Record<string, unknown>);

@@ -1,14 +1,14 @@
-/** The roles that a configuration names. */
+/** Finds the roles that a configuration names. */
 import { isObject } from "../json/gate.ts";
 
-/** A role, and a place where the configuration names it. */
+/** A role, and one place in the configuration that names it. */
 export interface NamedRole {
   name: string;
   /** Such as `collections.topics.access.write[0].role`. */
   at: string;
 }
 
-/** Every role in the rules and attributes of the declared collections, with each place. The declarations must be checked before. */
+/** All roles in the rules and attributes of declared collections, with each place. The declarations must be valid. */
 export function rolesIn(declarations: Readonly<Record<string, unknown>>): NamedRole[] {
   return Object.entries(declarations).flatMap(([name, declaration]) => {
     const { access, attributes } = declaration as { access?: object; attributes?: object };

@@ -1,4 +1,4 @@
-/** Rules, from how they are declared to a decision for a caller. */
+/** Reads the rules of a configuration. A rule decides which resources a caller can do an action with. */
 import type { Collection } from "../collection/collection.ts";
 import { withKnownMembers } from "../collection/members.ts";
 import { didYouMean } from "../collection/nearest.ts";
@@ -12,24 +12,24 @@ import { type Action, actions, shorthands } from "./actions.ts";
 import type { Principal } from "./principal.ts";
 import { type FilterFor, readWhere } from "./where.ts";
 
-/** Which resources somebody may do something with. */
+/** The resources that an action is allowed with. */
 export type Decision = "everything" | "nothing" | Filter;
 
-/** Decides for a caller. */
+/** The decision for a caller. A caller without a credential has no principal. */
 export interface Decide {
   (principal: Principal | undefined): Decision;
-  /** The filters that the decision may be made of, with samples for what they name of a caller. @default none */
+  /** The filters that decisions can contain. Samples replace the values that depend on the caller. @default none */
   readonly filters?: readonly Filter[];
 }
 
-/** What is decided for each action. */
+/** The rule for each action. */
 export type Rules = Readonly<Record<Action, Decide>>;
 
 const nobody: Decide = () => "nothing";
 
 const ifAuthenticated: Decide = (principal) => (principal === undefined ? "nothing" : "everything");
 
-/** The rules of a collection that has none of its own. */
+/** The rules of a collection without `access`. */
 export const defaultRules: Rules = {
   list: ifAuthenticated,
   read: ifAuthenticated,
@@ -65,7 +65,7 @@ export function readRules(declared: unknown, at: string, collection: () => Colle
   return Object.fromEntries(actions.map((action) => [action, ruleOf(action)])) as Record<Action, Decide>;
 }
 
-/** A list shows nothing that could not be read one by one. */
+/** A list contains only resources that the caller can read, so a rule for lists alone allows nothing. */
 function requireListable(rules: object, at: string): void {
   if (!Object.hasOwn(rules, "list") || Object.hasOwn(rules, "read")) return;
   throw new StartError(
@@ -77,7 +77,7 @@ function shorthandOf(action: Action): string {
   return shorthands.read.some((each) => each === action) ? "read" : "write";
 }
 
-/** One rule, or several of which any suffices. */
+/** Reads one rule, or a list of rules of which one is enough. */
 function readAnyOf(declared: unknown, at: string, collection: () => Collection): Decide {
   if (!Array.isArray(declared)) return readRule(declared, at, collection);
   if (declared.length === 0)
@@ -95,7 +95,7 @@ function anyOf(decisions: readonly Decision[]): Decision {
   return others.length === 0 ? first : { kind: "or", filters };
 }
 
-/** What both decisions leave. */
+/** The resources that both decisions include. */
 export function both(a: Decision, b: Decision): Decision {
   if (a === "nothing" || b === "nothing") return "nothing";
   if (a === "everything" || a === b) return b;
@@ -142,7 +142,7 @@ function readParts(declared: Record<string, unknown>, at: string, collection: ()
   return decideBy(readRoleOf(), readWhereOf());
 }
 
-/** Where a rule has both a role and a filter, both must hold. */
+/** A rule with a role and a filter needs both. */
 function decideBy(role: string | undefined, where: FilterFor | undefined): Decide {
   const decide = (principal: Principal | undefined) => {
     if (role !== undefined && principal?.roles.includes(role) !== true) return "nothing";

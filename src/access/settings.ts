@@ -1,41 +1,39 @@
-/** What the configuration can say about who gets in. */
-import type { Algorithm } from "./jwt/algorithms.ts";
+/** The settings of authentication. */
+import type { Algorithm } from "./jwt/key-set.ts";
 
-/** Where credentials come from; at least one of the two. */
+/** The credentials that the service accepts: API keys, tokens, or both. */
 export interface AuthSettings {
-  /** Whether API keys are taken. */
   keys: boolean;
-  /** Whose tokens are taken. */
   jwt: JwtSettings | undefined;
 }
 
-/** Whose tokens are taken, and what is read of them. */
+/** The issuer whose tokens the service accepts, and how it reads them. */
 export interface JwtSettings {
-  /** What `iss` must be. */
+  /** The required `iss`. */
   issuer: string;
-  /** What `aud` must be, or hold one of. */
+  /** One of these must be in `aud`. */
   audience: readonly string[];
   jwks: JwksPlace;
   algorithms: readonly Algorithm[];
-  /** Whether a token must say of itself that it is an access token (RFC 9068). */
+  /** Whether the header of a token must have the type `at+jwt` (RFC 9068). */
   onlyAccessTokens: boolean;
   claims: ClaimNames;
 }
 
-/** Where the issuer's public keys are. */
+/** The place of the issuer's public keys. */
 export type JwksPlace =
   | { kind: "url"; url: string }
   | { kind: "file"; path: string }
   | { kind: "inline"; jwks: unknown };
 
-/** The claims that something is read from: a name, or names with dots between for a claim within a claim. */
+/** The names of the claims. A dot leads to a claim inside an object. */
 export interface ClaimNames {
   /** @default "sub" */
   subject: string;
   /** @default "roles" */
   roles: string;
-  /** What `tenant` is among the claims of the principal. @default the token's own */
+  /** The claim that rules read as `$claims.tenant`. @default `tenant` */
   tenant: string | undefined;
-  /** Where it is named, every token is narrowed to the scopes in it. @default "scope", for tokens with scopes of ours in it */
+  /** If this is set, the scopes in this claim limit every token. @default "scope", for tokens that have a scope of this service in it */
   scope: string | undefined;
 }

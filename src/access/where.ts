@@ -1,4 +1,4 @@
-/** Filters of rules: their values may name the caller, and become a filter like any other with each one. */
+/** The filters of rules. A value in them can name the caller, such as "$subject". For each caller, it becomes a normal filter. */
 import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
 import { readEach } from "../errors/start-faults.ts";
@@ -8,12 +8,12 @@ import { isObject } from "../json/gate.ts";
 import { Faults, inBody } from "../query/faults.ts";
 import type { Filter } from "../query/filter.ts";
 import { isEverything, readFilter } from "../query/filter-json.ts";
-import type { Principal } from "./principal.ts";
+import { claimAt, type Principal } from "./principal.ts";
 
-/** The filter for a caller; `undefined` where it names what the caller lacks, or cannot be: then it is true of nothing. */
+/** The filter for a caller; `undefined` if it uses a claim that the caller does not have. Then no resource matches. */
 export interface FilterFor {
   (principal: Principal | undefined): Filter | undefined;
-  /** What it is like, with samples for what it names of a caller. */
+  /** The filter with samples for the values that depend on the caller. */
   readonly sample: Filter;
 }
 
@@ -35,7 +35,7 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   return Object.assign(filterFor, { sample: filter });
 }
 
-/** What stands for a name in the filter. */
+/** Gives the value of a name in the filter. */
 type Resolve = (name: string) => unknown;
 
 interface Read {
@@ -61,7 +61,7 @@ function requireSense(filter: Filter, faults: Faults, at: string): void {
 const subject = "$subject";
 const claim = /^\$claims\.(.+)$/s;
 
-/** Every name of the caller's in a filter. `$$` begins a text that begins with a dollar sign. */
+/** The names in a filter that depend on the caller. `$$` starts a text that begins with a dollar sign. */
 function namesIn(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (Array.isArray(value)) for (const item of value) namesIn(item, found);
   else if (isObject(value)) for (const inner of Object.values(value)) namesIn(inner, found);
@@ -91,10 +91,10 @@ function substitute(value: unknown, resolve: Resolve): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, substitute(inner, resolve)]));
 }
 
-/** What a claim may be. */
+/** Examples of each type that a claim can have. */
 const samples: readonly unknown[] = ["a", 1, true, ["a"], [1]];
 
-/** Values with which the filter has the fewest faults: those that are left are the filter's own. */
+/** Chooses the samples with which the filter has the fewest faults. The remaining faults are independent of the caller. */
 function samplesFor(names: readonly string[], read: (resolve: Resolve) => Read): Resolve {
   const chosen = new Map<string, unknown>();
   const resolve = (name: string) => (chosen.has(name) ? chosen.get(name) : "a");
@@ -109,26 +109,15 @@ function samplesFor(names: readonly string[], read: (resolve: Resolve) => Read):
   return resolve;
 }
 
-/** What the caller has by this name, as a filter can take it; `undefined` where there is no such thing. */
+/** The value of a name for the caller; `undefined` if the caller has no value that a filter can use. */
 function valueFor(name: string, { subject: own, claims }: Principal): unknown {
   const value = name === subject ? own : claimAt(claims, claim.exec(name)?.[1] ?? "");
   if (!Array.isArray(value)) return isKnown(value) ? value : undefined;
-  // "None of nothing" would be true of every resource.
+  // An empty array would make "not in" match every resource.
   return value.length > 0 && value.every(isKnown) ? value : undefined;
 }
 
-/** A claim may have dots in its name, as those with a URL for a name have; else they lead inwards. */
-function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unknown {
-  if (Object.hasOwn(claims, name)) return claims[name];
-  let value: unknown = claims;
-  for (const step of name.split(".")) {
-    if (!isObject(value) || !Object.hasOwn(value, step)) return undefined;
-    value = value[step];
-  }
-  return value;
-}
-
-/** Whether a resource could have the value. Null is none: nobody shares a lack. */
+/** Whether a resource can have the value. Null does not count: two missing values are not equal. */
 function isKnown(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   return typeof value === "boolean" || (typeof value === "string" && value !== "" && !isBadString(value));

@@ -1,6 +1,5 @@
 /** Reads and checks `auth.jwt`. */
-import { type Algorithm, allAlgorithms } from "../access/jwt/algorithms.ts";
-import { holdsSecrets, readKeySet } from "../access/jwt/key-set.ts";
+import { type Algorithm, allAlgorithms, holdsSecrets, readKeySet } from "../access/jwt/key-set.ts";
 import type { JwksPlace, JwtSettings } from "../access/settings.ts";
 import { withKnownMembers } from "../collection/members.ts";
 import { shown } from "../collection/shown.ts";

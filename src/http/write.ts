@@ -1,6 +1,7 @@
 /** Carries writes out: judges preconditions, reads the content, decides, commits. */
-import { denied } from "../access/denied.ts";
+
 import type { Principal } from "../access/principal.ts";
+import { denied } from "../access/refusals.ts";
 import type { Collection } from "../collection/collection.ts";
 import { visibilityWithoutRead } from "../collection/visibility.ts";
 import { Problem } from "../errors.ts";

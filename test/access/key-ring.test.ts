@@ -1,8 +1,8 @@
 /** API keys are known again, and no longer than they should be. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
 import { KeyRing } from "../../src/access/key-ring.ts";
-import { createKeyText, hashKey, prefixOf } from "../../src/access/key-text.ts";
 import type { ApiKey } from "../../src/store/keys.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";

@@ -1,7 +1,7 @@
 /** Tokens that hold, and attacks on those who believe in them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { allAlgorithms } from "../../src/access/jwt/algorithms.ts";
+import { allAlgorithms } from "../../src/access/jwt/key-set.ts";
 import { Tokens } from "../../src/access/jwt/tokens.ts";
 import type { JwtSettings } from "../../src/access/settings.ts";
 import { refuses } from "./check.ts";
@@ -246,7 +246,7 @@ describe("a token that was checked once", () => {
   });
 
   test("is forgotten again where many come after it, the oldest first", async () => {
-    const { TokenCache } = await import("../../src/access/jwt/token-cache.ts");
+    const { TokenCache } = await import("../../src/access/jwt/tokens.ts");
     const cache = new TokenCache();
     const principal = { subject: "kim", roles: [], claims: {}, scopes: undefined };
     cache.get("0", [], 0);

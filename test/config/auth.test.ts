@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { allAlgorithms } from "../../src/access/jwt/algorithms.ts";
+import { allAlgorithms } from "../../src/access/jwt/key-set.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
 import { StartError } from "../../src/errors.ts";
 import { defineConfig } from "../../src/index.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
-import { createKeyText, hashKey, prefixOf } from "../../src/access/key-text.ts";
+import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
 import type { ProblemCode } from "../../src/errors.ts";
 import { openKeys } from "../../src/store/open.ts";
 import { claimsAt, createPair, hmacTokenOf, settingsFor, tokenOf, unsignedToken } from "../access/issuer.ts";

@@ -1,8 +1,37 @@
-/** An issuer's public keys (RFC 7517), each for one algorithm. */
+/** The public keys of an issuer (RFC 7517), and the algorithms that they are for. */
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { type Algorithm, algorithmOf, algorithms } from "./algorithms.ts";
+import { isObject } from "../../json/gate.ts";
 
-/** A key that signatures are checked with. */
+/**
+ * The kind of key for each algorithm (RFC 7518 §3.1, RFC 8037). All of them use public keys, so the service shares no
+ * secret with the issuer. A key without `alg` is used with the first algorithm that fits.
+ */
+export const algorithms = {
+  ES256: { kty: "EC", crv: "P-256" },
+  ES384: { kty: "EC", crv: "P-384" },
+  ES512: { kty: "EC", crv: "P-521" },
+  EdDSA: { kty: "OKP", crv: "Ed25519" },
+  RS256: { kty: "RSA", crv: undefined },
+  RS384: { kty: "RSA", crv: undefined },
+  RS512: { kty: "RSA", crv: undefined },
+  PS256: { kty: "RSA", crv: undefined },
+  PS384: { kty: "RSA", crv: undefined },
+  PS512: { kty: "RSA", crv: undefined },
+} as const satisfies Record<string, { kty: string; crv: string | undefined }>;
+
+/** The name of an algorithm. */
+export type Algorithm = keyof typeof algorithms;
+
+/** The names of all algorithms. */
+export const allAlgorithms = Object.keys(algorithms) as readonly Algorithm[];
+
+/** The algorithm with a name; `undefined` if it is not supported. Ed25519 is the newer name of EdDSA (RFC 9864). */
+export function algorithmOf(name: unknown): Algorithm | undefined {
+  if (name === "Ed25519") return "EdDSA";
+  return typeof name === "string" && Object.hasOwn(algorithms, name) ? (name as Algorithm) : undefined;
+}
+
+/** A key that verifies signatures. */
 export interface VerificationKey {
   kid: string | undefined;
   /** The one algorithm that the key is for (RFC 8725 §3.1). */
@@ -15,7 +44,7 @@ export type KeySet = readonly VerificationKey[];
 
 const oldestRsaBits = 2_048;
 
-/** The public parts; whatever else a key holds is left where it is. */
+/** The public members of a key. Other members are not read. */
 const publicMembers = {
   EC: ["kty", "crv", "x", "y"],
   OKP: ["kty", "crv", "x"],
@@ -23,8 +52,8 @@ const publicMembers = {
 } as const;
 
 /**
- * The keys of a JSON Web Key Set that signatures of these algorithms can be checked with; others are left out. Throws an
- * Error where it is no key set, or there is none.
+ * The keys of a JSON Web Key Set that can verify signatures of these algorithms. It skips other keys. Throws an Error if
+ * the value is not a key set, or if no key is left.
  */
 export function readKeySet(value: unknown, allowed: readonly Algorithm[]): KeySet {
   const listed = isObject(value) ? value.keys : undefined;
@@ -35,13 +64,13 @@ export function readKeySet(value: unknown, allowed: readonly Algorithm[]): KeySe
   throw new Error(`it has no public key for signatures of ${allowed.join(", ")}`);
 }
 
-/** Whether some key of the set gives away a secret. */
+/** Whether a key of the set contains a secret. */
 export function holdsSecrets(value: unknown): boolean {
   const listed = isObject(value) && Array.isArray(value.keys) ? value.keys : [];
   return listed.some((each) => isObject(each) && ("d" in each || "k" in each));
 }
 
-/** The key that a token's header names; one that names none can only mean the only one. */
+/** The key that the header of a token names. If it names none, the set must have only one key for the algorithm. */
 export function findKey(keys: KeySet, algorithm: Algorithm, kid: string | undefined): KeyObject | undefined {
   const fitting = keys.filter((key) => key.algorithm === algorithm && (kid === undefined || key.kid === kid));
   return fitting.length === 1 ? fitting[0]?.key : undefined;
@@ -61,7 +90,7 @@ function isForSignatures({ use, key_ops: operations }: Record<string, unknown>):
   return !Array.isArray(operations) || operations.includes("verify");
 }
 
-/** What the key says that it is for, or else the first that its type can do. */
+/** The algorithm that the key names, or the first one that fits its type. */
 function algorithmFor(jwk: Record<string, unknown>, allowed: readonly Algorithm[]): Algorithm | undefined {
   const isOfType = (name: Algorithm) =>
     algorithms[name].kty === jwk.kty && algorithms[name].crv === (jwk.kty === "RSA" ? undefined : jwk.crv);
@@ -77,10 +106,6 @@ function toPublicKey(jwk: Record<string, unknown>, kty: keyof typeof publicMembe
     const bits = key.asymmetricKeyDetails?.modulusLength;
     return bits !== undefined && bits < oldestRsaBits ? undefined : key;
   } catch {
-    return undefined; // a point that is not on its curve, for one
+    return undefined; // for example, a point that is not on its curve
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,29 +1,29 @@
-/** Keeps an issuer's keys at hand: read now and then, seldom asked for, and used for a while when they cannot be had. */
+/** Keeps the keys of an issuer in memory, and reads them again from time to time. */
 import { Problem } from "../../errors.ts";
 import type { KeySet } from "./key-set.ts";
 
-/** A key that the issuer has withdrawn is used for no longer, where the issuer can be reached. */
+/** The keys are read again after this time, so the service stops using a withdrawn key. */
 const maxAgeMs = 10 * 60_000;
 
-/** So much longer the last keys are used while the source cannot be read. */
+/** While the source cannot be read, the service uses the last keys for this additional time. */
 const maxStaleMs = 60 * 60_000;
 
-/** Tokens with made-up names of keys must not make us ask the issuer over and over. */
+/** The shortest time between two reads. Tokens with invented key ids must not cause more requests to the issuer. */
 const cooldownMs = 30_000;
 
 /** What a key source depends on. */
 export interface KeySourceParts {
   /** The key set as JSON text. */
   read: () => Promise<string>;
-  /** Throws an Error for what is no key set that can be used. */
+  /** Throws an Error if the text is not a usable key set. */
   toKeySet: (text: string) => KeySet;
-  /** Milliseconds since some moment. */
+  /** A clock in milliseconds that never goes back. */
   elapsed: () => number;
-  /** Told when the source could not be read, and why. */
+  /** Called with the reason when the source cannot be read. */
   warn: (reason: string) => void;
 }
 
-/** Where an issuer's keys come from. The set that it gives stays the same object while its text does. */
+/** The keys of an issuer. The key set stays the same object until its text changes. */
 export class KeySource {
   readonly #parts: KeySourceParts;
   #text: string | undefined;
@@ -37,7 +37,7 @@ export class KeySource {
     this.#parts = parts;
   }
 
-  /** The keys, where they are known and may be used; they are read anew behind the answer when they are old. */
+  /** The keys in memory, if they are still usable. If they are old, this also starts to read them again. */
   atHand(): KeySet | undefined {
     const age = this.#parts.elapsed() - this.#readAt;
     if (age < maxAgeMs) return this.#keys;
@@ -47,8 +47,8 @@ export class KeySource {
   }
 
   /**
-   * The keys, read anew if that was not done lately: where none are at hand, or a token's key is not among them. Throws
-   * UNAVAILABLE where there are none that may be used.
+   * Reads the keys again, unless they were read recently. For a token with an unknown key, and if there are no keys in
+   * memory. Throws UNAVAILABLE if there are no usable keys.
    */
   async renewed(): Promise<KeySet> {
     await this.#readAgain();

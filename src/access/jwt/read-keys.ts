@@ -1,4 +1,4 @@
-/** Reads a key set from where it is, and no more of it than any issuer has. */
+/** Reads the text of a key set from a URL, a file or the configuration. Size and time are limited. */
 import { open } from "node:fs/promises";
 import { getSystemErrorMessage } from "node:util";
 import type { JwksPlace } from "../settings.ts";
@@ -6,7 +6,7 @@ import type { JwksPlace } from "../settings.ts";
 const maxBytes = 1_048_576;
 const timeoutMs = 5_000;
 
-/** The text of a key set. Throws an Error that says why it cannot be had. */
+/** The text of a key set. Throws an Error with the reason if it cannot be read. */
 export function readKeys(place: JwksPlace): Promise<string> {
   switch (place.kind) {
     case "url":
@@ -19,8 +19,8 @@ export function readKeys(place: JwksPlace): Promise<string> {
 }
 
 async function fetchKeys(url: string): Promise<string> {
-  const shown = url.replace(/[?#].*$/s, ""); // a query string may hold a secret
-  // A redirect could lead to where the keys of others are.
+  const shown = url.replace(/[?#].*$/s, ""); // a query string can contain a secret
+  // A redirect could lead to the keys of another issuer.
   const response = await fetch(url, {
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMs),
@@ -42,7 +42,7 @@ async function readFile(path: string): Promise<string> {
   return textOf(file.createReadStream(), path);
 }
 
-/** Leaving the loop early closes the source. */
+/** To leave the loop early closes the source. */
 async function textOf(source: AsyncIterable<Uint8Array> | Uint8Array[], from: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -67,7 +67,7 @@ function decode(bytes: Uint8Array, from: string): string {
   }
 }
 
-/** What `fetch` throws says only "fetch failed"; the cause knows. */
+/** The error of `fetch` says only "fetch failed". Its cause has the reason. */
 function reasonOf(error: Error): string {
   const cause = error.cause instanceof Error ? error.cause : error;
   return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;

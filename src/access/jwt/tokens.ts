@@ -1,4 +1,5 @@
-/** Tokens of one issuer: whose they are. */
+/** Finds the principals of tokens of one issuer. It verifies each token only once. */
+import { hash } from "node:crypto";
 import { type Problem, StartError } from "../../errors.ts";
 import type { Principal } from "../principal.ts";
 import type { JwtSettings } from "../settings.ts";
@@ -6,7 +7,6 @@ import { toPrincipal } from "./claims.ts";
 import { holdsSecrets, type KeySet, readKeySet } from "./key-set.ts";
 import { KeySource } from "./key-source.ts";
 import { readKeys } from "./read-keys.ts";
-import { TokenCache } from "./token-cache.ts";
 import { clockToleranceSeconds, verifyToken } from "./verify.ts";
 
 /** What tokens depend on. */
@@ -14,26 +14,26 @@ export interface TokenParts {
   settings: JwtSettings;
   /** Unix time in milliseconds. */
   now: () => number;
-  /** Milliseconds since some moment. */
+  /** A clock in milliseconds that never goes back. */
   elapsed: () => number;
   warn: (message: string) => void;
 }
 
-/** The tokens that a service takes. */
+/** The tokens that a service accepts. */
 export class Tokens {
   readonly #settings: JwtSettings;
   readonly #now: () => number;
   readonly #source: KeySource;
   readonly #cache = new TokenCache();
 
-  /** Reads the keys. Throws StartError where that fails, unless they are elsewhere and may be reached later. */
+  /** Reads the keys. Throws StartError if they cannot be read. Keys at a URL may become available later. */
   static async open(parts: TokenParts): Promise<Tokens> {
     const { jwks } = parts.settings;
-    let isOpen = jwks.kind === "url"; // what keeps the service from starting is told once
+    let isOpen = jwks.kind === "url"; // the StartError contains the reason, so the log does not need it
     const warn = (message: string) => isOpen && parts.warn(message);
     const tokens = new Tokens({ ...parts, warn });
     if (jwks.kind === "url") {
-      tokens.#source.renewed().catch(() => {}); // the log has been told
+      tokens.#source.renewed().catch(() => {}); // the log has the reason
     } else {
       await tokens.#source.renewed().catch((problem: Problem) => {
         const reason = problem.cause instanceof Error ? problem.cause.message : problem.message;
@@ -55,13 +55,13 @@ export class Tokens {
     });
   }
 
-  /** Whose token it is, where that was found out before and still holds. */
+  /** The principal of a token that was verified before and is still valid; otherwise `undefined`. */
   known(token: string): Principal | undefined {
     const keys = this.#source.atHand();
     return keys === undefined ? undefined : this.#cache.get(token, keys, this.#now());
   }
 
-  /** Whose token it is. Throws INVALID_TOKEN, or UNAVAILABLE where no keys can be had. */
+  /** The principal of a token. Throws INVALID_TOKEN, and UNAVAILABLE if there are no keys. */
   async principalOf(token: string): Promise<Principal> {
     const keys = this.#source.atHand() ?? (await this.#source.renewed());
     const claims = await verifyToken(token, {
@@ -72,13 +72,13 @@ export class Tokens {
     });
     const principal = toPrincipal(claims, this.#settings.claims);
     const validUntil = (claims.exp + clockToleranceSeconds) * 1_000;
-    // What was found by keys that are the issuer's no more is not kept.
+    // The keys may have changed during the verification.
     if (keys === this.#source.atHand()) this.#cache.set(token, keys, { principal, validUntil });
     return principal;
   }
 }
 
-/** What an issuer publishes is its own affair; a secret in a file of ours is a mistake to tell. */
+/** A secret key in the configuration is an error. What an issuer publishes is not under our control. */
 function toKeySet(text: string, { jwks, algorithms }: JwtSettings): KeySet {
   const value = parse(text);
   if (jwks.kind !== "url" && holdsSecrets(value)) {
@@ -93,4 +93,47 @@ function parse(text: string): unknown {
   } catch {
     throw new Error("it is not JSON");
   }
+}
+
+const maxTokens = 10_000;
+
+interface KnownToken {
+  principal: Principal;
+  /** Unix time in milliseconds. */
+  validUntil: number;
+}
+
+/** The principals of at most 10,000 verified tokens, by the hash of the token. The oldest token is removed first. */
+export class TokenCache {
+  readonly #known = new Map<string, KnownToken>();
+  #keys: KeySet | undefined;
+
+  /** The principal of a token that was verified with these keys and has not expired. */
+  get(token: string, keys: KeySet, now: number): Principal | undefined {
+    if (keys !== this.#keys) this.#clearFor(keys);
+    const known = this.#known.get(nameOf(token));
+    return known !== undefined && now < known.validUntil ? known.principal : undefined;
+  }
+
+  set(token: string, keys: KeySet, known: KnownToken): void {
+    if (keys !== this.#keys) this.#clearFor(keys);
+    const name = nameOf(token);
+    this.#known.delete(name);
+    this.#known.set(name, known);
+    if (this.#known.size <= maxTokens) return;
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+
+  /** The new keys may not include the key of a token in the cache. */
+  #clearFor(keys: KeySet): void {
+    this.#known.clear();
+    this.#keys = keys;
+  }
+}
+
+function nameOf(token: string): string {
+  return hash("sha256", token, "base64url");
 }

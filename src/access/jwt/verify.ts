@@ -1,4 +1,4 @@
-/** Whether a token holds (RFC 7519, RFC 8725): whatever is wrong with it is INVALID_TOKEN. */
+/** Verifies tokens (RFC 7519, RFC 8725). Every fault of a token is INVALID_TOKEN. */
 import type { KeyObject } from "node:crypto";
 import {
   decodeProtectedHeader,
@@ -11,13 +11,12 @@ import {
 import { Problem } from "../../errors.ts";
 import { invalidToken } from "../refusals.ts";
 import type { JwtSettings } from "../settings.ts";
-import { type Algorithm, algorithmOf } from "./algorithms.ts";
-import { findKey, type KeySet } from "./key-set.ts";
+import { type Algorithm, algorithmOf, findKey, type KeySet } from "./key-set.ts";
 
-/** By so much the clocks of issuer and service may differ. */
+/** How much the clocks of the issuer and the service can differ. */
 export const clockToleranceSeconds = 60;
 
-/** What a token's header must tell before any key is looked for. */
+/** The parts of a token's header that select the key. */
 interface Header {
   algorithm: Algorithm;
   /** As the token spells it. */
@@ -25,20 +24,20 @@ interface Header {
   kid: string | undefined;
 }
 
-/** What the judgement depends on. */
-export interface Judgement {
+/** What the verification depends on. */
+export interface Verification {
   settings: JwtSettings;
-  /** The keys to judge by, and what to do where the token's key is not among them. */
+  /** The keys in memory, and a function that reads them again if the key of the token is not among them. */
   keys: KeySet;
   renewed: () => Promise<KeySet>;
   /** Unix time in milliseconds. */
   now: number;
 }
 
-/** The claims of a token that holds. Throws INVALID_TOKEN. */
+/** The claims of a valid token. Throws INVALID_TOKEN. */
 export async function verifyToken(
   token: string,
-  { settings, keys, renewed, now }: Judgement,
+  { settings, keys, renewed, now }: Verification,
 ): Promise<JWTPayload & { exp: number }> {
   const { algorithm, alg, kid } = readHeader(token, settings);
   const key = findKey(keys, algorithm, kid) ?? findKey(await renewed(), algorithm, kid);
@@ -61,7 +60,7 @@ export async function verifyToken(
   }
 }
 
-/** An issuer may change a key that has no name, or keep the name: a signature that is wrong by this one may be right by the next. */
+/** An issuer can change a key and keep its id. So, if the signature does not match, the key is read again. */
 async function verifyByEither(
   token: string,
   key: KeyObject,
@@ -78,7 +77,7 @@ async function verifyByEither(
   }
 }
 
-/** Only the algorithm and the name of the key are read: keys, or addresses of keys, that a token brings along are left alone. */
+/** Reads only the algorithm and the key id. Keys and addresses of keys in the header of a token must never be used. */
 function readHeader(token: string, { algorithms, onlyAccessTokens }: JwtSettings): Header {
   const header = decodeHeader(token);
   const algorithm = algorithmOf(header.alg);
@@ -99,7 +98,7 @@ function decodeHeader(token: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Most issuers say `JWT`, or nothing, of access tokens; what says that it is something else is not one. */
+/** Most issuers use the type `JWT`, or none, for access tokens. */
 function isTokenType(typ: unknown, onlyAccessTokens: boolean): boolean {
   if (typ === undefined) return !onlyAccessTokens;
   if (typeof typ !== "string") return false;

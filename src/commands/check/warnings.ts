@@ -1,6 +1,6 @@
 /** What the service would do as it is told, and may not be meant. */
 import { actions, scopeOf } from "../../access/actions.ts";
-import { isEndless } from "../../access/new-key.ts";
+import { isEndless } from "../../access/api-key.ts";
 import type { Config } from "../../config.ts";
 import { isLoopback } from "../../http/hosts.ts";
 import { openKeys } from "../../store/open.ts";

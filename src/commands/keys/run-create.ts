@@ -1,6 +1,5 @@
-import { keyMark } from "../../access/key-text.ts";
-import { addKey, isLive, type KeyWish } from "../../access/new-key.ts";
-import { parseScope } from "../../access/scopes.ts";
+import { addKey, isLive, type KeyProperties, keyMark } from "../../access/api-key.ts";
+import { parseScope } from "../../access/principal.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import type { Keys } from "../../store/keys.ts";
@@ -28,7 +27,7 @@ export async function runCreate(
   await withKeys(config, make, { mayCreate: true });
 }
 
-function wishOf(flags: Readonly<Record<string, unknown>>, config: Config, now: number): KeyWish {
+function wishOf(flags: Readonly<Record<string, unknown>>, config: Config, now: number): KeyProperties {
   const name = String(flags.name);
   if (!isPrintable(name) || name.startsWith(keyMark)) {
     throw new StartError(

@@ -1,4 +1,4 @@
-import { isLive } from "../../access/new-key.ts";
+import { isLive } from "../../access/api-key.ts";
 import type { ApiKey } from "../../store/keys.ts";
 import { configOf, type Environment } from "../options.ts";
 import { withKeys } from "./with-keys.ts";

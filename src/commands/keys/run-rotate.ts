@@ -1,4 +1,4 @@
-import { addKey } from "../../access/new-key.ts";
+import { addKey } from "../../access/api-key.ts";
 import type { ApiKey } from "../../store/keys.ts";
 import { configOf, type Environment } from "../options.ts";
 import { parseDuration, parseExpiry } from "./times.ts";

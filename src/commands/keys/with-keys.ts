@@ -1,7 +1,6 @@
 /** What the commands about keys have in common. */
 
-import { keyMark, prefixOf } from "../../access/key-text.ts";
-import { isLive } from "../../access/new-key.ts";
+import { isLive, keyMark, prefixOf } from "../../access/api-key.ts";
 import type { Config } from "../../config.ts";
 import { StartError } from "../../errors.ts";
 import type { ApiKey, Keys } from "../../store/keys.ts";

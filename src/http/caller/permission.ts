@@ -1,8 +1,8 @@
 /** Whether whoever asks may do what they ask for: of the request as a whole, and of each resource that it is about. */
 import type { Action } from "../../access/actions.ts";
-import { denied } from "../../access/denied.ts";
 import { includes, type Permit } from "../../access/permit.ts";
 import type { Principal } from "../../access/principal.ts";
+import { denied } from "../../access/refusals.ts";
 import type { Decision } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type AttributeVisibility, visibleText } from "../../collection/visibility.ts";

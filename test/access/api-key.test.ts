@@ -1,7 +1,7 @@
 /** New API keys. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addKey } from "../../src/access/new-key.ts";
+import { addKey } from "../../src/access/api-key.ts";
 import type { ApiKey } from "../../src/store/keys.ts";
 import { openSqliteFixture } from "../store/sqlite-fixture.ts";
 

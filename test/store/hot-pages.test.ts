@@ -12,6 +12,9 @@ const collection: NumberedCollection = {
   schema: undefined,
   indexes: [],
   search: [],
+  unique: [],
+  references: [],
+  timestamps: false,
 };
 
 function pageOf(text: string): Page {

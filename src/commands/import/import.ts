@@ -9,7 +9,7 @@ import { createUuidSource } from "../../collection/ids.ts";
 import { requireFit } from "../../fit.ts";
 import type { JsonLimits } from "../../json/limits.ts";
 import { subjectAt } from "../../json/pointer.ts";
-import { danglingDetail, takenDetail } from "../../store/constraint-texts.ts";
+import { danglingDetail, takenDetail } from "../../store/commits/refusals.ts";
 import type { Load } from "../../store/load.ts";
 import type { CollectionRecord } from "../../store/record.ts";
 import { recordOf } from "../../store/record.ts";

@@ -1,25 +1,13 @@
 /** What the database knows about its collections, as one instance last read it. */
 import type { IdKind } from "../../collection/ids.ts";
-import type { Reference } from "../../collection/refers.ts";
-import type { Unique } from "../../collection/unique.ts";
-import type { CollectionRecord } from "../record.ts";
+import { Catalogue as Collections, type NumberedCollection as Numbered } from "../catalogue.ts";
 import type { Row } from "./connections.ts";
 import { copyingTable } from "./tables.ts";
 
-/** A collection with the number that its tables are named by. */
-export interface NumberedCollection extends CollectionRecord {
-  number: number;
-  unique: readonly Unique[];
-  references: readonly Reference[];
-  timestamps: boolean;
+/** A collection, and the state of its declaration. */
+export interface NumberedCollection extends Numbered {
   /** Raised with every declaration that others must know of before they write. */
   declared: number;
-}
-
-/** A reference of a collection, as those see it that it leads to. */
-export interface Referrer {
-  from: NumberedCollection;
-  reference: Reference;
 }
 
 const everything = `
@@ -54,30 +42,9 @@ export function toCollection(row: Row): NumberedCollection {
   };
 }
 
-/** The collections, and who refers to whom. */
-export class Catalogue {
-  readonly byName: ReadonlyMap<string, NumberedCollection>;
-  readonly byNumber: ReadonlyMap<number, NumberedCollection>;
-  readonly #referrers = new Map<string, Referrer[]>();
+/** The collections, and which of them depend on each other. */
+export class Catalogue extends Collections<NumberedCollection> {
   readonly #related = new Map<number, readonly number[]>();
-
-  constructor(collections: Iterable<NumberedCollection>) {
-    const all = [...collections];
-    this.byName = new Map(all.map((each) => [each.name, each]));
-    this.byNumber = new Map(all.map((each) => [each.number, each]));
-    for (const from of all) {
-      for (const reference of from.references)
-        this.#referrers.set(reference.collection, [
-          ...this.referrersTo(reference.collection),
-          { from, reference },
-        ]);
-    }
-  }
-
-  /** Who may refer to resources of a collection. */
-  referrersTo(name: string): readonly Referrer[] {
-    return this.#referrers.get(name) ?? [];
-  }
 
   /**
    * The numbers of all collections that a write to this one may look at or change because of what is declared: nobody

@@ -1,20 +1,23 @@
-/** Carries out commits: a group in one transaction, and each keeps its own fate. */
+/** Carries out commits: a group in one transaction, and each of them is accepted or refused by itself. */
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import type { Outcome } from "../batch.ts";
 import { textLength } from "../calls.ts";
 import type { Commit, Committed } from "../commit.ts";
-import { maxFollowedText } from "../follow-up.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { maxFollowedText } from "../commits/deletes.ts";
+import { type Judging, judge, resolveCommit, type Verdict } from "../commits/judge.ts";
+import { decideAsync } from "../commits/lookups.ts";
+import { problemOf } from "../commits/refusals.ts";
+import { StagedChanges } from "../commits/staged-changes.ts";
+import type { ReceiptBounds } from "../receipts.ts";
+import type { Catalogue, NumberedCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
 import { answerTo, failureOf, isWithoutTable } from "./failures.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
 import type { GroupNumbers } from "./group-numbers.ts";
 import type { IdNumbers } from "./id-numbers.ts";
-import { type Court, type Fate, judge } from "./judge.ts";
-import { Ledger } from "./ledger.ts";
+import { PostgresLookups } from "./lookups.ts";
 import { isQuickLoss } from "./once-more.ts";
-import { Sight } from "./sight.ts";
 import { lockHeads } from "./statements.ts";
 import { smallWrite, type Transaction, transact } from "./transaction.ts";
 
@@ -28,6 +31,7 @@ export interface CommitsParts {
   groups: GroupNumbers;
   ids: IdNumbers;
   isLogged: boolean;
+  receiptBounds: ReceiptBounds;
 }
 
 /** How often a group that others overtook is tried anew. */
@@ -98,26 +102,43 @@ export class Commits {
 
   /** Tries once; gives the outcomes of the first ones alone where much follows from those. Nothing was written where it throws. */
   async #attempt(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
-    const { connections, groups, ids, isLogged } = this.#parts;
+    const { connections, groups } = this.#parts;
     const catalogue = this.#parts.catalogue();
     await groups.ensure(commits.filter((commit) => mayGroup(commit, catalogue)).length);
+    const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
     return transact(connections, { answerMs: answerMsFor(commits) }, async (transaction) => {
-      const ledger = new Ledger();
-      const sight = new Sight(transaction, catalogue, ledger);
-      await Promise.all([lockRelated(transaction, catalogue, commits), sight.prepare(commits)]);
-      const fates = await judgeInTurn({ catalogue, ledger, sight, groups }, commits);
-      if (fates.every((fate) => "refusal" in fate)) {
-        await transaction.rollBack();
-        return fates.map((fate) => outcomeOf(fate, undefined));
+      const staged = new StagedChanges<NumberedCollection>();
+      const lookups = new PostgresLookups(transaction, catalogue);
+      const names = commits.flatMap(({ changes }) => changes.map(({ key }) => key.collection));
+      await Promise.all([lockRelated(transaction, catalogue, names), lookups.prepare(resolved, staged)]);
+      const judging = judgingOf(staged, this.#parts);
+      const verdicts: Verdict[] = [];
+      for (const commit of resolved) {
+        verdicts.push(await decideAsync(judge(judging, commit), lookups));
+        // What follows from the first ones takes all the memory that it may.
+        if (lookups.referrersText >= maxFollowedText) break;
       }
-      await transaction.extend(msToWrite(sight.followingText));
-      const flushed = await flush(ledger, { transaction, ids, isLogged });
+      if (verdicts.every((verdict) => "refusal" in verdict)) {
+        await transaction.rollBack();
+        return verdicts.map((verdict) => outcomeOf(verdict, undefined));
+      }
+      await transaction.extend(msToWrite(lookups.referrersText));
+      const replaced = [...staged.receipts.keys()].filter((key) => lookups.receipt({ key }) !== undefined);
+      const flushed = await flush(staged, { ...this.#parts, transaction }, replaced);
       const unknown = await transaction.commit(flushed.last).catch(onlyUnknown);
-      return fates.map((fate) =>
-        unknown && "changes" in fate ? { error: unknown } : outcomeOf(fate, flushed),
+      return verdicts.map((verdict) =>
+        unknown && "changes" in verdict ? { error: unknown } : outcomeOf(verdict, flushed),
       );
     });
   }
+}
+
+/** What decisions work with. */
+export function judgingOf(
+  staged: StagedChanges<NumberedCollection>,
+  { catalogue, groups, receiptBounds }: Pick<CommitsParts, "catalogue" | "groups" | "receiptBounds">,
+): Judging {
+  return { catalogue, staged, maxReceipts: receiptBounds.keys, nextGroup: () => groups.next() };
 }
 
 /** So much text is written in a millisecond at least. */
@@ -132,25 +153,14 @@ function msToWrite(length: number): number {
   return Math.ceil(length / charactersPerMs);
 }
 
-/** The fates of the commits; of the first ones alone, where what follows from them takes all the memory that it may. */
-async function judgeInTurn(court: Court, commits: readonly Commit[]): Promise<readonly Fate[]> {
-  const fates: Fate[] = [];
-  for (const commit of commits) {
-    fates.push(await judge(court, commit));
-    if (court.sight.followingText >= maxFollowedText) break;
-  }
-  return fates;
-}
-
 /** Where declarations ask for it, nobody else may write to what they relate: the heads are locked before anything is read. */
 export async function lockRelated(
   transaction: Transaction,
   catalogue: Catalogue,
-  commits: readonly Commit[],
+  names: Iterable<string>,
 ): Promise<void> {
-  const names = new Set(commits.flatMap(({ changes }) => changes.map(({ key }) => key.collection)));
   const numbers = new Set<number>();
-  for (const name of names) {
+  for (const name of new Set(names)) {
     const collection = catalogue.byName.get(name);
     if (collection === undefined) continue;
     for (const number of catalogue.relatedTo(collection)) numbers.add(number);
@@ -170,12 +180,12 @@ function mayGroup({ changes }: Commit, catalogue: Catalogue): boolean {
   );
 }
 
-function outcomeOf(fate: Fate, flushed: Flushed | undefined): Outcome<Committed> {
-  if ("refusal" in fate) return { error: fate.refusal };
+function outcomeOf(verdict: Verdict, flushed: Flushed | undefined): Outcome<Committed> {
+  if ("refusal" in verdict) return { error: problemOf(verdict.refusal) };
   return {
-    answer: fate.changes.map(({ collection, version, sequence }) => ({
-      version,
-      sequence: (flushed?.bases.get(collection) ?? 0) + sequence,
+    answer: verdict.changes.slice(0, verdict.own).map((change) => ({
+      version: change.version,
+      sequence: flushed?.sequences.get(change) ?? 0,
     })),
   };
 }

@@ -1,16 +1,26 @@
-/** Writes what a ledger holds, all of a kind in one statement. */
+/** Writes staged changes, all of a kind in one statement. */
 import { formatPath } from "../../collection/paths.ts";
-import { targetsOf } from "../../collection/refers.ts";
+import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { canBeId } from "../commits/constraints.ts";
+import type {
+  StagedChange,
+  StagedChanges,
+  StagedCollection,
+  StagedResource,
+} from "../commits/staged-changes.ts";
 import { integerOf } from "../integer-ids.ts";
-import { receiptBounds } from "../receipts.ts";
+import type { ReceiptBounds } from "../receipts.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Outcome, Statement } from "./connections.ts";
 import type { IdNumbers } from "./id-numbers.ts";
 import { keyOf } from "./keys.ts";
-import type { Account, Entry, Ledger, PendingReceipt } from "./ledger.ts";
+import { raiseTotals, storeReceipts } from "./receipts.ts";
 import * as statements from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 import { writeWords } from "./words.ts";
+
+type Staged = StagedChanges<NumberedCollection>;
+type StagedOfOne = StagedCollection<NumberedCollection>;
 
 /** Something else happened meanwhile: all has to be judged anew. `isDeclaration`: collections were declared anew. */
 export class Overtaken extends Error {
@@ -28,67 +38,71 @@ export interface FlushParts {
   ids: IdNumbers;
   /** Whether changes are logged. */
   isLogged: boolean;
+  receiptBounds: ReceiptBounds;
 }
 
-/** What was flushed: the sequence that each collection had before, and what is left to be sent with the commit. */
+/** What was flushed: the sequence of each change, and what is left to be sent with the commit. */
 export interface Flushed {
-  bases: ReadonlyMap<number, number>;
+  sequences: ReadonlyMap<StagedChange, number>;
   last: readonly Statement[];
 }
 
-/** Writes all but the change log. Throws Overtaken. */
-export async function flush(ledger: Ledger, parts: FlushParts): Promise<Flushed> {
-  const accounts = ledger.accounts.filter(({ changes }) => changes.length > 0);
-  const deltas = await Promise.all(accounts.map((account) => writeAccount(account, parts)));
+/** Writes all but the change log; `replaced` are the keys of expired receipts. Throws Overtaken. */
+export async function flush(
+  staged: Staged,
+  parts: FlushParts,
+  replaced: readonly string[] = [],
+): Promise<Flushed> {
+  const { transaction, receiptBounds: bounds } = parts;
+  const changed = staged.collections.filter(({ changes }) => changes.length > 0);
+  const deltas = await Promise.all(changed.map((each) => writeCollection(each, parts)));
   // Sent in one go, and carried out in this order: the receipts, then the heads by their numbers.
-  const receipts = [...ledger.receipts.values()];
-  const kept =
-    receipts.length === 0
-      ? undefined
-      : parts.transaction.run(statements.keepReceipts(receipts.map(toReceiptRow)));
-  const heads = accounts.map(({ collection: { number }, changes }, n) =>
-    parts.transaction.run(
-      statements.raiseHead(number, { sequence: changes.length, ...(deltas[n] as Delta) }),
-    ),
+  const stored =
+    staged.receipts.size === 0 ? undefined : storeReceipts(transaction, staged, { replaced, bounds });
+  const heads = changed.map(({ collection: { number }, changes }, n) =>
+    transaction.run(statements.raiseHead(number, { sequence: changes.length, ...(deltas[n] as HeadDelta) })),
   );
-  const [keptReceipts, ...raised] = await Promise.all([kept, ...heads]);
-  if (keptReceipts !== undefined && keptReceipts.count < receipts.length) throw new Overtaken(false);
-  const bases = new Map<number, number>();
-  for (const [n, account] of accounts.entries())
-    bases.set(account.collection.number, baseOf(account, raised[n] as Outcome));
-  return { bases, last: parts.isLogged ? accounts.map((account) => logStatement(account, bases)) : [] };
-}
-
-/** An answer that is too long is not kept. */
-function toReceiptRow({ brief = "", answer, ...others }: PendingReceipt): statements.ReceiptRow {
-  const isKept = Buffer.byteLength(answer) <= receiptBounds.answer;
-  return { ...others, brief, answer: isKept ? answer : "" };
+  const [totals, ...raised] = await Promise.all([stored, ...heads]);
+  if (stored !== undefined && totals === undefined) throw new Overtaken(false);
+  const sequences = new Map<StagedChange, number>();
+  for (const [n, each] of changed.entries()) {
+    const base = baseOf(each, raised[n] as Outcome);
+    for (const [position, change] of each.changes.entries()) sequences.set(change, base + position + 1);
+  }
+  if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
+  return { sequences, last: parts.isLogged ? changed.map((each) => logStatement(each, sequences)) : [] };
 }
 
 /** By how much a write changes its head. */
-interface Delta {
+interface HeadDelta {
   count: number;
   words: number;
 }
 
-function baseOf({ collection, changes }: Account, { rows }: Outcome): number {
+function baseOf({ collection, changes }: StagedOfOne, { rows }: Outcome): number {
   const [sequence, declared] = rows[0] ?? [];
   if (Number(declared) !== collection.declared) throw new Overtaken(true);
   return Number(sequence) - changes.length;
 }
 
-function logStatement({ collection, changes }: Account, bases: ReadonlyMap<number, number>): Statement {
-  const base = bases.get(collection.number) ?? 0;
-  const rows = changes.map((change) => ({ ...change, sequence: base + change.sequence }));
+function logStatement(
+  { collection, changes }: StagedOfOne,
+  sequences: ReadonlyMap<StagedChange, number>,
+): Statement {
+  const rows = changes.map((change) => ({
+    ...change,
+    sequence: sequences.get(change) as number,
+    superseded: change.before?.text ?? null,
+  }));
   return statements.insertChanges(collection.number, rows);
 }
 
 /** Writes the resources of one collection, and what is derived from them. */
-async function writeAccount(account: Account, parts: FlushParts): Promise<Delta> {
-  const { collection } = account;
+async function writeCollection(staged: StagedOfOne, parts: FlushParts): Promise<HeadDelta> {
+  const { collection } = staged;
   const { number } = collection;
   const { transaction } = parts;
-  const entries = [...account.entries.values()].filter(({ before, now }) => before !== now);
+  const entries = [...staged.resources.values()].filter(({ before, now }) => before !== now);
   const created = entries.filter(({ before }) => before === undefined);
   const deleted = entries.filter(({ now }) => now === undefined);
   const updated = entries.filter(({ before, now }) => before !== undefined && now !== undefined);
@@ -96,7 +110,7 @@ async function writeAccount(account: Account, parts: FlushParts): Promise<Delta>
   if (created.length > 0) {
     const inserted = transaction.run(statements.insertResources(number, toRows(collection, created)));
     work.push(inserted.then(({ count }) => requireAll(count, created.length)));
-    const noted = noteIds(account.collection, created, parts);
+    const noted = noteIds(collection, created, parts);
     if (noted !== undefined) work.push(noted);
   }
   if (updated.length > 0)
@@ -113,22 +127,25 @@ function requireAll(count: number, expected: number): void {
   if (count < expected) throw new Overtaken(false);
 }
 
-function toRows(collection: NumberedCollection, entries: readonly Entry[]): statements.ResourceRow[] {
+function toRows(
+  collection: NumberedCollection,
+  entries: readonly StagedResource[],
+): statements.ResourceRow[] {
   const rows = entries.flatMap(({ id, now }) =>
     now === undefined
       ? []
-      : [{ key: keyOf(collection.idKind, id), version: now.version, at: now.at, text: now.text }],
+      : [{ key: keyOf(collection.idKind, id), version: now.version, at: now.updatedAt, text: now.text }],
   );
   return rows.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-function keysOf({ idKind }: NumberedCollection, entries: readonly Entry[]): string[] {
+function keysOf({ idKind }: NumberedCollection, entries: readonly StagedResource[]): string[] {
   return entries.map(({ id }) => keyOf(idKind, id)).sort();
 }
 
 function noteIds(
   { number, idKind }: NumberedCollection,
-  created: readonly Entry[],
+  created: readonly StagedResource[],
   { ids, transaction }: FlushParts,
 ): Promise<unknown> | undefined {
   const integers = created.flatMap(({ id }) => integerOf(idKind, id) ?? []);
@@ -139,21 +156,28 @@ function noteIds(
 
 function writeRefers(
   collection: NumberedCollection,
-  entries: readonly Entry[],
+  entries: readonly StagedResource[],
   transaction: Transaction,
 ): Promise<unknown>[] {
   const { number, idKind, references } = collection;
   const changed = entries.filter(({ before }) => before !== undefined);
-  const rows = entries.flatMap(({ id, now }) => {
-    if (now === undefined) return [];
-    const key = keyOf(idKind, id);
-    return targetsOf(JSON.parse(now.text), references)
-      .filter((target) => target.id.length <= statements.maxTargetLength)
-      .map((target) => ({ attribute: formatPath(target.reference.path), target: target.id, key }));
-  });
+  const rows = entries.flatMap(({ id, now }) =>
+    now === undefined ? [] : refersRows(keyOf(idKind, id), now.text, references),
+  );
   const work: Promise<unknown>[] = [];
   if (changed.length > 0)
     work.push(transaction.run(statements.deleteRefers(number, keysOf(collection, changed))));
   if (rows.length > 0) work.push(transaction.run(statements.insertRefers(number, rows)));
   return work;
+}
+
+/** What a resource refers to, as the database notes it. */
+export function refersRows(
+  key: string,
+  text: string,
+  references: readonly Reference[],
+): statements.RefersRow[] {
+  return targetsOf(JSON.parse(text), references)
+    .filter(({ id }) => canBeId(id))
+    .map(({ reference, id }) => ({ attribute: formatPath(reference.path), target: id, key }));
 }

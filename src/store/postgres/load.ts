@@ -1,23 +1,22 @@
 /** An import: one transaction, open for as long as it takes. */
 
-import { formatPath } from "../../collection/paths.ts";
-import { targetsOf } from "../../collection/refers.ts";
-import { Problem } from "../../errors.ts";
+import { judgeArrivals, refuseLost } from "../commits/arrivals.ts";
+import { decideAsync } from "../commits/lookups.ts";
+import { problemOf } from "../commits/refusals.ts";
+import { type Origin, StagedChanges } from "../commits/staged-changes.ts";
 import type { Arrival, Load, Refused } from "../load.ts";
-import { describeLost, type Lost, shownLost } from "../lost.ts";
+import type { ReceiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "./catalogue.ts";
+import { judgingOf } from "./commits.ts";
 import type { Connections } from "./connections.ts";
 import { answerTo } from "./failures.ts";
 import { flush } from "./flush.ts";
 import type { GroupNumbers } from "./group-numbers.ts";
 import type { IdNumbers } from "./id-numbers.ts";
-import { danglingPointer, takenPointer } from "./judge.ts";
-import { keyOf } from "./keys.ts";
-import { Ledger, type Origin } from "./ledger.ts";
+import { PostgresLookups } from "./lookups.ts";
 import { migrateServed } from "./migrate.ts";
-import { Sight } from "./sight.ts";
-import { lockHeads, selectKeys } from "./statements.ts";
+import { lockHeads } from "./statements.ts";
 import { beginnings, type Transaction, transact } from "./transaction.ts";
 
 /** What an import is made with. */
@@ -26,6 +25,7 @@ export interface LoadParts {
   groups: GroupNumbers;
   ids: IdNumbers;
   isLogged: boolean;
+  receiptBounds: ReceiptBounds;
   /** Called once, when the import has ended in whatever way. */
   onEnd(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export class PostgresLoad implements Load {
     const origin = { at: Date.now(), principal: null, group: groups.next() };
     const begun = Promise.withResolvers<void>();
     this.#whole = transact(connections, beginnings.longWrite, async (transaction) => {
-      const opened = { transaction, origin, targets: new Map() };
+      const opened = { transaction, origin, parts: [] };
       this.#state = await prepare(opened, into, this.#among);
       begun.resolve();
       await this.#ending.promise;
@@ -93,7 +93,7 @@ export class PostgresLoad implements Load {
 
   async finish(): Promise<void> {
     try {
-      await this.#do(requireTargets);
+      await this.#do((state) => requireTargets(state, this.#parts));
       this.#ending.resolve();
       await this.#whole;
     } catch (error) {
@@ -137,8 +137,8 @@ export class PostgresLoad implements Load {
 interface Opened {
   transaction: Transaction;
   origin: Origin;
-  /** Ids that are judged in the end: by the name of their collection, each with one that refers to it. */
-  targets: Map<string, Map<string, Lost>>;
+  /** The collections so far, with their sequences before the import. */
+  parts: readonly { collection: NumberedCollection; sequence: number }[];
 }
 
 /** An import on its way. */
@@ -152,7 +152,7 @@ interface Under extends Opened {
 }
 
 async function prepare(
-  { transaction, origin, targets }: Opened,
+  { transaction, origin, parts }: Opened,
   into: string | CollectionRecord,
   among: readonly string[],
 ): Promise<Under> {
@@ -166,94 +166,30 @@ async function prepare(
   const heads = await transaction.run(lockHeads([...numbers]));
   const own = heads.rows.find(([number]) => Number(number) === collection.number);
   const sequence = Number(own?.[1]);
-  return { transaction, origin, targets, catalogue, collection, sequence, among: [...among, name] };
+  const all = [...parts, { collection, sequence }];
+  return { transaction, origin, parts: all, catalogue, collection, sequence, among: [...among, name] };
 }
 
 async function addAll(state: Under, arrivals: readonly Arrival[], parts: LoadParts): Promise<Refused[]> {
-  const { transaction, catalogue, collection } = state;
-  const ledger = new Ledger();
-  const sight = new Sight(transaction, catalogue, ledger);
-  const { number, idKind } = collection;
-  const keys = arrivals.map(({ id }) => keyOf(idKind, id));
-  const texts = arrivals.map(({ text }) => text);
-  const [{ rows }] = await Promise.all([
-    transaction.run(selectKeys(number, keys)),
-    sight.prepareTexts(collection, texts),
-  ]);
-  const there = new Set(rows.map(([key]) => key));
-  const refused: Refused[] = [];
-  for (const [position, arrival] of arrivals.entries()) {
-    const isTaken =
-      there.has(keyOf(idKind, arrival.id)) || ledger.find(collection, arrival.id)?.now !== undefined;
-    const refusal = isTaken ? { pointer: undefined } : await addOne(state, arrival, { ledger, sight });
-    if (refusal !== undefined) refused.push({ position, ...refusal });
-  }
-  const { last } = await flush(ledger, { transaction, ids: parts.ids, isLogged: parts.isLogged });
+  const { transaction, collection } = state;
+  const { staged, lookups, judging } = decisionsOf(state, parts);
+  await lookups.prepareArrivals(collection, arrivals);
+  const refused = await decideAsync(judgeArrivals(judging, state, arrivals), lookups);
+  const { last } = await flush(staged, { ...parts, transaction });
   await Promise.all(last.map((statement) => transaction.run(statement)));
-  state.sequence += ledger.of(collection).changes.length;
+  state.sequence += staged.of(collection).changes.length;
   return refused;
 }
 
-/** Adds a resource with a version above every one that its id ever had. Gives why it did not. */
-async function addOne(
-  { collection, origin, sequence, targets, among }: Under,
-  { id, text }: Arrival,
-  { ledger, sight }: { ledger: Ledger; sight: Sight },
-): Promise<Omit<Refused, "position"> | undefined> {
-  const mark = ledger.mark();
-  const after = sequence + ledger.of(collection).changes.length;
-  ledger.write(collection, { id, next: text, after }, origin);
-  const pointer = await takenPointer({ ledger, sight }, collection, { id, text });
-  const lost = await danglingPointer({ sight }, collection, text, among);
-  if (pointer === undefined && lost === undefined) {
-    noteTargets(targets, collection, { id, text, among });
-    return undefined;
-  }
-  ledger.takeBack(mark);
-  return pointer === undefined ? { pointer: lost, isLost: true } : { pointer };
+/** Throws REFERENCE_NOT_FOUND if something that is referred to has not arrived. */
+async function requireTargets(state: Under, parts: LoadParts): Promise<void> {
+  const { lookups, judging } = decisionsOf(state, parts);
+  const refusal = await decideAsync(refuseLost(judging, state.parts, state.among), lookups);
+  if (refusal !== undefined) throw problemOf(refusal);
 }
 
-/** References among what is imported may lead to what arrives later. */
-function noteTargets(
-  targets: Opened["targets"],
-  { name, references }: NumberedCollection,
-  { id, text, among }: Arrival & { among: readonly string[] },
-): void {
-  const later = references.filter(({ collection }) => among.includes(collection));
-  if (later.length === 0) return;
-  for (const { reference, id: to } of targetsOf(JSON.parse(text), later)) {
-    const known = targets.get(reference.collection) ?? new Map<string, Lost>();
-    targets.set(reference.collection, known);
-    if (!known.has(to)) known.set(to, { from: name, id, attribute: formatPath(reference.path), to });
-  }
-}
-
-/** Ids that are asked for in one statement. */
-const slice = 1_000;
-
-/** Throws REFERENCE_NOT_FOUND where something that is referred to has not arrived. */
-async function requireTargets(state: Under): Promise<void> {
-  const lost: Lost[] = [];
-  for (const [name, targets] of state.targets) {
-    const ids = [...targets.keys()];
-    for (let from = 0; from < ids.length && lost.length < shownLost; from += slice) {
-      const gone = await findGone(state, name, ids.slice(from, from + slice));
-      lost.push(...gone.map((id) => targets.get(id) as Lost));
-    }
-  }
-  if (lost.length > 0) throw new Problem("REFERENCE_NOT_FOUND", describeLost(lost));
-}
-
-async function findGone(
-  { transaction, catalogue }: Under,
-  name: string,
-  ids: readonly string[],
-): Promise<readonly string[]> {
-  const collection = catalogue.byName.get(name);
-  if (collection === undefined) return ids;
-  const { number, idKind } = collection;
-  const keys = ids.map((id) => keyOf(idKind, id));
-  const { rows } = await transaction.run(selectKeys(number, keys));
-  const there = new Set(rows.map(([key]) => key));
-  return ids.filter((_, n) => !there.has(keys[n] as string));
+function decisionsOf({ transaction, catalogue }: Under, parts: LoadParts) {
+  const staged = new StagedChanges<NumberedCollection>();
+  const lookups = new PostgresLookups(transaction, catalogue);
+  return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue }) };
 }

@@ -1,13 +1,12 @@
 /** Makes collections be as they are declared, inside a transaction that has the catalogue locked. */
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { formatPath } from "../../collection/paths.ts";
-import { targetsOf } from "../../collection/refers.ts";
 import { Problem, StartError } from "../../errors.ts";
 import { wordsVersion } from "../../query/words.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
+import { refersRows } from "./flush.ts";
 import { gatherSlice } from "./gather.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
@@ -117,15 +116,7 @@ async function refill(transaction: Transaction, collection: NumberedCollection):
   if (references.length === 0) return;
   for (let after = ""; ; ) {
     const { rows } = await transaction.run(statements.selectAfter(number, after, slice));
-    const refers = rows.flatMap(([key, , , text]) =>
-      targetsOf(JSON.parse(String(text)), references)
-        .filter(({ id }) => id.length <= statements.maxTargetLength)
-        .map(({ reference, id }) => ({
-          attribute: formatPath(reference.path),
-          target: id,
-          key: String(key),
-        })),
-    );
+    const refers = rows.flatMap(([key, , , text]) => refersRows(String(key), String(text), references));
     if (refers.length > 0) await transaction.run(statements.insertRefers(number, refers));
     if (rows.length < slice) return;
     after = String(rows.at(-1)?.[0]);

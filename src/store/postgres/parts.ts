@@ -1,5 +1,6 @@
 /** What the store is put together from, where it is opened. */
 import type { History } from "../history.ts";
+import type { ReceiptBounds } from "../receipts.ts";
 import type { Connections } from "./connections.ts";
 
 /** The parts of a store. */
@@ -16,5 +17,7 @@ export interface PostgresStoreParts {
   sweepMs: number;
   readOnly: boolean;
   history: History;
+  /** @default the program's */
+  receipts?: ReceiptBounds;
   onWarning: (text: string) => void;
 }

@@ -4,9 +4,15 @@ import { StartError } from "../../errors.ts";
 import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
 import { addSecret, readSecret } from "./secret.ts";
-import { lockCatalogue, selectIsCopied } from "./statements.ts";
-import { copyingTable, formatNumber, storeTables } from "./tables.ts";
-import { smallWrite, transact } from "./transaction.ts";
+import {
+  countReceipts,
+  lockCatalogue,
+  lockReceipts,
+  selectIsCopied,
+  selectReceiptTotals,
+} from "./statements.ts";
+import { answersIndex, copyingTable, formatNumber, storeTables } from "./tables.ts";
+import { beginnings, smallWrite, transact } from "./transaction.ts";
 
 const maxTries = 20;
 
@@ -40,6 +46,7 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
     throw new StartError(
       `The store in the database has format ${format}, but this version of Holdfast uses format ${formatNumber}. Use the version that wrote it.`,
     );
+  if (wanted.isThere !== true) await addReceiptTotals(connections);
   const secret = await readSecret((statement) => connections.run(statement));
   if (secret.length > 0) return;
   if (wanted.isThere === true)
@@ -62,6 +69,19 @@ async function lookForTables(connections: Connections) {
   });
   const [made, copying] = rows[0] ?? [];
   return { isMade: made != null, isUnfinished: copying != null };
+}
+
+/** Counts the receipts of a store that an older version made. The role of the service may not be allowed to make the index. */
+async function addReceiptTotals(connections: Connections): Promise<void> {
+  const { rows } = await connections.run(selectReceiptTotals);
+  if (rows.length > 0) return;
+  await connections.run({ sql: answersIndex }).catch((error: unknown) => {
+    if (failureOf(error) !== "denied") throw error;
+  });
+  await transact(connections, beginnings.longWrite, async (transaction) => {
+    await transaction.run(lockReceipts);
+    await transaction.run(countReceipts());
+  });
 }
 
 /** Several instances may start at once: then one makes the tables, and the others find them made. */

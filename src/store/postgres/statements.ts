@@ -4,6 +4,7 @@
  * the tables is in `tables.ts` and `indexes.ts`.
  */
 import type { Unique } from "../../collection/unique.ts";
+import type { ReadLimit } from "../commits/lookups.ts";
 import type { ApiKey, KeyEnd } from "../keys.ts";
 import type { Traces } from "../receipts.ts";
 import { bigints, integers, jsons, texts } from "./arrays.ts";
@@ -288,54 +289,113 @@ export interface ReceiptRow {
   at: number;
 }
 
-/** Keeps receipts, in the place of those that have expired. Fewer than asked for: another instance was faster. */
+/** Keeps receipts. Fewer than asked for: another instance was faster. Those that have expired must be removed before. */
 export function keepReceipts(rows: readonly ReceiptRow[]): Statement {
   return {
-    sql: `insert into holdfast_receipts as known (key, fingerprint, answer, brief, expires_at)
+    sql: `insert into holdfast_receipts (key, fingerprint, answer, brief, expires_at)
       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
-      on conflict (key) do update set fingerprint = excluded.fingerprint, answer = excluded.answer,
-        brief = excluded.brief, expires_at = excluded.expires_at
-      where known.expires_at <= $6::bigint`,
+      on conflict do nothing`,
     values: [
       texts(rows.map(({ key }) => key)),
       texts(rows.map(({ fingerprint }) => fingerprint)),
       texts(rows.map(({ answer }) => answer)),
       texts(rows.map(({ brief }) => brief)),
       bigints(rows.map(({ expiresAt }) => expiresAt)),
-      Math.max(...rows.map(({ at }) => at)),
     ],
   };
 }
 
-/** Some of the receipts that have expired, the oldest first. */
-export function selectExpiredReceipts(now: number, limit: number): Statement {
+/** Removes those of some receipts that have expired; gives the length of each answer. */
+export function deleteExpired(keys: readonly string[], now: number): Statement {
   return {
-    sql: "select key from holdfast_receipts where expires_at <= $1 order by expires_at limit $2",
+    sql: `delete from holdfast_receipts where key = any($1::text[]) and expires_at <= $2
+      returning octet_length(answer)`,
+    values: [texts(keys), now],
+  };
+}
+
+/** How many receipts there are. */
+export const selectReceiptCount: Statement = {
+  sql: "select value from holdfast_meta where name = 'receipts'",
+};
+
+/** The totals of receipts. Whatever changes receipts raises the totals last, in this order: so nobody waits in a circle. */
+export type ReceiptTotal = "receipts" | "answers";
+
+/** Raises a total of receipts, which locks it to the end of the transaction; gives the new total. */
+export function raiseReceiptTotal(total: ReceiptTotal, by: number): Statement {
+  return {
+    sql: "update holdfast_meta set value = value + $2 where name = $1 returning value",
+    values: [total, by],
+  };
+}
+
+/** Nobody changes receipts until the end of the transaction. */
+export const lockReceipts: Statement = { sql: "lock table holdfast_receipts in share row exclusive mode" };
+
+/** Counts all receipts, unless they are counted already; `isAgain`: in any case. */
+export function countReceipts({ isAgain = false } = {}): Statement {
+  return {
+    sql: `insert into holdfast_meta select 'receipts', count(*) from holdfast_receipts
+      union all select 'answers', coalesce(sum(octet_length(answer)), 0)::bigint from holdfast_receipts
+      on conflict ${isAgain ? "(name) do update set value = excluded.value" : "do nothing"}`,
+  };
+}
+
+/** Whether receipts are counted. */
+export const selectReceiptTotals: Statement = {
+  sql: "select name from holdfast_meta where name in ('receipts', 'answers')",
+};
+
+/** The receipts with an answer that expire first, with the length of each. Those that others are changing are passed over. */
+export function lockOldestAnswers(limit: number): Statement {
+  return {
+    sql: `select key, octet_length(answer) from holdfast_receipts where answer <> ''
+      order by expires_at limit $1 for update skip locked`,
+    values: [limit],
+  };
+}
+
+/** Removes the answers of receipts. */
+export function dropAnswers(keys: readonly string[]): Statement {
+  return {
+    sql: "update holdfast_receipts set answer = '' where key = any($1::text[])",
+    values: [texts(keys)],
+  };
+}
+
+/** Some of the receipts that have expired, the oldest first, with the length of each answer. Others that change them are not waited for. */
+export function lockExpiredReceipts(now: number, limit: number): Statement {
+  return {
+    sql: `select key, octet_length(answer) from holdfast_receipts where expires_at <= $1
+      order by expires_at limit $2 for update skip locked`,
     values: [now, limit],
   };
 }
 
-/** Removes receipts that have expired. */
-export function deleteReceipts(keys: readonly string[], now: number): Statement {
-  return {
-    sql: "delete from holdfast_receipts where key = any($1::text[]) and expires_at <= $2",
-    values: [texts(keys), now],
-  };
+/** Removes receipts. */
+export function deleteReceipts(keys: readonly string[]): Statement {
+  return { sql: "delete from holdfast_receipts where key = any($1::text[])", values: [texts(keys)] };
 }
 
 const holds = (texts: string, column: string) =>
   `exists (select 1 from unnest(${texts}::text[]) as part (held) where strpos(${column}, held) > 0)`;
 
-/** Removes receipts of requests to a resource that is erased. */
+/** Removes receipts of requests to a resource that is erased; gives the length of each answer. */
 export function deleteReceiptsOf({ inKey }: Traces): Statement {
-  return { sql: `delete from holdfast_receipts where ${holds("$1", "key")}`, values: [texts(inKey)] };
+  return {
+    sql: `delete from holdfast_receipts where ${holds("$1", "key")} returning octet_length(answer)`,
+    values: [texts(inKey)],
+  };
 }
 
-/** Takes all that came of the requests out of receipts that tell of an erased resource. */
+/** Takes all that came of the requests out of receipts that tell of an erased resource; gives how long each answer was. */
 export function blankReceiptsOf({ inBrief, inAnswer }: Traces): Statement {
   return {
-    sql: `update holdfast_receipts set fingerprint = '', answer = '', brief = ''
-      where strpos(brief || '"', $1) > 0 or ${holds("$2", "answer")}`,
+    sql: `with found as (select key, octet_length(answer) as length from holdfast_receipts
+        where strpos(brief || '"', $1) > 0 or ${holds("$2", "answer")} for update)
+      update holdfast_receipts as known set fingerprint = '', answer = '', brief = ''
+      from found where known.key = found.key returning found.length`,
     values: [inBrief, texts(inAnswer)],
   };
 }
@@ -380,9 +440,6 @@ export function selectHolders(number: number, unique: Unique, values: readonly s
 
 // References
 
-/** No id is longer, so that what is longer leads nowhere and is not noted. */
-export const maxTargetLength = 128;
-
 /** What a resource refers to, as a set statement takes it. */
 export interface RefersRow {
   attribute: string;
@@ -413,19 +470,6 @@ export function deleteAllRefers(number: number): Statement {
   return { sql: `delete from ${refersTable(number)}` };
 }
 
-/** Who refers to one of several resources. */
-export interface ReferringQuery {
-  attribute: string;
-  targets: readonly string[];
-  limit: number;
-}
-
-/** Whose text to read: of so many resources at most, and with no more text than so many bytes but for the last one. */
-export interface TextLimit {
-  resources: number;
-  text: number;
-}
-
 /** Resources that refer to one of several, each once, without those that are known. */
 export function selectReferring(
   number: number,
@@ -434,7 +478,7 @@ export function selectReferring(
     targets,
     known,
     limit,
-  }: Omit<ReferringQuery, "limit"> & { known: readonly string[]; limit: TextLimit },
+  }: { attribute: string; targets: readonly string[]; known: readonly string[]; limit: ReadLimit },
 ): Statement {
   return {
     sql: `select ${resource} from (select *, sum(size) over (order by key rows unbounded preceding) as running
@@ -446,15 +490,15 @@ export function selectReferring(
   };
 }
 
-/** The keys of resources that refer to one of several, each with the id that it refers to. */
-export function selectReferringKeys(
+/** The ids that resources refer to by an attribute, from one on, each once. */
+export function selectTargets(
   number: number,
-  { attribute, targets, limit }: ReferringQuery,
+  { attribute, from, limit }: { attribute: string; from: string; limit: number },
 ): Statement {
   return {
-    sql: `select key, target from ${refersTable(number)}
-      where attribute = $1 and target = any($2::text[]) limit $3`,
-    values: [attribute, texts(targets), limit],
+    sql: `select distinct target from ${refersTable(number)}
+      where attribute = $1 and target >= $2 order by target limit $3`,
+    values: [attribute, from, limit],
   };
 }
 

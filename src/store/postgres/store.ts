@@ -7,6 +7,7 @@ import type { Commit, Committed, KeptReceipt } from "../commit.ts";
 import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
 import type { ListQuery, Page } from "../page.ts";
+import { receiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
 import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
@@ -84,6 +85,7 @@ export class PostgresStore implements Store {
       groups: this.#groups,
       ids: this.#ids,
       isLogged: history !== "none",
+      receiptBounds: parts.receipts ?? receiptBounds,
     };
     const commits = new Commits(this.#writing);
     this.#commits = createBatch({
@@ -212,10 +214,8 @@ export class PostgresStore implements Store {
     this.#requireWritable();
     const name = typeof collection === "object" ? collection.name : collection;
     const load = new PostgresLoad(name, among, {
+      ...this.#writing,
       connections: this.#parts.long,
-      groups: this.#groups,
-      ids: this.#ids,
-      isLogged: this.#parts.history !== "none",
       onEnd: async () => {
         this.#load = undefined;
         await this.#declarations.reload().catch(() => {}); // whoever needs it finds that it is not up to date

@@ -2,7 +2,9 @@
 import type { History } from "../history.ts";
 import type { Connections } from "./connections.ts";
 import { isUnfinished } from "./prepare.ts";
+import { removeExpired } from "./receipts.ts";
 import * as statements from "./statements.ts";
+import { smallWrite, transact } from "./transaction.ts";
 
 /** What one statement removes at most. */
 const slice = { changes: 500, textLength: 1024 * 1024, receipts: 500 };
@@ -12,7 +14,9 @@ const dayMs = 86_400_000;
 /** Removes some of what is no longer to be kept. Gives whether there may be more. */
 export async function sweepSome(connections: Connections, history: History, now: number): Promise<boolean> {
   if (await isUnfinished(connections)) return false; // what a copy has brought is compared first
-  const hadReceipts = await sweepReceipts(connections, now);
+  const hadReceipts = await transact(connections, smallWrite, (transaction) =>
+    removeExpired(transaction, now, slice.receipts),
+  );
   if (history === "forever") return hadReceipts;
   const { rows } = await connections.run(statements.selectHeads);
   let isMore = hadReceipts;
@@ -21,18 +25,6 @@ export async function sweepSome(connections: Connections, history: History, now:
     if (await sweepChanges(connections, collection, { history, now })) isMore = true;
   }
   return isMore;
-}
-
-async function sweepReceipts(connections: Connections, now: number): Promise<boolean> {
-  const { rows } = await connections.run(statements.selectExpiredReceipts(now, slice.receipts));
-  if (rows.length === 0) return false;
-  await connections.run(
-    statements.deleteReceipts(
-      rows.map(([key]) => String(key)),
-      now,
-    ),
-  );
-  return true;
 }
 
 async function sweepChanges(

@@ -13,6 +13,10 @@ export const formatNumber = 1;
 /** The table of a copy's mark, which is there as long as the copy into this database is not finished. */
 export const copyingTable = "holdfast_copying";
 
+/** The index of the receipts that have an answer, which a store of an older version lacks. */
+export const answersIndex =
+  "create index if not exists holdfast_receipts_with_answer on holdfast_receipts (expires_at) where answer <> ''";
+
 /** The tables of a new store, one statement each. */
 export const storeTables: readonly string[] = [
   "create table if not exists holdfast_meta (name text primary key, value bigint not null)",
@@ -45,6 +49,7 @@ export const storeTables: readonly string[] = [
     expires_at bigint not null
   )`,
   "create index if not exists holdfast_receipts_by_expiry on holdfast_receipts (expires_at)",
+  answersIndex,
   `create table if not exists holdfast_keys (
     prefix text collate "C" primary key,
     hash text not null,

@@ -1,23 +1,23 @@
 /** Keeps the tables of words as the resources are, in the transactions that change them. */
 import type { Path } from "../../collection/paths.ts";
+import type { StagedResource } from "../commits/staged-changes.ts";
 import { searchedWords } from "../searched-words.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { keyOf } from "./keys.ts";
-import type { Entry } from "./ledger.ts";
 import { deleteWords, insertWords, type WordRow } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Puts the words of what has changed in the place of those before. Gives how many words more there are. */
 export async function writeWords(
   collection: NumberedCollection,
-  entries: readonly Entry[],
+  changed: readonly StagedResource[],
   transaction: Transaction,
 ): Promise<number> {
   const { number, idKind, search } = collection;
-  const put = entries.flatMap(({ id, now }) =>
+  const put = changed.flatMap(({ id, now }) =>
     now === undefined ? [] : [{ key: keyOf(idKind, id), text: now.text }],
   );
-  const before = entries.filter(({ before }) => before !== undefined);
+  const before = changed.filter(({ before }) => before !== undefined);
   return replaceWords(transaction, {
     number,
     search,

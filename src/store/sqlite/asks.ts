@@ -1,8 +1,8 @@
 /** Asking the writer, and what its refusals mean for the store and for those who asked. */
 import { Problem } from "../../errors.ts";
-import { danglingDetail, takenDetail } from "../constraint-texts.ts";
+import { problemOf, type Refusal } from "../commits/refusals.ts";
 import type { Health } from "./health.ts";
-import type { Refusal, WriterAnswer, WriterRequest } from "./protocol.ts";
+import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 import type { Writer } from "./writer-client.ts";
 
 /** What the writer answers but for refusals, which are thrown. */
@@ -38,15 +38,11 @@ export class Asks {
   }
 
   /** The refusal as an error, of which the health is told. */
-  errorOf({ code, detail, pointer, change }: Refusal): Error {
+  errorOf(refusal: Refusal): Error {
+    const { code, detail } = refusal;
     if (code === "INTERNAL") return new Error(detail);
     // An unknown outcome has one of two causes: there is no space, or the disk has failed, and then the store stops.
     if (code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN") this.#health.noteFull();
-    if (pointer === undefined) return new Problem(code, detail, { change });
-    const violation =
-      code === "UNIQUE_VIOLATION"
-        ? ({ in: "body", pointer, code: "unique", detail: takenDetail } as const)
-        : ({ in: "body", pointer, code: "reference", detail: danglingDetail } as const);
-    return new Problem(code, detail, { violations: [violation], change });
+    return problemOf(refusal);
   }
 }

@@ -5,12 +5,9 @@ import type { Index } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
 import type { Reference } from "../../collection/refers.ts";
 import type { Unique } from "../../collection/unique.ts";
-import type { CollectionRecord } from "../record.ts";
+import type { NumberedCollection } from "../catalogue.ts";
 
-/** A collection with the number that its tables are named by. */
-export interface NumberedCollection extends CollectionRecord {
-  number: number;
-}
+export type { NumberedCollection } from "../catalogue.ts";
 
 /** The collections by name. */
 export type Catalogue = ReadonlyMap<string, NumberedCollection>;

@@ -92,7 +92,8 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function quoteText(text: string): string {
+/** Quotes a text for SQL. */
+export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 

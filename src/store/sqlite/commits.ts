@@ -2,10 +2,11 @@
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
 import { textLength } from "../calls.ts";
 import type { Commit, Committed } from "../commit.ts";
+import type { Refusal } from "../commits/refusals.ts";
 import type { Key } from "../stored.ts";
 import type { Asks } from "./asks.ts";
 import type { Health } from "./health.ts";
-import { type Cell, decodeFates, encodeCommit, type Fate } from "./protocol.ts";
+import { type Cell, decodeOutcomes, encodeCommit } from "./protocol.ts";
 
 /** Text of commits that may wait for the disk, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
@@ -55,20 +56,20 @@ export class Commits {
     const answer = await asks.ask({ kind: "commit", calls: commits.length, cells });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
     if (answer.followed !== undefined) onFollowed(answer.followed);
-    const fates = decodeFates(
+    const outcomes = decodeOutcomes(
       answer.cells,
       commits.map(({ changes }) => changes.length),
     );
-    return fates.map((fate, index) => this.#outcomeOf(fate, commits[index] as Commit));
+    return outcomes.map((outcome, index) => this.#outcomeOf(outcome, commits[index] as Commit));
   }
 
-  #outcomeOf(fate: Fate, { changes }: Commit): Outcome<Committed> {
-    if ("code" in fate) return { error: this.#parts.asks.errorOf(fate) };
+  #outcomeOf(outcome: readonly number[] | Refusal, { changes }: Commit): Outcome<Committed> {
+    if ("code" in outcome) return { error: this.#parts.asks.errorOf(outcome) };
     this.#parts.health.noteRoom();
     return {
       answer: changes.map(({ expect, after = 0 }, index) => ({
         version: (expect === "absent" ? after : expect) + 1,
-        sequence: fate[index] as number,
+        sequence: outcome[index] as number,
       })),
     };
   }

@@ -5,7 +5,10 @@
  * objects cost, and the thread that answers HTTP pays for it.
  */
 import type { ProblemCode } from "../../errors.ts";
+import type { Followed } from "../change-log.ts";
 import type { Commit, Receipt } from "../commit.ts";
+import type { ResolvedChange, ResolvedCommit } from "../commits/judge.ts";
+import type { Refusal } from "../commits/refusals.ts";
 import type { History } from "../history.ts";
 import type { Refused } from "../load.ts";
 import type { ReceiptBounds } from "../receipts.ts";
@@ -32,16 +35,9 @@ export type WriterRequest =
   | { kind: "probe" }
   | { kind: "close" };
 
-/** A resource that was changed because one that it referred to was deleted. */
-export interface WireKey {
-  collection: string;
-  id: string;
-  isDeleted: boolean;
-}
-
 /** What the writer answers to one request. A problem is told by its code and detail. */
 export type WriterAnswer =
-  | { kind: "committed"; cells: readonly Cell[]; followed?: readonly WireKey[] }
+  | { kind: "committed"; cells: readonly Cell[]; followed?: readonly Followed[] }
   | { kind: "done" }
   | { kind: "migrated"; collections: readonly NumberedCollection[] }
   | { kind: "reserved"; first: number }
@@ -49,7 +45,7 @@ export type WriterAnswer =
   | { kind: "added"; refused: readonly Refused[] }
   | { kind: "gathered"; more: boolean }
   | { kind: "trimmed"; more: boolean }
-  | { kind: "erased"; resource: boolean; changes: number; followed: readonly WireKey[] }
+  | { kind: "erased"; resource: boolean; changes: number; followed: readonly Followed[] }
   | { kind: "keyed"; isChanged: boolean }
   | { kind: "mistake"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };
@@ -70,34 +66,11 @@ export interface WriterSettings {
   receipts?: ReceiptBounds;
 }
 
-/** One change as the writer sees it. */
-export interface WireChange {
-  collection: number;
-  id: string;
-  /** 0 = must not exist; below 0: deleted, and this was the version of the delete. */
-  expect: number;
-  /** `null` deletes. */
-  next: string | null;
-}
+/** What became of one commit: a sequence for each of its changes and what followed from them, or why it is refused. */
+export type Outcome = { sequences: readonly number[]; followed: readonly Followed[] } | { refusal: Refusal };
 
-/** One commit as the writer sees it. */
-export interface WireCommit {
-  at: number;
-  principal: string | null;
-  receipt: Receipt | undefined;
-  changes: readonly WireChange[];
-}
-
-/** Why a commit did not happen, with the attribute and the change that it is about. */
-export interface Refusal {
-  code: ProblemCode;
-  detail: string;
-  pointer?: string;
-  change?: number;
-}
-
-/** The fate of one commit: a sequence for each change, or what was wrong. */
-export type Fate = readonly number[] | Refusal;
+/** Finds a collection by its number. */
+type Find = (number: number) => NumberedCollection;
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
@@ -106,15 +79,16 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
   for (const { key, expect, next, after } of changes) {
+    // 0: the resource must not exist. Below 0: it must be deleted, and this was the version of the delete.
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
     cells.push(numberOf(key.collection), key.id, before, next ?? null);
   }
 }
 
 /** Reads the commits of a flat list. */
-export function decodeCommits(cells: readonly Cell[], calls: number): WireCommit[] {
+export function decodeCommits(cells: readonly Cell[], calls: number, find: Find): ResolvedCommit[] {
   const source = { cells, position: 0 };
-  return Array.from({ length: calls }, () => decodeCommit(source));
+  return Array.from({ length: calls }, () => decodeCommit(source, find));
 }
 
 interface Source {
@@ -126,7 +100,7 @@ function take(source: Source): Cell {
   return source.cells[source.position++] as Cell;
 }
 
-function decodeCommit(source: Source): WireCommit {
+function decodeCommit(source: Source, find: Find): ResolvedCommit {
   const at = take(source) as number;
   const principal = take(source) as string | null;
   const changes = take(source) as number;
@@ -134,7 +108,7 @@ function decodeCommit(source: Source): WireCommit {
     at,
     principal,
     receipt: decodeReceipt(source),
-    changes: times(changes, () => decodeChange(source)),
+    changes: times(changes, () => decodeChange(source, find)),
   };
 }
 
@@ -156,32 +130,39 @@ function decodeReceipt(source: Source): Receipt | undefined {
   };
 }
 
-function decodeChange(source: Source): WireChange {
-  return {
-    collection: take(source) as number,
-    id: take(source) as string,
-    expect: take(source) as number,
-    next: take(source) as string | null,
-  };
+function decodeChange(source: Source, find: Find): ResolvedChange {
+  const collection = find(take(source) as number);
+  const id = take(source) as string;
+  const expect = take(source) as number;
+  const next = (take(source) as string | null) ?? undefined;
+  if (expect > 0) return { collection, id, expect, next, after: undefined };
+  return { collection, id, expect: "absent", next, after: expect === 0 ? undefined : -expect };
 }
 
-/** Appends the fate of a commit to a flat list. */
-export function encodeFate(cells: Cell[], fate: Fate): void {
-  if ("code" in fate) cells.push(fate.code, fate.detail, fate.pointer ?? null, fate.change ?? null);
-  else cells.push(null, ...fate);
+/** Appends what became of a commit to a flat list. */
+export function encodeOutcome(cells: Cell[], outcome: Outcome): void {
+  if ("sequences" in outcome) {
+    cells.push(null, ...outcome.sequences);
+    return;
+  }
+  const { code, detail, pointer, change } = outcome.refusal;
+  cells.push(code, detail, pointer ?? null, change ?? null);
 }
 
-/** Reads the fates of commits that have so many changes each. */
-export function decodeFates(cells: readonly Cell[], changes: readonly number[]): Fate[] {
+/** Reads what became of commits that have so many changes each: sequences, or why one is refused. */
+export function decodeOutcomes(
+  cells: readonly Cell[],
+  changes: readonly number[],
+): (readonly number[] | Refusal)[] {
   const source = { cells, position: 0 };
   return changes.map((n) => {
     const code = take(source) as ProblemCode | null;
-    if (code !== null) return decodeProblem(source, code);
+    if (code !== null) return decodeRefusal(source, code);
     return times(n, () => take(source) as number);
   });
 }
 
-function decodeProblem(source: Source, code: ProblemCode): Refusal {
+function decodeRefusal(source: Source, code: ProblemCode): Refusal {
   const detail = take(source) as string;
   const pointer = take(source) as string | null;
   const change = take(source) as number | null;

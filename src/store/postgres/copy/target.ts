@@ -6,7 +6,7 @@ import { gatherSome } from "../gather.ts";
 import { migrateAll } from "../migrate.ts";
 import { isUnfinished, prepareDatabase } from "../prepare.ts";
 import { replaceSecret } from "../secret.ts";
-import { lockCatalogue } from "../statements.ts";
+import { countReceipts, lockCatalogue } from "../statements.ts";
 import { beginnings, type Transaction, transact } from "../transaction.ts";
 import { beginVisit, inWords, type Visit } from "../visit.ts";
 import { PostgresContents } from "./contents.ts";
@@ -93,6 +93,7 @@ class PostgresTarget extends PostgresContents implements Target {
   async #setCounters(transaction: Transaction, { secret, groups, collections }: Outline): Promise<void> {
     await transaction.run(replaceSecret(secret));
     await transaction.run(statements.setGroups(groups));
+    await transaction.run(countReceipts({ isAgain: true }));
     for (const collection of collections) {
       const number = this.numberOf(collection.name);
       await transaction.run(statements.setHead(number, collection));

@@ -1,10 +1,10 @@
 /** The collections as they are declared now, on the connection that writes. */
 import type { DatabaseSync } from "node:sqlite";
+import { Catalogue } from "../../catalogue.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { type NumberedCollection, readCatalogue } from "../catalogue.ts";
 import type { Heads } from "./heads.ts";
 import { migrateCollection } from "./migrate.ts";
-import type { References } from "./references.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -15,25 +15,31 @@ export interface DeclarationsParts {
   collections: Map<number, NumberedCollection>;
   heads: Heads;
   search: SearchTables;
-  references: References;
   transactions: Transactions;
 }
 
 /** Declares collections anew. */
 export class Declarations {
   readonly #parts: DeclarationsParts;
+  #catalogue: Catalogue | undefined;
 
   constructor(parts: DeclarationsParts) {
     this.#parts = parts;
     this.#read();
   }
 
+  /** What is declared now. */
+  get catalogue(): Catalogue {
+    this.#catalogue ??= new Catalogue(this.#parts.collections.values());
+    return this.#catalogue;
+  }
+
   /** Makes the collections of a plan be as given. Gives those alone: thousands may be made one by one. */
   migrate(plan: readonly CollectionRecord[]): readonly NumberedCollection[] {
-    const { transactions, collections, references } = this.#parts;
+    const { transactions, collections } = this.#parts;
     const migrated = transactions.run(() => plan.map((record) => this.#declare(record)));
     for (const collection of migrated) collections.set(collection.number, collection);
-    references.refresh();
+    this.#catalogue = undefined;
     return migrated;
   }
 
@@ -53,9 +59,9 @@ export class Declarations {
   }
 
   #read(): void {
-    const { database, collections, references } = this.#parts;
+    const { database, collections } = this.#parts;
     collections.clear();
     for (const collection of readCatalogue(database).values()) collections.set(collection.number, collection);
-    references.refresh();
+    this.#catalogue = undefined;
   }
 }

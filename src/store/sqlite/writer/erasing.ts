@@ -1,30 +1,23 @@
 /** Removes resources for good. */
 import type { DatabaseSync } from "node:sqlite";
+import { judgeErasure } from "../../commits/erasure.ts";
+import { followedBy } from "../../commits/judge.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
-import type { Refusal, WriterAnswer } from "../protocol.ts";
+import type { WriterAnswer } from "../protocol.ts";
 import type { ChangeLog } from "./change-log.ts";
-import type { Following } from "./following.ts";
-import type { Groups } from "./groups.ts";
+import type { Commits } from "./commits.ts";
 import type { Receipts } from "./receipts.ts";
-import type { References } from "./references.ts";
-import type { Before, Resources } from "./resources.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
-
-/** How many of those that keep a resource from being erased are named. */
-const shownReferrers = 5;
 
 /** What erasing works on. */
 export interface ErasingParts {
   database: DatabaseSync;
   collections: ReadonlyMap<number, NumberedCollection>;
-  references: References;
   search: SearchTables;
   log: ChangeLog;
   receipts: Receipts;
-  resources: Resources;
-  groups: Groups;
-  following: Following;
+  commits: Commits;
   transactions: Transactions;
 }
 
@@ -37,42 +30,24 @@ export class Erasing {
   }
 
   /** Removes a resource and all that is kept of it, and does to those that refer to it what a delete would. */
-  erase(collection: number, id: string): WriterAnswer {
-    const { log, receipts, resources, search, following, transactions } = this.#parts;
+  erase(number: number, id: string): WriterAnswer {
+    const { collections, log, receipts, commits, search, transactions } = this.#parts;
+    const collection = collectionOf(collections, number);
     transactions.begin();
-    const before = resources.find({ collection, id });
-    const refusal = before === undefined ? undefined : this.#remove({ collection, id }, before);
-    const followed = following.take();
-    if (refusal !== undefined) {
+    const { result } = commits.decide((judging) => judgeErasure(judging, { collection, id }));
+    if (result !== undefined && "refusal" in result) {
       transactions.rollBack();
-      return { kind: "problem", ...refusal };
+      return { kind: "problem", ...result.refusal };
     }
-    const changes = log.erase(collection, id);
+    const logged = log.erase(number, id);
     receipts.erase(id);
-    if (before !== undefined || changes > 0) search.rebuild(collection);
+    if (result !== undefined || logged > 0) search.rebuild(number);
     transactions.commit();
     this.#writeAnew();
-    return { kind: "erased", resource: before !== undefined, changes, followed };
-  }
-
-  #remove(key: { collection: number; id: string }, { version }: Before): Refusal | undefined {
-    const { resources, groups, following } = this.#parts;
-    groups.begin(1);
-    const sequence = resources.erase(key);
-    const changes = [{ ...key, expect: version, next: null }];
-    const commit = { changes, at: Date.now(), principal: null, receipt: undefined };
-    const refusal = following.follow(commit, [sequence]);
-    if (refusal?.code !== "REFERENCED") return refusal;
-    return { ...refusal, detail: `${refusal.detail}${this.#nameReferrers(key)}` };
-  }
-
-  #nameReferrers({ collection, id }: { collection: number; id: string }): string {
-    const { references, collections } = this.#parts;
-    const found = references
-      .to(collectionOf(collections, collection))
-      .flatMap(({ from, find }) => find(id, shownReferrers).map((resource) => `${from.name}/${resource.id}`));
-    const some = [...new Set(found)].slice(0, shownReferrers);
-    return some.length === 0 ? "" : ` Among them: ${some.join(", ")}.`;
+    const followed = result === undefined ? [] : followedBy(result);
+    // The delete itself was logged too.
+    const changes = result !== undefined && log.isKept ? logged - 1 : logged;
+    return { kind: "erased", resource: result !== undefined, changes, followed };
   }
 
   /** What was changed earlier may still lie in the gaps between the contents of the file. */

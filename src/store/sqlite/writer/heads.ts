@@ -13,7 +13,7 @@ export interface Head {
 export class Heads {
   readonly #select: StatementSync;
   readonly #update: StatementSync;
-  #touched = new Map<number, Head>();
+  readonly #touched = new Map<number, Head>();
 
   constructor(database: DatabaseSync) {
     this.#select = database.prepare("select sequence, count, last_id as lastId from heads where number = ?");
@@ -29,14 +29,6 @@ export class Heads {
     const head = { sequence: Number(row.sequence), count: Number(row.count), lastId: Number(row.lastId) };
     this.#touched.set(collection, head);
     return head;
-  }
-
-  /** Gives a function that takes back what happens to the heads from now on. */
-  remember(): () => void {
-    const before = new Map([...this.#touched].map(([number, head]) => [number, { ...head }]));
-    return () => {
-      this.#touched = before;
-    };
   }
 
   /** Writes the heads, as the last thing of a transaction. */

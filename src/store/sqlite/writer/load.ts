@@ -1,18 +1,17 @@
 /** An import in the writer thread: one transaction over many requests. */
 import type { DatabaseSync } from "node:sqlite";
+import { judgeArrivals, refuseLost } from "../../commits/arrivals.ts";
+import type { Refusal } from "../../commits/refusals.ts";
+import type { Origin } from "../../commits/staged-changes.ts";
 import type { Arrival, Refused } from "../../load.ts";
-import { describeLost, shownLost } from "../../lost.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import { Mistake } from "../failures.ts";
-import type { Refusal } from "../protocol.ts";
-import type { Constraints } from "./constraints.ts";
+import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";
-import type { Groups } from "./groups.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import { suspendIndexes } from "./migrate.ts";
-import type { Origin, Resources } from "./resources.ts";
 import type { Transactions } from "./transactions.ts";
 
 /** An import would otherwise write the same pages to the log again and again. */
@@ -24,16 +23,14 @@ export interface WriterLoadParts {
   collections: ReadonlyMap<number, NumberedCollection>;
   heads: Heads;
   ids: IdBlocks;
-  resources: Resources;
-  constraints: Constraints;
-  groups: Groups;
+  commits: Commits;
   declarations: Declarations;
   transactions: Transactions;
 }
 
 interface UnderWay {
-  /** The collections so far, and what is left to be done for each before all is written. */
-  parts: readonly { collection: NumberedCollection; complete(): void }[];
+  /** The collections so far, their sequences before, and what is left to be done for each before all is written. */
+  parts: readonly { collection: NumberedCollection; sequence: number; complete(): void }[];
   /** The one that arrivals are for. */
   collection: NumberedCollection;
   among: readonly string[];
@@ -56,62 +53,51 @@ export class WriterLoad {
    * with one more where an import is under way. References to the collections `among` are judged when it finishes.
    */
   begin(into: number | CollectionRecord, at: number, among: readonly string[]): number {
-    const { collections, declarations, transactions } = this.#parts;
+    const { collections, declarations, heads, transactions } = this.#parts;
     const before = this.#underWay ?? this.#open(at);
     const number = typeof into === "number" ? into : declarations.takeOver(into);
     const collection = collectionOf(collections, number);
-    const parts = [...before.parts, { collection, complete: this.#prepare(collection) }];
+    const { sequence } = heads.of(number);
+    const parts = [...before.parts, { collection, sequence, complete: this.#prepare(collection) }];
     this.#underWay = { ...before, parts, collection, among: [...among, collection.name] };
     transactions.keepOpen();
     return number;
   }
 
   #open(at: number): Omit<UnderWay, "collection" | "among"> {
-    const { ids, groups, transactions } = this.#parts;
+    const { commits, ids, transactions } = this.#parts;
     transactions.begin();
     transactions.onRollBack(ids.remember());
     transactions.onRollBack(() => this.#end());
     this.#setCacheSize(-cacheKibibytes);
-    return { parts: [], origin: { at, principal: null, group: groups.next() } };
+    return { parts: [], origin: { at, principal: null, group: commits.nextGroup() } };
   }
 
   /** Adds arrivals, given as ids and texts in turn. Gives those that are not added, and why. */
   add(cells: readonly string[]): Refused[] {
-    const underWay = this.#require();
-    const all: Refused[] = [];
-    for (let position = 0; position * 2 < cells.length; position++) {
-      const arrival = { id: cells[position * 2] as string, text: cells[position * 2 + 1] as string };
-      const refused = this.#addOne(arrival, underWay);
-      if (refused !== undefined) all.push({ position, ...refused });
-    }
-    return all;
+    const { commits, heads } = this.#parts;
+    const { collection, origin, among } = this.#require();
+    const arrivals: Arrival[] = [];
+    for (let cell = 0; cell < cells.length; cell += 2)
+      arrivals.push({ id: cells[cell] as string, text: cells[cell + 1] as string });
+    const { sequence } = heads.of(collection.number);
+    const importing = { collection, sequence, among, origin };
+    return commits.decide((judging) => judgeArrivals(judging, importing, arrivals)).result;
   }
 
   /** Writes everything, or takes everything back and gives why. */
   finish(): Refusal | undefined {
-    const { constraints, transactions } = this.#parts;
+    const { commits, transactions } = this.#parts;
     const { parts, among } = this.#require();
-    const lost = parts.flatMap(({ collection }) =>
-      constraints.references.lostTo(among, collection, shownLost),
-    );
-    if (lost.length > 0) {
+    const { result: refusal } = commits.decide((judging) => refuseLost(judging, parts, among));
+    if (refusal !== undefined) {
       transactions.rollBack();
-      return { code: "REFERENCE_NOT_FOUND", detail: describeLost(lost) };
+      return refusal;
     }
     for (const { complete } of parts) complete();
     transactions.commit();
     this.#end();
     return undefined;
-  }
-
-  #addOne(arrival: Arrival, { collection, origin, among }: UnderWay): Omit<Refused, "position"> | undefined {
-    const { resources, constraints } = this.#parts;
-    const key = resources.place(collection, arrival, origin.at);
-    if (key === undefined) return { pointer: undefined };
-    const broken = constraints.brokenBy(collection, arrival, among);
-    if (broken === undefined) resources.settle(collection, { key, ...arrival }, origin);
-    else resources.takeOut(collection, arrival.id);
-    return broken;
   }
 
   /** Indexes that are made at the end cost a third of those that are kept up for each resource. */

@@ -44,7 +44,7 @@ export function migrateCollection(
     );
   if (row?.refers !== JSON.stringify(references)) fitReferences(database, number, references);
   fitIndexes(database, number, { indexes, unique });
-  return { number, ...record };
+  return { ...record, number, unique, references, timestamps };
 }
 
 function create(database: DatabaseSync, { name, idKind }: CollectionRecord): number {

@@ -6,19 +6,16 @@ import type { WriterSettings } from "../protocol.ts";
 import { createGoneCheck } from "../watch.ts";
 import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { Constraints } from "./constraints.ts";
+import { Commits } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
 import { Erasing } from "./erasing.ts";
 import { flushLog } from "./flush-log.ts";
-import { Following } from "./following.ts";
-import { Groups } from "./groups.ts";
 import { Heads } from "./heads.ts";
 import { IdBlocks } from "./id-blocks.ts";
 import { WriterLoad } from "./load.ts";
 import { addReceiptTotals, Receipts } from "./receipts.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
-import { Swap } from "./swap.ts";
 import { Transactions } from "./transactions.ts";
 import { addConstraints } from "./unique.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -42,34 +39,27 @@ export function openWriter(settings: WriterSettings): Writer {
   const receipts = new Receipts(database, settings.receipts);
   addKeysTable(database);
   addConstraints(database);
-  const groups = new Groups(database, log);
   const transactions = new Transactions({
     database,
     heads,
     search,
     findGone: createGoneCheck(settings.path),
   });
-  const constraints = new Constraints(database, collections);
-  const { references } = constraints;
-  const declarations = new Declarations({ database, collections, heads, search, references, transactions });
+  const declarations = new Declarations({ database, collections, heads, search, transactions });
   transactions.run(() => {
     for (const number of collections.keys()) log.fit(number);
   });
-  const resources = new Resources({ database, collections, heads, ids, search, log });
-  const following = new Following({ collections, references, resources, groups });
-  const shared = { database, collections, heads, ids, search, log, receipts, resources, transactions };
+  const resources = new Resources({ database, heads, ids, search, log });
+  const catalogue = () => declarations.catalogue;
+  const commits = new Commits({ database, catalogue, log, receipts, resources });
+  const shared = { database, collections, heads, ids, search, log, receipts, commits, transactions };
   return new Writer({
-    database,
-    heads,
-    ids,
+    ...shared,
     keys: new KeyTable(database),
-    transactions,
-    swap: new Swap({ database, heads, log, receipts, resources, constraints, groups, following }),
-    following,
     declarations,
-    load: new WriterLoad({ ...shared, constraints, groups, declarations }),
+    load: new WriterLoad({ ...shared, declarations }),
     upkeep: new Upkeep(shared),
-    erasing: new Erasing({ ...shared, references, groups, following }),
+    erasing: new Erasing(shared),
     checkpoints: new Checkpoints(database, transactions),
   });
 }

@@ -22,7 +22,7 @@ export function addReceiptTotals(database: DatabaseSync): void {
 
 /** All receipts, whatever their writes were about. */
 export class Receipts {
-  readonly #bounds: ReceiptBounds;
+  readonly bounds: ReceiptBounds;
   readonly #find: StatementSync;
   readonly #keep: StatementSync;
   readonly #expired: StatementSync;
@@ -35,8 +35,8 @@ export class Receipts {
   readonly #count: StatementSync;
 
   constructor(database: DatabaseSync, bounds: ReceiptBounds = receiptBounds) {
-    this.#bounds = bounds;
-    this.#find = database.prepare("select 1 from receipts where key = ? and expires_at > ?");
+    this.bounds = bounds;
+    this.#find = database.prepare("select expires_at from receipts where key = ?");
     this.#keep = database.prepare(
       "insert into receipts (key, fingerprint, answer, expires_at, brief) values (?, ?, ?, ?, ?)",
     );
@@ -58,24 +58,25 @@ export class Receipts {
     this.#count = database.prepare("update meta set value = value + ? where name = ?");
   }
 
-  /** Whether there is one with this key that is valid at `now`. */
-  has(key: string, now: number): boolean {
-    return this.#find.get(key, now) !== undefined;
+  /** When the receipt with this key expires. */
+  expiryOf(key: string): number | undefined {
+    const row = this.#find.get(key);
+    return row === undefined ? undefined : Number(row.expires_at);
   }
 
-  /** Whether no new one is taken. */
-  isFull(): boolean {
-    return this.#totalOf("receipts") >= this.#bounds.keys;
+  /** How many there are. */
+  get count(): number {
+    return this.#totalOf("receipts");
   }
 
   /** Keeps a receipt, in the place of one that has expired. */
   keep({ key, fingerprint, answer, brief = "", expiresAt }: Receipt): void {
     const length = Buffer.byteLength(answer);
-    const isKept = length <= this.#bounds.answer;
+    const isKept = length <= this.bounds.answer;
     this.#forget(key);
     this.#keep.run(key, fingerprint, isKept ? answer : "", expiresAt, brief);
     this.#note(1, isKept ? length : 0);
-    while (this.#totalOf("answers") > this.#bounds.answers && this.#dropOldest());
+    while (this.#totalOf("answers") > this.bounds.answers && this.#dropOldest());
   }
 
   /** Whether there is one that has expired. */

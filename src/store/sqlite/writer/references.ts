@@ -5,12 +5,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, targetsOf } from "../../../collection/refers.ts";
-import { toFragment } from "../../../json/pointer.ts";
-import type { Lost } from "../../lost.ts";
+import type { FoundResource, Questions } from "../../commits/lookups.ts";
+import type { ResourceState } from "../../commits/staged-changes.ts";
 import type { NumberedCollection } from "../catalogue.ts";
-import { pathSql } from "../columns.ts";
-import { toSqliteId } from "../ids.ts";
+import { pathSql, quoteText } from "../columns.ts";
 import { resourcesTable } from "../tables.ts";
+import { stateColumns, stateOf } from "./resources.ts";
 
 function refersTable(number: number): string {
   return `refers_${number}`;
@@ -52,142 +52,78 @@ function fillSql(
   { doc, key, from }: { doc: string; key: string; from: string },
 ): string {
   const place = pathSql(path);
-  const attribute = `'${formatPath(path).replaceAll("'", "''")}'`;
+  const attribute = quoteText(formatPath(path));
   return `insert into ${table} select distinct ${attribute}, cast(item.atom as text), ${key}
     from ${from}json_each(${doc}, ${place}) as item
     where item.type in ('text', 'integer') and json_type(${doc}, ${place}) in ('text', 'integer', 'array');`;
 }
 
-/** A resource that refers to another. */
-export interface Found {
-  key: number;
-  id: string;
+interface Statements {
+  referrers: StatementSync;
+  targets: StatementSync;
 }
 
-/** That resource as it is. */
-export interface FoundWhole extends Found {
-  version: number;
-  text: string;
-  updatedAt: number;
-}
-
-/** Resources that refer to one. */
-export interface Referrers {
-  from: NumberedCollection;
-  reference: Reference;
-  find(id: string, limit: number): Found[];
-  /** One of those that were found. Their texts together may be larger than the memory. */
-  read(found: Found): FoundWhole;
-}
-
-/** Knows which collections refer to which. */
+/** Finds resources by the ids that they refer to. */
 export class References {
   readonly #database: DatabaseSync;
-  readonly #collections: ReadonlyMap<number, NumberedCollection>;
-  #numbers = new Map<string, number>();
-  #to = new Map<string, Referrers[]>();
-  readonly #exists = new Map<number, StatementSync>();
+  /** By the reference as it is declared now: a new declaration is a new object. */
+  readonly #statements = new WeakMap<Reference, Statements>();
 
-  constructor(database: DatabaseSync, collections: ReadonlyMap<number, NumberedCollection>) {
+  constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#collections = collections;
   }
 
-  /** The collections were declared anew. */
-  refresh(): void {
-    this.#numbers = new Map([...this.#collections.values()].map(({ name, number }) => [name, number]));
-    this.#to = new Map();
-    for (const from of this.#collections.values()) {
-      for (const reference of from.references ?? []) {
-        const known = this.#to.get(reference.collection) ?? [];
-        this.#to.set(reference.collection, [...known, this.#referrers(from, reference)]);
+  /** Reads one after the other: the texts of all together may be larger than the memory. */
+  referrers({ referrer, ids, known, limit }: Questions["referrers"]): readonly FoundResource[] {
+    const { from, reference } = referrer;
+    const { referrers } = this.#of(from, reference);
+    const found = new Map<string, ResourceState>();
+    let text = 0;
+    for (const target of ids) {
+      for (const row of referrers.iterate(formatPath(reference.path), target)) {
+        const id = String(row.id);
+        if (known.has(id) || found.has(id)) continue;
+        const state = stateOf(row);
+        if (!isTarget(state, reference, target)) continue;
+        found.set(id, state);
+        text += Buffer.byteLength(state.text);
+        if (found.size === limit.resources || text > limit.text) return toFound(found);
       }
     }
+    return toFound(found);
   }
 
-  /** Who may refer to resources of a collection. */
-  to(collection: NumberedCollection): readonly Referrers[] {
-    return this.#to.get(collection.name) ?? none;
+  /** The ids that a reference holds, from one on. */
+  targets({ of, reference, from, limit }: Questions["targets"]): string[] {
+    const rows = this.#of(of, reference).targets.all(formatPath(reference.path), from, limit);
+    return rows.map(({ target }) => String(target));
   }
 
-  /** The place of the first id in a resource that leads nowhere. Those that lead to the collections `later` are not looked at. */
-  dangling(
-    collection: NumberedCollection,
-    text: string,
-    later: readonly string[] = none,
-  ): string | undefined {
-    const { references = none } = collection;
-    if (references.length === 0) return undefined;
-    const lost = targetsOf(JSON.parse(text), references).find(
-      ({ reference, id }) => !later.includes(reference.collection) && !this.#has(reference.collection, id),
-    );
-    return lost === undefined ? undefined : toFragment(lost.at);
-  }
-
-  /** References from resources of a collection to some collections that lead nowhere, as many as are asked for. */
-  lostTo(to: readonly string[], from: NumberedCollection, limit: number): Lost[] {
-    const references = (from.references ?? none).filter(({ collection }) => to.includes(collection));
-    return references.flatMap((reference) => this.#lostBy(reference, from, limit)).slice(0, limit);
-  }
-
-  #lostBy({ path, collection }: Reference, { number, name }: NumberedCollection, limit: number): Lost[] {
-    const target = this.#collections.get(this.#numbers.get(collection) ?? 0);
-    if (target === undefined) return [];
-    const attribute = formatPath(path);
-    const asInteger = target.idKind === "integer" ? ", cast(refers.target as integer)" : "";
-    const rows = this.#database
-      .prepare(
-        `select resource.id, refers.target from ${refersTable(number)} as refers
-         join ${resourcesTable(number)} as resource using (key)
-         where refers.attribute = ? and not exists
-           (select 1 from ${resourcesTable(target.number)} as other where other.id in (refers.target${asInteger}))
-         limit ?`,
-      )
-      .all(attribute, limit);
-    return rows.map(({ id, target }) => ({
-      from: name,
-      id: String(id),
-      attribute,
-      to: `${collection}/${target}`,
-    }));
-  }
-
-  #has(name: string, id: string): boolean {
-    const number = this.#numbers.get(name);
-    const collection = number === undefined ? undefined : this.#collections.get(number);
-    if (number === undefined || collection === undefined) return false;
-    let exists = this.#exists.get(number);
-    if (exists === undefined) {
-      exists = this.#database.prepare(`select 1 from ${resourcesTable(number)} where id = ?`);
-      this.#exists.set(number, exists);
-    }
-    return exists.get(toSqliteId(collection.idKind, id)) !== undefined;
-  }
-
-  #referrers(from: NumberedCollection, reference: Reference): Referrers {
-    let find: StatementSync | undefined;
-    let read: StatementSync | undefined;
-    const attribute = formatPath(reference.path);
-    const resources = resourcesTable(from.number);
-    return {
-      from,
-      reference,
-      find: (id, limit) => {
-        find ??= this.#database.prepare(
-          `select resource.key, resource.id
-           from ${refersTable(from.number)} as refers cross join ${resources} as resource using (key)
-           where refers.attribute = ? and refers.target = ? limit ?`,
-        );
-        const rows = find.all(attribute, id, limit);
-        return rows.map((row) => ({ key: Number(row.key), id: String(row.id) }));
-      },
-      read: (found) => {
-        read ??= this.#database.prepare(`select version, updated_at, doc from ${resources} where key = ?`);
-        const { version, updated_at: updatedAt, doc } = read.get(found.key) ?? {};
-        return { ...found, version: Number(version), updatedAt: Number(updatedAt), text: String(doc) };
-      },
+  #of({ number }: NumberedCollection, reference: Reference): Statements {
+    const known = this.#statements.get(reference);
+    if (known !== undefined) return known;
+    const statements = {
+      referrers: this.#database.prepare(
+        `select ${stateColumns}, id from ${refersTable(number)} as refers
+         cross join ${resourcesTable(number)} as resource using (key)
+         where refers.attribute = ? and refers.target = ?`,
+      ),
+      targets: this.#database.prepare(
+        `select distinct target from ${refersTable(number)}
+         where attribute = ? and target >= ? order by target limit ?`,
+      ),
     };
+    this.#statements.set(reference, statements);
+    return statements;
   }
 }
 
-const none: readonly never[] = [];
+/** SQLite takes integers for ids that are not safe in JSON. */
+function isTarget({ text }: ResourceState, reference: Reference, target: string): boolean {
+  const isSure = Number.isSafeInteger(Number(target)) || !/^-?[0-9]+$/.test(target);
+  return isSure || targetsOf(JSON.parse(text), [reference]).some(({ id }) => id === target);
+}
+
+function toFound(found: ReadonlyMap<string, ResourceState>): FoundResource[] {
+  return [...found].map(([id, state]) => ({ id, state }));
+}

@@ -2,35 +2,34 @@
  * The tables of resources on the connection that writes, with all that goes along with a change in them: heads, integer
  * ids, words and the change log. Whoever calls holds a transaction open to write.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { ResourceState, StagedChange } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
-import type { Arrival } from "../../load.ts";
-import { collectionOf, type NumberedCollection } from "../catalogue.ts";
+import type { NumberedCollection } from "../catalogue.ts";
 import { toSqliteId } from "../ids.ts";
-import type { WireChange } from "../protocol.ts";
 import { changesTable, resourcesTable } from "../tables.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import type { SearchTables } from "./search-tables.ts";
 
-/** A resource as it was before a change. */
-export interface Before {
-  key: number;
-  version: number;
-  text: string;
-}
+/** The columns that `stateOf` reads. */
+export const stateColumns = "key, version, updated_at, doc";
 
-/** What the change log says about where a change came from. */
-export interface Origin {
-  at: number;
-  principal: string | null;
-  group: number | null;
+/** The state in a row of a table of resources. */
+export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
+  return {
+    version: Number(row.version),
+    text: String(row.doc),
+    updatedAt: Number(row.updated_at),
+    rowId: Number(row.key),
+  };
 }
 
 /** A prepared statement for each thing that is done to a collection's tables. */
 interface Statements {
   find: StatementSync;
+  has: StatementSync;
   insert: StatementSync;
   update: StatementSync;
   remove: StatementSync;
@@ -40,7 +39,6 @@ interface Statements {
 /** What goes along with a change. */
 export interface ResourcesParts {
   database: DatabaseSync;
-  collections: ReadonlyMap<number, NumberedCollection>;
   heads: Heads;
   ids: IdBlocks;
   search: SearchTables;
@@ -50,16 +48,14 @@ export interface ResourcesParts {
 /** The resources of all collections. */
 export class Resources {
   readonly #database: DatabaseSync;
-  readonly #collections: ReadonlyMap<number, NumberedCollection>;
   readonly #heads: Heads;
   readonly #ids: IdBlocks;
   readonly #search: SearchTables;
   readonly #log: ChangeLog;
   readonly #statements = new Map<number, Statements>();
 
-  constructor({ database, collections, heads, ids, search, log }: ResourcesParts) {
+  constructor({ database, heads, ids, search, log }: ResourcesParts) {
     this.#database = database;
-    this.#collections = collections;
     this.#heads = heads;
     this.#ids = ids;
     this.#search = search;
@@ -67,77 +63,38 @@ export class Resources {
   }
 
   /** The resource as it is, or `undefined`. */
-  find({ collection, id }: { collection: number; id: string }): Before | undefined {
-    const { idKind } = collectionOf(this.#collections, collection);
-    const row = this.#statementsOf(collection).find.get(toSqliteId(idKind, id));
-    if (row === undefined) return undefined;
-    return { key: Number(row.key), version: Number(row.version), text: String(row.doc) };
+  find(collection: NumberedCollection, id: string): ResourceState | undefined {
+    const row = this.#statementsOf(collection.number).find.get(toSqliteId(collection.idKind, id));
+    return row === undefined ? undefined : stateOf(row);
   }
 
-  /** Carries out a change of what `find` gave, and gives its sequence. */
-  write(change: WireChange, before: Before | undefined, origin: Origin): number {
-    const { collection, id, next } = change;
-    const described = collectionOf(this.#collections, collection);
-    const statements = this.#statementsOf(collection);
-    const head = this.#heads.of(collection);
-    const { at, principal, group } = origin;
-    const version = (before?.version ?? -change.expect) + 1;
-    const sqliteId = toSqliteId(described.idKind, id);
-    let key = before?.key;
+  /** Whether a resource exists. */
+  has({ number, idKind }: NumberedCollection, id: string): boolean {
+    return this.#statementsOf(number).has.get(toSqliteId(idKind, id)) !== undefined;
+  }
+
+  /** Writes an accepted change, and gives its sequence. */
+  write({ collection, id, kind, version, before, next, at, principal, group }: StagedChange): number {
+    const { number, idKind } = collection;
+    const statements = this.#statementsOf(number);
+    const head = this.#heads.of(number);
+    const sqliteId = toSqliteId(idKind, id);
+    let rowId = before?.rowId;
     head.sequence++;
-    if (next === null) {
+    if (next === undefined) {
       statements.remove.run(sqliteId);
       head.count--;
     } else if (before === undefined) {
-      key = Number(statements.insert.run(sqliteId, version, at, next).lastInsertRowid);
+      rowId = Number(statements.insert.run(sqliteId, version, at, next.text).lastInsertRowid);
       head.count++;
-      this.#noteId(described, id);
+      this.#noteId(collection, id);
     } else {
-      statements.update.run(version, at, next, sqliteId);
+      statements.update.run(version, at, next.text, sqliteId);
     }
-    if (key !== undefined) this.#search.follow(collection, key, { before: before?.text, next });
-    const kind = next === null ? "deleted" : before === undefined ? "created" : "updated";
+    if (rowId !== undefined)
+      this.#search.follow(number, rowId, { before: before?.text, next: next?.text ?? null });
     if (this.#log.isKept)
       statements.log.run(head.sequence, id, version, kind, at, principal, group, before?.text ?? null);
-    return head.sequence;
-  }
-
-  /** Puts an arrival into the table and nowhere else, and gives its key; `undefined` where its id is taken. */
-  place({ number, idKind }: NumberedCollection, { id, text }: Arrival, at: number): number | undefined {
-    const { insert } = this.#statementsOf(number);
-    const version = this.#heads.of(number).sequence + 1;
-    const { changes, lastInsertRowid } = insert.run(toSqliteId(idKind, id), version, at, text);
-    return changes === 0 ? undefined : Number(lastInsertRowid);
-  }
-
-  /** Takes out what was placed last. */
-  takeOut({ number, idKind }: NumberedCollection, id: string): void {
-    this.#statementsOf(number).remove.run(toSqliteId(idKind, id));
-  }
-
-  /** Does for what was placed last all that goes along with a create. */
-  settle(
-    collection: NumberedCollection,
-    { key, id, text }: Arrival & { key: number },
-    { at, principal, group }: Origin,
-  ): void {
-    const { number } = collection;
-    const head = this.#heads.of(number);
-    this.#search.follow(number, key, { next: text });
-    head.sequence++;
-    head.count++;
-    this.#noteId(collection, id);
-    if (!this.#log.isKept) return;
-    const { log } = this.#statementsOf(number);
-    log.run(head.sequence, id, head.sequence, "created", at, principal, group, null);
-  }
-
-  /** Removes a resource that is there, without a trace in the log, and gives its sequence. Its words are left to the caller. */
-  erase({ collection, id }: { collection: number; id: string }): number {
-    const head = this.#heads.of(collection);
-    this.takeOut(collectionOf(this.#collections, collection), id);
-    head.sequence++;
-    head.count--;
     return head.sequence;
   }
 
@@ -151,9 +108,10 @@ export class Resources {
     if (known !== undefined) return known;
     const resources = resourcesTable(number);
     const statements = {
-      find: this.#database.prepare(`select key, version, doc from ${resources} where id = ?`),
+      find: this.#database.prepare(`select ${stateColumns} from ${resources} where id = ?`),
+      has: this.#database.prepare(`select 1 from ${resources} where id = ?`),
       insert: this.#database.prepare(
-        `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?) on conflict do nothing`,
+        `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?)`,
       ),
       update: this.#database.prepare(
         `update ${resources} set version = ?, updated_at = ?, doc = ? where id = ?`,

@@ -3,13 +3,11 @@
  * commit of several changes is judged by what they make together, and values that were equal before the attribute was
  * declared may stay until they are written to.
  */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
-import type { Unique } from "../../../collection/unique.ts";
-import { toFragment } from "../../../json/pointer.ts";
-import type { NumberedCollection } from "../catalogue.ts";
+import { type Unique, uniqueValue } from "../../../collection/unique.ts";
+import type { Questions } from "../../commits/lookups.ts";
 import { extractSql, quoteName, textSql, typeSql } from "../columns.ts";
-import { toSqliteId } from "../ids.ts";
 import { resourcesTable } from "../tables.ts";
 
 const constraints = [
@@ -53,55 +51,50 @@ export function uniqueIndexDdl(number: number, unique: Unique): string {
   return `create index ${name} on ${resourcesTable(number)} (${quoteName(uniqueColumn(unique))})`;
 }
 
-function nobody(_id: string): boolean {
-  return false;
+interface Statements {
+  holders: StatementSync;
+  text: StatementSync;
 }
 
-interface Check {
-  pointer: string;
-  others: StatementSync;
-}
-
-/** Finds values that are there twice. */
+/** Finds the resources that have a value in a unique attribute. */
 export class Uniques {
   readonly #database: DatabaseSync;
-  /** By the collection as it is declared now: a new declaration is a new object. */
-  readonly #checks = new WeakMap<NumberedCollection, readonly Check[]>();
+  /** By the attribute as it is declared now: a new declaration is a new object. */
+  readonly #statements = new WeakMap<Unique, Statements>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  /**
-   * The first unique attribute, as a pointer, in which another resource has the value that this one has. At most so many
-   * as `limit` are passed over, of which it is said that their turn comes later.
-   */
-  taken(
-    collection: NumberedCollection,
-    id: string,
-    { isLater = nobody, limit = 0 } = {},
-  ): string | undefined {
-    const { unique = [] } = collection;
-    if (unique.length === 0) return undefined;
-    let checks = this.#checks.get(collection);
-    if (checks === undefined) {
-      checks = unique.map((each) => this.#prepare(collection.number, each));
-      this.#checks.set(collection, checks);
+  /** The ids of resources with a value, as `uniqueValue` gives it; `enough` of them suffice. */
+  holders({ collection, unique, value, enough }: Questions["holders"]): string[] {
+    let statements = this.#statements.get(unique);
+    if (statements === undefined) {
+      statements = this.#prepare(collection.number, unique);
+      this.#statements.set(unique, statements);
     }
-    const sqliteId = toSqliteId(collection.idKind, id);
-    const isTaken = ({ others }: Check) =>
-      others.all(sqliteId, limit + 1).some((other) => !isLater(String(other.id)));
-    return checks.find(isTaken)?.pointer;
+    const { holders, text } = statements;
+    const isExact = isExactInSql(value);
+    const ids = holders.all(value, isExact ? enough : -1).map(({ id }) => id as SQLOutputValue);
+    const isHeld = (id: SQLOutputValue) =>
+      uniqueValue(JSON.parse(String(text.get(id)?.doc)), unique) === value;
+    return (isExact ? ids : ids.filter(isHeld)).map(String);
   }
 
-  #prepare(number: number, unique: Unique): Check {
+  #prepare(number: number, unique: Unique): Statements {
     const table = resourcesTable(number);
-    const column = quoteName(uniqueColumn(unique));
-    // A cross join keeps its order: first the one resource, then the index.
-    const others = this.#database.prepare(
-      `select other.id from ${table} as own cross join ${table} as other
-       where own.id = ? and other.${column} = own.${column} and other.key <> own.key limit ?`,
-    );
-    return { pointer: toFragment(unique.path), others };
+    return {
+      holders: this.#database.prepare(
+        `select id from ${table} where ${quoteName(uniqueColumn(unique))} =
+           case when ?1 in ('true', 'false') then ?1 else json_extract(?1, '$') end limit ?2`,
+      ),
+      text: this.#database.prepare(`select doc from ${table} where id = ?`),
+    };
   }
+}
+
+/** Whether the column tells the value apart from all others. It has one text for `true` and `"true"`, and rounds fractions. */
+function isExactInSql(value: string): boolean {
+  if (value.startsWith('"')) return value !== '"true"' && value !== '"false"';
+  return Number.isSafeInteger(Number(value));
 }

@@ -1,25 +1,25 @@
 /** What the writer thread does: groups of commits, imports, ids and the catalogue, each in one transaction. */
 import type { DatabaseSync } from "node:sqlite";
+import type { ResolvedCommit } from "../../commits/judge.ts";
+import type { Refusal } from "../../commits/refusals.ts";
+import { collectionOf, type NumberedCollection } from "../catalogue.ts";
 import { failureOf, Mistake } from "../failures.ts";
 import type { KeyTable } from "../key-table.ts";
 import {
   type Cell,
   decodeCommits,
-  encodeFate,
-  type Fate,
-  type Refusal,
-  type WireCommit,
+  encodeOutcome,
+  type Outcome,
   type WriterAnswer,
   type WriterRequest,
 } from "../protocol.ts";
 import type { Checkpoints } from "./checkpoints.ts";
+import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";
 import type { Erasing } from "./erasing.ts";
-import type { Following } from "./following.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import type { WriterLoad } from "./load.ts";
-import type { Swap } from "./swap.ts";
 import type { Transactions } from "./transactions.ts";
 import type { Upkeep } from "./upkeep.ts";
 
@@ -30,8 +30,8 @@ export interface WriterParts {
   ids: IdBlocks;
   keys: KeyTable;
   transactions: Transactions;
-  swap: Swap;
-  following: Following;
+  collections: ReadonlyMap<number, NumberedCollection>;
+  commits: Commits;
   declarations: Declarations;
   load: WriterLoad;
   upkeep: Upkeep;
@@ -43,12 +43,10 @@ export interface WriterParts {
 export class Writer {
   readonly #parts: WriterParts;
   readonly #transactions: Transactions;
-  readonly #swap: Swap;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
     this.#transactions = parts.transactions;
-    this.#swap = parts.swap;
   }
 
   /** Why nothing more can be written, once that is so. */
@@ -58,13 +56,15 @@ export class Writer {
 
   /** Writes the commits of all requests in one transaction and gives an answer to each request. */
   commit(requests: readonly (WriterRequest & { kind: "commit" })[]): WriterAnswer[] {
-    const commits = requests.map(({ cells, calls }) => decodeCommits(cells, calls));
-    const fates = this.#writeGroup(commits.flat());
-    const followed = this.#parts.following.take();
+    const find = (number: number) => collectionOf(this.#parts.collections, number);
+    const outcomes = this.#writeGroup(
+      requests.flatMap(({ cells, calls }) => decodeCommits(cells, calls, find)),
+    );
+    const followed = outcomes.flatMap((outcome) => ("followed" in outcome ? outcome.followed : []));
     let position = 0;
     const answers = requests.map(({ calls }) => {
       const cells: Cell[] = [];
-      for (const fate of fates.slice(position, position + calls)) encodeFate(cells, fate);
+      for (const outcome of outcomes.slice(position, position + calls)) encodeOutcome(cells, outcome);
       position += calls;
       return { kind: "committed", cells } as const;
     });
@@ -121,22 +121,22 @@ export class Writer {
     }
   }
 
-  /** One transaction for all; each commit keeps its own fate. */
-  #writeGroup(commits: readonly WireCommit[]): Fate[] {
+  /** One transaction for all commits. Each of them is accepted or refused by itself. */
+  #writeGroup(commits: readonly ResolvedCommit[]): Outcome[] {
     try {
       this.#transactions.begin();
-      const fates = commits.map((commit) => this.#swap.carryOut(commit));
-      if (fates.every((fate) => "code" in fate)) this.#transactions.rollBack();
+      const outcomes = commits.map((commit) => this.#parts.commits.carryOut(commit));
+      if (outcomes.every((outcome) => "refusal" in outcome)) this.#transactions.rollBack();
       else this.#transactions.commit();
-      return fates;
+      return outcomes;
     } catch (error) {
       // A fault of one commit must not cost the others theirs.
       if (isFaultOfOne(error) && commits.length > 1) {
         this.#transactions.rollBack();
         return commits.flatMap((commit) => this.#writeGroup([commit]));
       }
-      const problem = this.#transactions.endBroken(error);
-      return commits.map(() => problem);
+      const refusal = this.#transactions.endBroken(error);
+      return commits.map(() => ({ refusal }));
     }
   }
 

@@ -1,0 +1,136 @@
+/** Decides about the resources of an import: the same for all stores. */
+import { formatPath } from "../../collection/paths.ts";
+import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { toFragment } from "../../json/pointer.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import type { Arrival, Refused } from "../load.ts";
+import { canBeId, exists, findDangling, findTaken } from "./constraints.ts";
+import type { Judging } from "./judge.ts";
+import { lookUp, type Steps } from "./lookups.ts";
+import type { Refusal } from "./refusals.ts";
+import type { Origin } from "./staged-changes.ts";
+
+/** The collection that resources arrive in. */
+export interface Importing {
+  collection: NumberedCollection;
+  /** The sequence of the collection before these arrivals. */
+  sequence: number;
+  /** References to these collections are judged when the import finishes. */
+  among: readonly string[];
+  origin: Origin;
+}
+
+/** The message names at most this many references. */
+const maxNamed = 10;
+
+/** This many ids are read at once. */
+const pageSize = 1_000;
+
+/** Stages the arrivals that can be added, each with a version above every version that its id had. Gives the others. */
+export function* judgeArrivals(
+  judging: Judging,
+  importing: Importing,
+  arrivals: readonly Arrival[],
+): Steps<Refused[]> {
+  const refused: Refused[] = [];
+  for (const [position, arrival] of arrivals.entries()) {
+    const refusal = yield* judgeArrival(judging, importing, arrival);
+    if (refusal !== undefined) refused.push({ position, ...refusal });
+  }
+  return refused;
+}
+
+function* judgeArrival(
+  judging: Judging,
+  { collection, sequence, among, origin }: Importing,
+  { id, text }: Arrival,
+): Steps<Omit<Refused, "position"> | undefined> {
+  const { staged } = judging;
+  const known = staged.find(collection, id);
+  const isThere = known === undefined ? yield* lookUp("exists", { collection, id }) : known.now !== undefined;
+  if (isThere) return { pointer: undefined };
+  const { unique, references } = collection;
+  const isConstrained = unique.length > 0 || references.length > 0;
+  const attributes = isConstrained ? JSON.parse(text) : undefined;
+  const mark = staged.mark();
+  const after = sequence + staged.of(collection).changes.length;
+  staged.stage(collection, { id, text, after, attributes }, origin);
+  if (!isConstrained) return undefined;
+  const taken = yield* findTaken(staged, collection, { id, attributes });
+  const lost =
+    taken === undefined ? yield* findLostNow(judging, references, { attributes, among }) : undefined;
+  if (taken === undefined && lost === undefined) return undefined;
+  staged.takeBack(mark);
+  return taken === undefined ? { pointer: lost, isLost: true } : { pointer: taken };
+}
+
+/** The place of the first reference that leads nowhere, whatever arrives later. */
+function* findLostNow(
+  judging: Judging,
+  references: readonly Reference[],
+  { attributes, among }: { attributes: Record<string, unknown>; among: readonly string[] },
+): Steps<string | undefined> {
+  const later = references.filter(({ collection }) => among.includes(collection));
+  const never = targetsOf(attributes, later).find(({ id }) => !canBeId(id));
+  if (never !== undefined) return toFragment(never.at);
+  const others = references.filter(({ collection }) => !among.includes(collection));
+  return yield* findDangling(judging, others, attributes);
+}
+
+/** Refuses an import if some references of its resources lead nowhere. `sequence`: that of a collection before the import. */
+export function* refuseLost(
+  judging: Judging,
+  parts: readonly { collection: NumberedCollection; sequence: number }[],
+  among: readonly string[],
+): Steps<Refusal | undefined> {
+  const lost: string[] = [];
+  for (const { collection, sequence } of parts) {
+    for (const reference of collection.references) {
+      if (!among.includes(reference.collection)) continue;
+      yield* findLost(judging, { from: collection, reference, sequence }, lost);
+      if (lost.length >= maxNamed) break;
+    }
+  }
+  if (lost.length === 0) return undefined;
+  const named = `${lost.slice(0, maxNamed).join(", ")}${lost.length < maxNamed ? "" : ", …"}`;
+  const detail = `Some references lead to resources that do not exist: ${named}.`;
+  return { code: "REFERENCE_NOT_FOUND", detail };
+}
+
+interface ArrivedReference {
+  from: NumberedCollection;
+  reference: Reference;
+  sequence: number;
+}
+
+/** Walks through all ids that a reference holds, and names those that lead nowhere. */
+function* findLost(judging: Judging, arrived: ArrivedReference, lost: string[]): Steps<void> {
+  const { from: of, reference } = arrived;
+  let page: readonly string[] = [""];
+  do {
+    const from = page.at(-1) as string;
+    page = yield* lookUp("targets", { of, reference, from, limit: pageSize });
+    for (const id of page) {
+      if (id === from || (yield* exists(judging, reference.collection, id))) continue;
+      const by = yield* findArrival(arrived, id);
+      if (by !== undefined)
+        lost.push(`${of.name}/${by} (${formatPath(reference.path)}: ${reference.collection}/${id})`);
+      if (lost.length >= maxNamed) return;
+    }
+  } while (page.length === pageSize);
+}
+
+/** A resource of the import that refers to an id. Resources from before the import do not count: their versions are lower. */
+function* findArrival(
+  { from, reference, sequence }: ArrivedReference,
+  id: string,
+): Steps<string | undefined> {
+  const known = new Set<string>();
+  const limit = { resources: pageSize, text: 1024 * 1024 };
+  for (;;) {
+    const found = yield* lookUp("referrers", { referrer: { from, reference }, ids: [id], known, limit });
+    const arrival = found.find(({ state }) => state.version > sequence);
+    if (arrival !== undefined || found.length === 0) return arrival?.id;
+    for (const each of found) known.add(each.id);
+  }
+}

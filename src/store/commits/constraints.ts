@@ -1,0 +1,103 @@
+/** Unique values and references: what every changed resource must keep to. */
+import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { uniqueValue } from "../../collection/unique.ts";
+import { toFragment } from "../../json/pointer.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import type { Judging, ResolvedChange } from "./judge.ts";
+import { lookUp, type Steps } from "./lookups.ts";
+import { danglingReference, type Refusal, valueTaken } from "./refusals.ts";
+import type { StagedChanges } from "./staged-changes.ts";
+
+/** An id has at most this many UTF-16 code units. */
+const maxIdLength = 128;
+
+/** A resource that was parsed, with its id. */
+export interface ParsedResource {
+  id: string;
+  attributes: Record<string, unknown>;
+  /** Whether a change of another resource comes later in the same commit. @default false for all */
+  isLater?: (other: string) => boolean;
+}
+
+/** Whether a text can be an id. A store must not be asked for other texts: PostgreSQL cannot hold all of them. */
+export function canBeId(text: string): boolean {
+  return text !== "" && text.length <= maxIdLength && !text.includes("\0") && text.isWellFormed();
+}
+
+/** The first unique value that is taken, else the first reference that dangles. Each change comes with its parsed resource. */
+export function* findBrokenConstraint(
+  judging: Judging,
+  changes: readonly ResolvedChange[],
+  resources: readonly unknown[],
+): Steps<Refusal | undefined> {
+  const collision = yield* findCollision(judging, changes, resources);
+  if (collision !== undefined) return collision;
+  for (const [index, { collection, next }] of changes.entries()) {
+    if (next === undefined || collection.references.length === 0) continue;
+    const attributes = resources[index] as Record<string, unknown>;
+    const pointer = yield* findDangling(judging, collection.references, attributes);
+    if (pointer !== undefined) return danglingReference(pointer, index);
+  }
+  return undefined;
+}
+
+/** All changes count together. If two of them collide, the later one is refused. */
+function* findCollision(
+  { staged }: Judging,
+  changes: readonly ResolvedChange[],
+  resources: readonly unknown[],
+): Steps<Refusal | undefined> {
+  let indexes: Map<string, number> | undefined;
+  for (const [index, { collection, id, next }] of changes.entries()) {
+    if (next === undefined || collection.unique.length === 0) continue;
+    indexes ??= new Map(changes.map((each, n) => [`${each.collection.number}/${each.id}`, n]));
+    const known = indexes;
+    const isLater = (other: string) => (known.get(`${collection.number}/${other}`) ?? -1) > index;
+    const attributes = resources[index] as Record<string, unknown>;
+    const pointer = yield* findTaken(staged, collection, { id, attributes, isLater });
+    if (pointer !== undefined) return valueTaken(pointer, index);
+  }
+  return undefined;
+}
+
+/** The first unique attribute whose value another resource has, as a pointer. */
+export function* findTaken(
+  staged: StagedChanges,
+  collection: NumberedCollection,
+  { id, attributes, isLater = () => false }: ParsedResource,
+): Steps<string | undefined> {
+  const isOther = (other: string) => other !== id && !isLater(other);
+  for (const unique of collection.unique) {
+    const value = uniqueValue(attributes, unique);
+    if (value === undefined) continue;
+    // Only holders that a staged change has changed are passed over, and this resource itself.
+    const enough = staged.of(collection).resources.size + 1;
+    const held = yield* lookUp("holders", { collection, unique, value, enough });
+    const isTaken =
+      held.some((other) => isOther(other) && !staged.hasChanged(collection, other)) ||
+      [...staged.holders(collection, unique, value)].some(isOther);
+    if (isTaken) return toFragment(unique.path);
+  }
+  return undefined;
+}
+
+/** The place of the first id that leads to no resource, as a pointer. */
+export function* findDangling(
+  judging: Judging,
+  references: readonly Reference[],
+  attributes: Record<string, unknown>,
+): Steps<string | undefined> {
+  for (const { reference, id, at } of targetsOf(attributes, references)) {
+    if (!(yield* exists(judging, reference.collection, id))) return toFragment(at);
+  }
+  return undefined;
+}
+
+/** Whether a resource exists, with what is staged. */
+export function* exists({ catalogue, staged }: Judging, name: string, id: string): Steps<boolean> {
+  const collection = catalogue().byName.get(name);
+  if (collection === undefined || !canBeId(id)) return false;
+  const resource = staged.find(collection, id);
+  if (resource !== undefined) return resource.now !== undefined;
+  return yield* lookUp("exists", { collection, id });
+}

@@ -1,0 +1,155 @@
+/** What a delete does to the resources that refer to the deleted one (`onDelete`). */
+import { clearReference } from "../../collection/refers.ts";
+import { resourceText } from "../../collection/resource.ts";
+import { clientAttributes, withTimes } from "../../collection/timestamps.ts";
+import type { Referrer } from "../catalogue.ts";
+import type { Judging, ResolvedChange } from "./judge.ts";
+import { lookUp, type ReadLimit, type Steps } from "./lookups.ts";
+import { type Refusal, stillReferenced, tooMuchFollows } from "./refusals.ts";
+import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
+
+/** This many changes keep other writers waiting for a second or less. */
+const maxResources = 10_000;
+
+/** This much text, in bytes as it is before the changes, fits into memory and is written within seconds. */
+export const maxFollowedText = 16 * 1024 * 1024;
+
+/** A restricted reference is broken by one resource. */
+const oneResource: ReadLimit = { resources: 1, text: 0 };
+
+/** A deleted resource, with the index of the change that deletes it or that it follows from. */
+interface Deleted {
+  name: string;
+  id: string;
+  change: number;
+}
+
+/** Stages what follows from the deletes of a commit, whose changes are staged. */
+export function followDeletes(
+  judging: Judging,
+  changes: readonly ResolvedChange[],
+  origin: Origin,
+): Steps<Refusal | undefined> {
+  return new FollowUp(judging, changes, origin).run();
+}
+
+class FollowUp {
+  readonly #judging: Judging;
+  readonly #origin: Origin;
+  readonly #changes: readonly ResolvedChange[];
+  readonly #restricted: { referrer: Referrer; deleted: readonly Deleted[] }[] = [];
+  #own: ReadonlySet<string> | undefined;
+  #resources = 0;
+  #text = 0;
+
+  constructor(judging: Judging, changes: readonly ResolvedChange[], origin: Origin) {
+    this.#judging = judging;
+    this.#changes = changes;
+    this.#origin = origin;
+  }
+
+  *run(): Steps<Refusal | undefined> {
+    let wave = this.#changes.flatMap(({ collection: { name }, id, next }, change): Deleted[] =>
+      next === undefined ? [{ name, id, change }] : [],
+    );
+    while (wave.length > 0) {
+      const next: Deleted[] = [];
+      for (const [name, deleted] of Map.groupBy(wave, (each) => each.name)) {
+        for (const referrer of this.#judging.catalogue().referrersTo(name)) {
+          const refusal = yield* this.#follow(referrer, deleted, next);
+          if (refusal !== undefined) return refusal;
+        }
+      }
+      wave = next;
+    }
+    return yield* this.#findRestricted();
+  }
+
+  *#follow(referrer: Referrer, deleted: readonly Deleted[], next: Deleted[]): Steps<Refusal | undefined> {
+    if (referrer.reference.onDelete === "restrict") {
+      this.#restricted.push({ referrer, deleted });
+      return undefined;
+    }
+    const byId = new Map(deleted.map((each) => [each.id, each]));
+    const limit = { resources: maxResources - this.#resources + 1, text: maxFollowedText - this.#text };
+    for (const [resource, id] of yield* this.#referring(referrer, new Set(byId.keys()), limit)) {
+      const refusal = this.#followOne(referrer, resource, byId.get(id) as Deleted, next);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  }
+
+  #followOne(
+    { from, reference }: Referrer,
+    resource: StagedResource,
+    { id, change }: Deleted,
+    next: Deleted[],
+  ): Refusal | undefined {
+    const { now } = resource;
+    if (now === undefined) return undefined; // another reference has deleted it
+    this.#own ??= new Set(this.#changes.map((each) => `${each.collection.name}/${each.id}`));
+    if (this.#own.has(`${from.name}/${resource.id}`)) return stillReferenced(id, change);
+    const limit = this.#count(now);
+    if (limit !== undefined) return tooMuchFollows(id, change, limit);
+    // A clock may have been set back since the last change, which the resource shows.
+    const at = from.timestamps ? Math.max(this.#origin.at, now.updatedAt) : this.#origin.at;
+    const text =
+      reference.onDelete === "cascade"
+        ? undefined
+        : textWithout({ from, reference }, now, { id, ownId: resource.id, at });
+    this.#judging.staged.stage(from, { id: resource.id, text }, { ...this.#origin, at });
+    if (text === undefined) next.push({ name: from.name, id: resource.id, change });
+    return undefined;
+  }
+
+  /** Counts one more resource that changes, and gives the limit that it exceeds. */
+  #count({ text }: ResourceState): string | undefined {
+    this.#resources++;
+    this.#text += Buffer.byteLength(text);
+    if (this.#resources > maxResources) return `${maxResources.toLocaleString("en")} resources`;
+    return this.#text > maxFollowedText ? `${maxFollowedText / 1024 / 1024} MiB of resources` : undefined;
+  }
+
+  /** Whether a resource still refers is known only after everything else has followed. */
+  *#findRestricted(): Steps<Refusal | undefined> {
+    for (const { referrer, deleted } of this.#restricted) {
+      const ids = new Set(deleted.map(({ id }) => id));
+      const [found] = yield* this.#referring(referrer, ids, oneResource);
+      if (found === undefined) continue;
+      const { id, change } = deleted.find((each) => each.id === found[1]) as Deleted;
+      return stillReferenced(id, change);
+    }
+    return undefined;
+  }
+
+  /** Resources that refer to some ids, by their own ids, and each of these ids: up to a limit of those not staged before. */
+  *#referring(
+    { from, reference }: Referrer,
+    ids: ReadonlySet<string>,
+    limit: ReadLimit,
+  ): Steps<readonly [StagedResource, string][]> {
+    const { staged } = this.#judging;
+    const { resources } = staged.of(from);
+    const targetsIn = (state: ResourceState | undefined) =>
+      state === undefined ? [] : staged.targetsOf(state, reference).filter((id) => ids.has(id));
+    const known = new Set<string>();
+    for (const { id, before } of resources.values()) if (targetsIn(before).length > 0) known.add(id);
+    const referrer = { from, reference };
+    const found = yield* lookUp("referrers", { referrer, ids: [...ids], known, limit });
+    for (const { id, state } of found) staged.note(from, id, state);
+    return [...resources.values()]
+      .flatMap((resource) => targetsIn(resource.now).map((id): [StagedResource, string] => [resource, id]))
+      .sort(([a], [b]) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+  }
+}
+
+/** The text of a resource without its reference to an id. */
+function textWithout(
+  { from: { idKind, timestamps }, reference }: Referrer,
+  resource: ResourceState,
+  { id, ownId, at }: { id: string; ownId: string; at: number },
+): string {
+  const attributes = clientAttributes({ timestamps }, JSON.parse(resource.text));
+  clearReference(attributes, reference, id);
+  return resourceText(idKind, ownId, timestamps ? withTimes(attributes, at, resource) : attributes);
+}

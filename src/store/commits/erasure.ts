@@ -1,0 +1,38 @@
+/** Decides whether a resource can be erased: the same for all stores. */
+import type { NumberedCollection } from "../catalogue.ts";
+import { type Judging, judge, type Verdict } from "./judge.ts";
+import { lookUp, type Steps } from "./lookups.ts";
+import type { Refusal } from "./refusals.ts";
+
+/** The refusal names some of the resources that refer to the erased one. */
+const named = { resources: 5, text: 1024 * 1024 };
+
+/** Stages the delete of a resource and what follows from it; `undefined` if the resource does not exist. */
+export function* judgeErasure(
+  judging: Judging,
+  { collection, id }: { collection: NumberedCollection; id: string },
+): Steps<Verdict | undefined> {
+  const state = yield* lookUp("resource", { collection, id });
+  if (state === undefined) return undefined;
+  judging.staged.note(collection, id, state);
+  const change = { collection, id, expect: state.version, next: undefined };
+  const commit = { changes: [change], at: Date.now(), principal: null, receipt: undefined };
+  const verdict = yield* judge(judging, commit);
+  if (!("refusal" in verdict) || verdict.refusal.code !== "REFERENCED") return verdict;
+  return { refusal: yield* nameReferrers(judging, change, verdict.refusal) };
+}
+
+function* nameReferrers(
+  judging: Judging,
+  { collection, id }: { collection: NumberedCollection; id: string },
+  refusal: Refusal,
+): Steps<Refusal> {
+  const names = new Set<string>();
+  for (const referrer of judging.catalogue().referrersTo(collection.name)) {
+    const question = { referrer, ids: [id], known: new Set<string>(), limit: named };
+    for (const found of yield* lookUp("referrers", question)) names.add(`${referrer.from.name}/${found.id}`);
+  }
+  if (names.size === 0) return refusal;
+  const some = [...names].slice(0, named.resources).join(", ");
+  return { ...refusal, detail: `${refusal.detail} Among them: ${some}.` };
+}

@@ -1,0 +1,137 @@
+/** Decides what becomes of a commit: the same for all stores. */
+import type { Catalogue, NumberedCollection } from "../catalogue.ts";
+import type { Followed } from "../change-log.ts";
+import type { Commit, Receipt } from "../commit.ts";
+import { findBrokenConstraint } from "./constraints.ts";
+import { followDeletes } from "./deletes.ts";
+import { lookUp, type Steps } from "./lookups.ts";
+import { keyReused, type Refusal, staleVersion, tooManyReceipts } from "./refusals.ts";
+import type { Origin, ResourceState, StagedChange, StagedChanges } from "./staged-changes.ts";
+
+/** What a decision works with. */
+export interface Judging {
+  catalogue(): Catalogue;
+  staged: StagedChanges;
+  /** How many receipts the store can have. */
+  maxReceipts: number;
+  /** A number that no group of changes has had. */
+  nextGroup(): number;
+}
+
+/** A change whose collection has been found. */
+export interface ResolvedChange {
+  collection: NumberedCollection;
+  id: string;
+  expect: number | "absent";
+  next: string | undefined;
+  after?: number | undefined;
+}
+
+/** A commit whose collections have been found. */
+export interface ResolvedCommit {
+  changes: readonly ResolvedChange[];
+  receipt: Receipt | undefined;
+  principal: string | null;
+  at: number;
+}
+
+/** An accepted commit. */
+export interface Accepted {
+  /** The changes of the commit, then those that follow from its deletes. */
+  changes: readonly StagedChange[];
+  /** How many changes are those of the commit. */
+  own: number;
+}
+
+/** What becomes of a commit. */
+export type Verdict = Accepted | { refusal: Refusal };
+
+/** Finds the collections of a commit. */
+export function resolveCommit(
+  { byName }: Catalogue,
+  { changes, receipt, principal, at }: Commit,
+): ResolvedCommit {
+  const resolved = changes.map(({ key, ...change }) => {
+    const collection = byName.get(key.collection);
+    if (collection === undefined)
+      throw new Error(`There is no collection ${JSON.stringify(key.collection)}.`);
+    return { ...change, collection, id: key.id };
+  });
+  return { changes: resolved, receipt, principal: principal ?? null, at };
+}
+
+/** Stages the changes of a commit and what follows from them, or refuses it; then nothing of it stays staged. */
+export function* judge(judging: Judging, commit: ResolvedCommit): Steps<Verdict> {
+  const { staged } = judging;
+  const { changes, receipt, at, principal } = commit;
+  if (receipt !== undefined) {
+    const refusal = yield* refuseReceipt(judging, receipt, at);
+    if (refusal !== undefined) return { refusal };
+  }
+  for (const change of changes) {
+    const { collection, id, expect } = change;
+    let resource = staged.find(collection, id);
+    if (resource === undefined) {
+      const before = yield { kind: "resource", collection, id };
+      resource = staged.note(collection, id, before as ResourceState | undefined);
+    }
+    const isStale = (resource.now?.version ?? "absent") !== expect;
+    if (isStale || (change.after !== undefined && (yield* isSuperseded(staged, change))))
+      return { refusal: staleVersion(id, expect, resource.now) };
+  }
+  const mark = staged.mark();
+  const refusal = yield* stageAll(judging, commit, { at, principal, group: null });
+  if (refusal !== undefined) {
+    staged.takeBack(mark);
+    return { refusal };
+  }
+  if (receipt !== undefined) staged.receipts.set(receipt.key, { ...receipt, at });
+  const all = staged.since(mark);
+  if (all.length > 1) {
+    const group = judging.nextGroup();
+    for (const change of all) change.group = group;
+  }
+  return { changes: all, own: changes.length };
+}
+
+/** The resources that changed because the commit deleted others. */
+export function followedBy({ changes, own }: Accepted): readonly Followed[] {
+  return changes
+    .slice(own)
+    .map(({ collection, id, next }) => ({ collection: collection.name, id, isDeleted: next === undefined }));
+}
+
+function* refuseReceipt(
+  { staged, maxReceipts }: Judging,
+  { key }: Receipt,
+  at: number,
+): Steps<Refusal | undefined> {
+  if (staged.receipts.has(key)) return keyReused;
+  const expiresAt = yield* lookUp("receipt", { key });
+  if (expiresAt !== undefined && expiresAt > at) return keyReused;
+  const count = yield* lookUp("receiptCount", {});
+  return count + staged.receipts.size >= maxReceipts ? tooManyReceipts : undefined;
+}
+
+/** Whether the last change of a resource is not the delete that a restore expects. */
+function* isSuperseded(staged: StagedChanges, { collection, id, after }: ResolvedChange): Steps<boolean> {
+  const change = staged.of(collection).changes.findLast((each) => each.id === id);
+  return (change?.version ?? (yield* lookUp("lastVersion", { collection, id }))) !== after;
+}
+
+function* stageAll(judging: Judging, commit: ResolvedCommit, origin: Origin): Steps<Refusal | undefined> {
+  const { changes } = commit;
+  let isConstrained = false;
+  let isReferenced = false;
+  const resources: unknown[] = [];
+  for (const { collection, id, next: text, after } of changes) {
+    const hasConstraints = collection.unique.length > 0 || collection.references.length > 0;
+    const attributes = hasConstraints && text !== undefined ? JSON.parse(text) : undefined;
+    judging.staged.stage(collection, { id, text, after, attributes }, origin);
+    resources.push(attributes);
+    isConstrained ||= attributes !== undefined;
+    isReferenced ||= text === undefined && judging.catalogue().referrersTo(collection.name).length > 0;
+  }
+  const broken = isConstrained ? yield* findBrokenConstraint(judging, changes, resources) : undefined;
+  return broken ?? (isReferenced ? yield* followDeletes(judging, changes, origin) : undefined);
+}

@@ -1,0 +1,177 @@
+/** Changes that commits make, before any of them is written. */
+import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { type Unique, uniqueValue } from "../../collection/unique.ts";
+import type { NumberedCollection } from "../catalogue.ts";
+import type { ChangeKind } from "../change-log.ts";
+import type { Receipt } from "../commit.ts";
+
+/** One state of a resource. */
+export interface ResourceState {
+  version: number;
+  text: string;
+  /** Unix time in milliseconds. */
+  updatedAt: number;
+  /** What a store finds the resource by, if that is not the id. */
+  rowId: number | undefined;
+}
+
+/** A resource as the store has it, and as the staged changes leave it. */
+export interface StagedResource {
+  id: string;
+  before: ResourceState | undefined;
+  now: ResourceState | undefined;
+}
+
+/** What the change log says about where a change came from. */
+export interface Origin {
+  at: number;
+  principal: string | null;
+  /** The number that the changes of one commit share; `null` for a commit of one change. */
+  group: number | null;
+}
+
+/** A change of one resource. */
+export interface StagedChange extends Origin {
+  collection: NumberedCollection;
+  id: string;
+  kind: ChangeKind;
+  version: number;
+  /** The state that this change supersedes. */
+  before: ResourceState | undefined;
+  /** `undefined`: the change deletes the resource. */
+  next: ResourceState | undefined;
+}
+
+/** What is staged for one collection. */
+export interface StagedCollection<C extends NumberedCollection = NumberedCollection> {
+  collection: C;
+  resources: Map<string, StagedResource>;
+  changes: StagedChange[];
+  /** States that staged changes have made, by unique attribute, value and id. Some are no longer current. */
+  holders: Map<string, Map<string, ResourceState>> | undefined;
+}
+
+/** Resources by collection and id, and their changes. The latest changes can be taken back. */
+export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
+  readonly #collections = new Map<number, StagedCollection<C>>();
+  readonly #changes: StagedChange[] = [];
+  #targets: WeakMap<ResourceState, Map<Reference, readonly string[]>> | undefined;
+  /** The receipts to store, by their keys. */
+  readonly receipts = new Map<string, Receipt & { at: number }>();
+
+  /** The collections, in the order of their numbers. */
+  get collections(): readonly StagedCollection<C>[] {
+    return [...this.#collections.values()].sort((a, b) => a.collection.number - b.collection.number);
+  }
+
+  /** What is staged for a collection. */
+  of(collection: C): StagedCollection<C> {
+    const known = this.#collections.get(collection.number);
+    if (known !== undefined) return known;
+    const staged = { collection, resources: new Map(), changes: [], holders: undefined };
+    this.#collections.set(collection.number, staged);
+    return staged;
+  }
+
+  /** The resource, if the staged changes know it. */
+  find(collection: C, id: string): StagedResource | undefined {
+    return this.#collections.get(collection.number)?.resources.get(id);
+  }
+
+  /** Notes a resource as the store has it. A resource that is already known does not change. */
+  note(collection: C, id: string, before: ResourceState | undefined): StagedResource {
+    const { resources } = this.of(collection);
+    const known = resources.get(id);
+    if (known !== undefined) return known;
+    const resource = { id, before, now: before };
+    resources.set(id, resource);
+    return resource;
+  }
+
+  /**
+   * Stages the next state of a resource; without a text, its delete. `after` is the version that a new resource follows.
+   * `attributes` saves parsing the text again.
+   */
+  stage(
+    collection: C,
+    change: { id: string; text: string | undefined; after?: number | undefined; attributes?: unknown },
+    { at, principal, group }: Origin,
+  ): StagedChange {
+    const { id, text, after = 0 } = change;
+    const resource = this.note(collection, id, undefined);
+    const before = resource.now;
+    const version = (before?.version ?? after) + 1;
+    const next = text === undefined ? undefined : { version, text, updatedAt: at, rowId: before?.rowId };
+    const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
+    const staged = { collection, id, kind, version, before, next, at, principal, group } as const;
+    resource.now = next;
+    this.of(collection).changes.push(staged);
+    this.#changes.push(staged);
+    if (next !== undefined && collection.unique.length > 0) this.#noteValues(collection, id, next, change);
+    return staged;
+  }
+
+  /** Ids of resources that have a value in a unique attribute because of a staged change. */
+  *holders(collection: C, unique: Unique, value: string): Iterable<string> {
+    const { holders, resources } = this.of(collection);
+    for (const [id, state] of holders?.get(holderKey(unique, value)) ?? []) {
+      if (resources.get(id)?.now === state) yield id;
+    }
+  }
+
+  /** Whether a staged change has changed the resource. */
+  hasChanged(collection: C, id: string): boolean {
+    const resource = this.find(collection, id);
+    return resource !== undefined && resource.now !== resource.before;
+  }
+
+  /** The ids that a reference of a resource holds, each once. */
+  targetsOf(state: ResourceState, reference: Reference): readonly string[] {
+    this.#targets ??= new WeakMap();
+    const known = this.#targets.get(state) ?? new Map<Reference, readonly string[]>();
+    let ids = known.get(reference);
+    if (ids === undefined) {
+      ids = [...new Set(targetsOf(JSON.parse(state.text), [reference]).map(({ id }) => id))];
+      this.#targets.set(state, known.set(reference, ids));
+    }
+    return ids;
+  }
+
+  /** The number of staged changes, to take later ones back. */
+  mark(): number {
+    return this.#changes.length;
+  }
+
+  /** The changes since a mark, in order. */
+  since(mark: number): readonly StagedChange[] {
+    return mark === 0 ? this.#changes : this.#changes.slice(mark);
+  }
+
+  /** Takes back the changes since a mark. */
+  takeBack(mark: number): void {
+    while (this.#changes.length > mark) {
+      const { collection, id, before } = this.#changes.pop() as StagedChange & { collection: C };
+      const { resources, changes } = this.of(collection);
+      changes.pop();
+      (resources.get(id) as StagedResource).now = before;
+    }
+  }
+
+  #noteValues(collection: C, id: string, state: ResourceState, { attributes }: { attributes?: unknown }) {
+    const staged = this.of(collection);
+    staged.holders ??= new Map();
+    const resource = (attributes ?? JSON.parse(state.text)) as Record<string, unknown>;
+    for (const unique of collection.unique) {
+      const value = uniqueValue(resource, unique);
+      if (value === undefined) continue;
+      const key = holderKey(unique, value);
+      const states = staged.holders.get(key);
+      if (states === undefined) staged.holders.set(key, new Map([[id, state]]));
+      else states.set(id, state);
+    }
+  }
+}
+
+function holderKey({ path, ignoreCase }: Unique, value: string): string {
+  return `${ignoreCase} ${JSON.stringify(path)} ${value}`;
+}

@@ -305,8 +305,9 @@ test("a version that does not fit the schema of today is not restored", async (t
   const { path } = await open.create("notes", { n: 1 });
   const below = await openBelow(open.store);
   await open.send({ method: "PATCH", path, content: { n: 2 } });
+  const column = open.store.kind === "sqlite" ? "superseded" : "previous";
   await below.run(
-    `update ${below.table("changes_1")} set superseded = replace(superseded, '"n":1', '"n":"one"')`,
+    `update ${below.table("changes_1")} set ${column} = replace(${column}, '"n":1', '"n":"one"')`,
   );
   await below.close();
   const answer = await open.send({ method: "POST", path: `${path}/_restore`, content: { version: 1 } });

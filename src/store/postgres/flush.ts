@@ -10,6 +10,7 @@ import type {
 } from "../commits/staged-changes.ts";
 import { integerOf } from "../integer-ids.ts";
 import type { ReceiptBounds } from "../receipts.ts";
+import { keptText } from "../superseded.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { Outcome, Statement } from "./connections.ts";
 import type { IdNumbers } from "./id-numbers.ts";
@@ -92,7 +93,7 @@ function logStatement(
   const rows = changes.map((change) => ({
     ...change,
     sequence: sequences.get(change) as number,
-    superseded: change.before?.text ?? null,
+    kept: keptText(change),
   }));
   return statements.insertChanges(collection.number, rows);
 }

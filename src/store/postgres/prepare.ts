@@ -5,13 +5,18 @@ import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
 import { addSecret, readSecret } from "./secret.ts";
 import {
+import {
   countReceipts,
   lockCatalogue,
   lockReceipts,
+  raiseFormatNumber,
+  renameSuperseded,
+  selectFirstFormat,
+  selectFormat,
   selectIsCopied,
   selectReceiptTotals,
 } from "./statements.ts";
-import { answersIndex, copyingTable, formatNumber, storeTables } from "./tables.ts";
+import { answersIndex, copyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
 import { beginnings, smallWrite, transact } from "./transaction.ts";
 
 const maxTries = 20;
@@ -22,6 +27,8 @@ export interface Wanted {
   mayBeUnfinished?: boolean;
   /** It must be a store already: nothing is made. @default false */
   isThere?: boolean;
+  /** A store of an older format becomes one of this format. No service of the older version can use it then. @default false */
+  mayRaise?: boolean;
 }
 
 /** Makes the tables of a store where there are none. Throws StartError where the database is not fit for one, or not as is wanted. */
@@ -38,22 +45,43 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
     );
   if (!isMade && wanted.isThere === true) throw new StartError("The database contains no store.");
   if (!isMade) await makeTables(connections);
-  const { rows: found } = await connections.run({
-    sql: "select value from holdfast_meta where name = 'format'",
-  });
-  const format = Number(found[0]?.[0]);
-  if (format !== formatNumber)
-    throw new StartError(
-      `The store in the database has format ${format}, but this version of Holdfast uses format ${formatNumber}. Use the version that wrote it.`,
-    );
+  await requireFormat(connections, wanted);
   if (wanted.isThere !== true) await addReceiptTotals(connections);
   const secret = await readSecret((statement) => connections.run(statement));
   if (secret.length > 0) return;
-  if (wanted.isThere === true)
-    throw new StartError(
-      "The database was last used by an older version of Holdfast. Start the service of this version on it once, without --read-only, and try again.",
-    );
+  if (wanted.isThere === true) throw olderVersion();
   await connections.run(addSecret());
+}
+
+/** Raises an older format where that is wanted. Throws StartError where the format is another one in the end. */
+async function requireFormat(connections: Connections, { mayRaise = false }: Wanted): Promise<void> {
+  const { rows } = await connections.run(selectFormat);
+  const format = Number(rows[0]?.[0]);
+  if (format === formatNumber) return;
+  if (!(format >= firstFormatNumber && format < formatNumber))
+    throw new StartError(
+      `The store in the database has format ${format}, but this version of Holdfast uses format ${formatNumber}. Use the version that wrote it.`,
+    );
+  if (!mayRaise) throw olderVersion();
+  await raiseFormat(connections);
+}
+
+function olderVersion(): StartError {
+  return new StartError(
+    "The database was last used by an older version of Holdfast. Start the service of this version on it once, without --read-only, and try again.",
+  );
+}
+
+/** One collection at a time, so that few locks are held at once. What was interrupted goes on from there. */
+async function raiseFormat(connections: Connections): Promise<void> {
+  const { rows } = await connections.run(selectFirstFormat);
+  for (const [table] of rows)
+    await transact(connections, beginnings.longWrite, async (transaction) => {
+      await transaction.run(lockCatalogue);
+      const { rows: left } = await transaction.run(selectFirstFormat);
+      if (left.some(([each]) => each === table)) await transaction.run(renameSuperseded(String(table)));
+    });
+  await connections.run(raiseFormatNumber);
 }
 
 /** Whether a copy into the database was broken off, or is under way. */

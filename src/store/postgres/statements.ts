@@ -7,10 +7,18 @@ import type { Unique } from "../../collection/unique.ts";
 import type { ReadLimit } from "../commits/lookups.ts";
 import type { ApiKey, KeyEnd } from "../keys.ts";
 import type { Traces } from "../receipts.ts";
+import { differenceMark, maxChain } from "../superseded.ts";
 import { bigints, integers, jsons, texts } from "./arrays.ts";
 import type { Statement } from "./connections.ts";
 import { uniqueIndexSql, uniqueSql } from "./expressions.ts";
-import { changesTable, copyingTable, refersTable, resourcesTable, wordsTable } from "./tables.ts";
+import {
+  changesTable,
+  copyingTable,
+  formatNumber,
+  refersTable,
+  resourcesTable,
+  wordsTable,
+} from "./tables.ts";
 
 /** Asks whether the database answers. */
 export const probe: Statement = { sql: "select 1" };
@@ -163,7 +171,7 @@ export function declareAnew(numbers: readonly number[]): Statement {
 
 // The change log
 
-const logged = `sequence, id, version, kind, at, principal, "group", superseded`;
+const logged = `sequence, version, kind, at, principal, "group"`;
 
 /** A row of the change log as a set statement takes it. */
 export interface ChangeRow {
@@ -174,23 +182,24 @@ export interface ChangeRow {
   at: number;
   principal: string | null;
   group: number | null;
-  superseded: string | null;
+  /** What is kept of the text that the change superseded (`../superseded.ts`). */
+  kept: string | null;
 }
 
 /** Adds to the change log. */
 export function insertChanges(number: number, rows: readonly ChangeRow[]): Statement {
   return {
-    sql: `insert into ${changesTable(number)} (${logged}) select * from unnest($1::bigint[], $2::text[],
-      $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[])`,
+    sql: `insert into ${changesTable(number)} (${logged}, id, previous) select * from unnest($1::bigint[],
+      $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[])`,
     values: [
       bigints(rows.map(({ sequence }) => sequence)),
-      texts(rows.map(({ id }) => id)),
       bigints(rows.map(({ version }) => version)),
       texts(rows.map(({ kind }) => kind)),
       bigints(rows.map(({ at }) => at)),
       texts(rows.map(({ principal }) => principal)),
       bigints(rows.map(({ group }) => group)),
-      texts(rows.map(({ superseded }) => superseded)),
+      texts(rows.map(({ id }) => id)),
+      texts(rows.map(({ kept }) => kept)),
     ],
   };
 }
@@ -198,7 +207,8 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
 /** The change log after a sequence. */
 export function selectChanges(number: number, sequence: number, limit: number): Statement {
   return {
-    sql: `select ${logged} from ${changesTable(number)} where sequence > $1 order by sequence limit $2`,
+    sql: `select ${logged}, id, previous from ${changesTable(number)}
+      where sequence > $1 order by sequence limit $2`,
     values: [sequence, limit],
   };
 }
@@ -218,7 +228,7 @@ export function selectChangesOf(
   page: { before: number; limit: number },
 ): Statement {
   return {
-    sql: `select sequence, version, kind, at, principal, "group" from ${changesTable(number)}
+    sql: `select ${logged} from ${changesTable(number)}
       where id = $1 and version < $2 order by version desc limit $3`,
     values: [id, page.before, page.limit],
   };
@@ -233,27 +243,31 @@ export function selectChangeUpTo(number: number, id: string, version: number): S
   };
 }
 
-/** The last change of a resource until a time. */
-export function selectChangeUntil(number: number, id: string, at: number): Statement {
+/** The oldest change of a resource. */
+export function selectOldestChange(number: number, id: string): Statement {
   return {
-    sql: `select version, kind, at from ${changesTable(number)}
-      where id = $1 and at <= $2 order by version desc limit 1`,
-    values: [id, at],
+    sql: `select version, kind, at from ${changesTable(number)} where id = $1 order by version limit 1`,
+    values: [id],
   };
 }
 
-/** What a change put another text in place of. */
-export function selectSuperseded(number: number, id: string, version: number): Statement {
+/** What changes of a resource keep of the texts that they superseded, from a version up to the first whole text. */
+export function selectChain(number: number, id: string, version: number): Statement {
+  const changes = changesTable(number);
+  const last = version + maxChain - 1;
   return {
-    sql: `select superseded from ${changesTable(number)} where id = $1 and version = $2`,
-    values: [id, version],
+    sql: `select version, previous from ${changes} where id = $1 and version between $2 and coalesce(
+        (select min(version) from ${changes} where id = $1 and version between $2 and $3
+          and left(previous, 1) is distinct from '${differenceMark}'), $3)
+      order by version`,
+    values: [id, version, last],
   };
 }
 
 /** The oldest changes of a collection up to a sequence, with the time and size of each. */
 export function selectOldestChanges(number: number, upTo: number, limit: number): Statement {
   return {
-    sql: `select sequence, at, octet_length(superseded) from ${changesTable(number)}
+    sql: `select sequence, at, octet_length(previous) from ${changesTable(number)}
       where sequence <= $1 order by sequence limit $2`,
     values: [upTo, limit],
   };
@@ -579,6 +593,26 @@ export function deleteAllWords(number: number): Statement {
 /** Locks the catalogue: one instance at a time declares. Gives the number of the format. */
 export const lockCatalogue: Statement = {
   sql: "select value from holdfast_meta where name = 'format' for update",
+};
+
+/** The number of the format. */
+export const selectFormat: Statement = { sql: "select value from holdfast_meta where name = 'format'" };
+
+/** The tables of changes that are still of format 1. */
+export const selectFirstFormat: Statement = {
+  sql: `select relname from holdfast_collections
+    join pg_class on pg_class.oid = to_regclass('holdfast_changes_' || number)
+    join pg_attribute on attrelid = pg_class.oid and attname = 'superseded' order by number`,
+};
+
+/** Makes a table of changes be of format 2. */
+export function renameSuperseded(table: string): Statement {
+  return { sql: `alter table ${table} rename column superseded to previous` };
+}
+
+/** Says that all tables are of the format of this program. */
+export const raiseFormatNumber: Statement = {
+  sql: `update holdfast_meta set value = ${formatNumber} where name = 'format' and value < ${formatNumber}`,
 };
 
 /** Whether a copy into the database is under way, or was broken off. */

@@ -28,7 +28,7 @@ import { Lists } from "./lists.ts";
 import { PostgresLoad } from "./load.ts";
 import { onceMore } from "./once-more.ts";
 import type { PostgresStoreParts } from "./parts.ts";
-import { inPast, type Past, readChanges } from "./past.ts";
+import { inPast, type Past } from "./past.ts";
 import { prepareDatabase } from "./prepare.ts";
 import { Reachability } from "./reachability.ts";
 import { Reads, type Run } from "./reads.ts";
@@ -116,7 +116,7 @@ export class PostgresStore implements Store {
   /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
   async #reach(): Promise<void> {
     const { connections, history, sweepMs, readOnly, onWarning } = this.#parts;
-    await prepareDatabase(connections, { isThere: readOnly });
+    await prepareDatabase(connections, { isThere: readOnly, mayRaise: !readOnly });
     const relaxed = await findRelaxed(connections);
     if (relaxed !== undefined) onWarning(relaxed);
     await this.#declarations.reload();
@@ -151,9 +151,8 @@ export class PostgresStore implements Store {
   }
 
   async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
-    const known = await this.#find(collection);
-    if (known === undefined) return [];
-    return this.#watch(() => readChanges(this.#run, known, { sequence, limit }));
+    const read = (past: Past, known: NumberedCollection) => past.changesAfter(known, sequence, limit);
+    return (await this.#inPast({ collection, id: "" }, read)) ?? [];
   }
 
   async changesOf(key: Key, page: { before: number; limit: number }): Promise<readonly ResourceChange[]> {

@@ -2,13 +2,20 @@
  * The tables of a store's database.
  *
  * A collection has three, named by its number: its resources, the log of their changes, and the ids that its resources
- * refer to. Where a collection is searched, it has a fourth for the words. A change holds the text that it superseded, so
- * that a create stores its text once. The head of a collection is the last row that a commit touches: whoever has it
+ * refer to. Where a collection is searched, it has a fourth for the words. A change holds what is kept of the
+ * text that it superseded (`../superseded.ts`), so that a create stores its text once. The head of a collection is the last row that a commit touches: whoever has it
  * locked is the only one who can commit to the collection, so that sequences are in the order of commits.
  */
 
 /** The format that this program reads and writes. Raise it with every change to the tables. */
-export const formatNumber = 1;
+export const formatNumber = 2;
+
+/**
+ * The oldest format that this program raises to its own. In format 1 the column `previous` of changes was called
+ * `superseded` and had whole texts alone. It has another name so that a service of the older version that still runs gets an
+ * error, and never takes a difference for a text.
+ */
+export const firstFormatNumber = 1;
 
 /** The table of a copy's mark, which is there as long as the copy into this database is not finished. */
 export const copyingTable = "holdfast_copying";
@@ -85,7 +92,7 @@ export function collectionTables(number: number): readonly string[] {
       at bigint not null,
       principal text,
       "group" bigint,
-      superseded text
+      previous text
     )`,
     `create index ${changes}_by_resource on ${changes} (id, version)`,
     `create table ${refers} (

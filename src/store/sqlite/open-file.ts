@@ -80,11 +80,18 @@ export function prepareFile(path: string, { mayBeUnfinished = false } = {}): voi
     // Also the first thing that writes; it fails where the file system does not let us.
     database.exec("pragma journal_mode = wal");
     addSecret(database);
+    raiseFormat(database);
   } catch (error) {
     throw openError(path, error);
   } finally {
     database.close();
   }
+}
+
+/** From here on, a program of an older version refuses the file. */
+function raiseFormat(database: DatabaseSync): void {
+  const raise = database.prepare("update meta set value = ? where name = 'format' and value < ?");
+  raise.run(formatNumber, formatNumber);
 }
 
 /** SQLite removes the log of a file that is missing or empty, and with it the last writes to a file that was only moved. */

@@ -1,7 +1,10 @@
-/** Reads resources as they were from the change log. Whoever calls holds a snapshot open. */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ChangeKind, ResourceChange } from "../change-log.ts";
+/** Reads resources as they were from the change log. The caller holds a snapshot open. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { ChangeKind, LoggedChange, ResourceChange } from "../change-log.ts";
+import { decideNow } from "../look-ups.ts";
+import { type Kept, type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../past.ts";
 import type { Stored } from "../stored.ts";
+import { isDifference, maxChain } from "../superseded.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { toSqliteId } from "./ids.ts";
 import { changesTable, resourcesTable } from "./tables.ts";
@@ -9,20 +12,14 @@ import { changesTable, resourcesTable } from "./tables.ts";
 /** The prepared statements of one collection. */
 interface Statements {
   current: StatementSync;
+  after: StatementSync;
   page: StatementSync;
   upTo: StatementSync;
   oldest: StatementSync;
-  superseded: StatementSync;
+  chain: StatementSync;
 }
 
-/** A row of the log in short. */
-interface Found {
-  version: number;
-  kind: ChangeKind;
-  at: number;
-}
-
-/** The change log as the history of single resources, on one connection. */
+/** The change log on one connection. */
 export class Past {
   readonly #database: DatabaseSync;
   readonly #collections = new Map<number, Statements>();
@@ -31,74 +28,40 @@ export class Past {
     this.#database = database;
   }
 
+  /** The change log of a collection after a sequence. */
+  changesAfter(collection: NumberedCollection, sequence: number, limit: number): LoggedChange[] {
+    const rows = this.#of(collection.number).after.all(sequence, limit);
+    const logged = rows.map((row) => ({
+      ...toResourceChange(row),
+      id: String(row.id),
+      kept: row.superseded === null ? null : String(row.superseded),
+    }));
+    return decideNow(withTexts(logged), (id) => this.#rowsOf(collection, id));
+  }
+
   /** The changes of a resource below a version, newest first. */
   changes({ number }: NumberedCollection, id: string, page: { before: number; limit: number }) {
-    const rows = this.#of(number).page.all(id, page.before, page.limit);
-    return rows.map(
-      (row): ResourceChange => ({
-        sequence: Number(row.sequence),
-        version: Number(row.version),
-        kind: row.kind as ChangeKind,
-        at: Number(row.at),
-        principal: row.principal === null ? undefined : String(row.principal),
-        group: row.group === null ? undefined : Number(row.group),
-      }),
-    );
+    return this.#of(number).page.all(id, page.before, page.limit).map(toResourceChange);
   }
 
   /** A version of a resource: the current one, or one whose change is in the log. */
   version(collection: NumberedCollection, id: string, version: number): Stored | undefined {
-    const current = this.#current(collection, id);
-    if (current?.version === version) return current;
-    const made = this.#upTo(collection, id, version);
-    if (made?.version !== version || made.kind === "deleted") return undefined;
-    return this.#superseded(collection, id, made);
+    return decideNow(versionOf(id, version), this.#rowsOf(collection, id));
   }
 
   /** The resource as it was at a time. */
   at(collection: NumberedCollection, id: string, at: number): Stored | undefined {
-    const current = this.#current(collection, id);
-    if (current !== undefined && current.updatedAt <= at) return current;
-    const made = this.#lastUntil(collection, id, at);
-    if (made === undefined || made.kind === "deleted") return undefined;
-    return this.#superseded(collection, id, made);
+    return decideNow(stateAt(id, at), this.#rowsOf(collection, id));
   }
 
-  #current({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
-    const row = this.#of(number).current.get(toSqliteId(idKind, id));
-    if (row === undefined) return undefined;
-    return { id, version: Number(row.version), text: String(row.doc), updatedAt: Number(row.updated_at) };
-  }
-
-  /** What the next change put another text in place of. A create that follows a delete has nothing to tell. */
-  #superseded({ number }: NumberedCollection, id: string, { version, at }: Found): Stored | undefined {
-    const text = this.#of(number).superseded.get(id, version + 1)?.superseded;
-    return typeof text === "string" ? { id, version, text, updatedAt: at } : undefined;
-  }
-
-  /**
-   * The last change that had happened by then. Halving, since a resource may have a million changes; where the clock
-   * was put back, some change after which it showed that time.
-   */
-  #lastUntil(collection: NumberedCollection, id: string, at: number): Found | undefined {
-    const oldest = toFound(this.#of(collection.number).oldest.get(id));
-    if (oldest === undefined || oldest.at > at) return undefined;
-    let last = oldest;
-    let high = this.#upTo(collection, id, Number.MAX_SAFE_INTEGER)?.version ?? last.version;
-    for (let low = last.version; low < high; ) {
-      const middle = low + Math.ceil((high - low) / 2);
-      const found = this.#upTo(collection, id, middle);
-      if (found === undefined) return undefined;
-      if (found.at <= at) {
-        last = found;
-        low = middle;
-      } else high = found.version - 1;
-    }
-    return last;
-  }
-
-  #upTo({ number }: NumberedCollection, id: string, version: number): Found | undefined {
-    return toFound(this.#of(number).upTo.get(id, version));
+  #rowsOf({ number, idKind }: NumberedCollection, id: string) {
+    const statements = this.#of(number);
+    return {
+      current: () => toStored(id, statements.current.get(toSqliteId(idKind, id))),
+      upTo: (version) => toLoggedVersion(statements.upTo.get(id, version)),
+      oldest: () => toLoggedVersion(statements.oldest.get(id)),
+      chain: (version) => takeChain(statements.chain.iterate(id, version, maxChain)),
+    } satisfies PastRows;
   }
 
   #of(number: number): Statements {
@@ -107,22 +70,55 @@ export class Past {
     const prepare = (sql: string) => this.#database.prepare(sql);
     const changes = changesTable(number);
     const short = `select version, kind, at from ${changes}`;
+    const columns = `sequence, version, kind, at, principal, "group"`;
     const statements = {
       current: prepare(`select version, updated_at, doc from ${resourcesTable(number)} where id = ?`),
+      after: prepare(
+        `select ${columns}, id, superseded from ${changes} where sequence > ? order by sequence limit ?`,
+      ),
       page: prepare(
-        `select sequence, version, kind, at, principal, "group" from ${changes}
-         where id = ? and version < ? order by version desc limit ?`,
+        `select ${columns} from ${changes} where id = ? and version < ? order by version desc limit ?`,
       ),
       upTo: prepare(`${short} where id = ? and version <= ? order by version desc limit 1`),
       oldest: prepare(`${short} where id = ? order by version limit 1`),
-      superseded: prepare(`select superseded from ${changes} where id = ? and version = ?`),
+      chain: prepare(
+        `select version, superseded from ${changes} where id = ? and version >= ? order by version limit ?`,
+      ),
     };
     this.#collections.set(number, statements);
     return statements;
   }
 }
 
-function toFound(row: Record<string, unknown> | undefined): Found | undefined {
+type Row = Record<string, unknown>;
+
+function toResourceChange(row: Row): ResourceChange {
+  return {
+    sequence: Number(row.sequence),
+    version: Number(row.version),
+    kind: row.kind as ChangeKind,
+    at: Number(row.at),
+    principal: row.principal === null ? undefined : String(row.principal),
+    group: row.group === null ? undefined : Number(row.group),
+  };
+}
+
+function toLoggedVersion(row: Row | undefined): LoggedVersion | undefined {
   if (row === undefined) return undefined;
   return { version: Number(row.version), kind: row.kind as ChangeKind, at: Number(row.at) };
+}
+
+function toStored(id: string, row: Row | undefined): Stored | undefined {
+  if (row === undefined) return undefined;
+  return { id, version: Number(row.version), text: String(row.doc), updatedAt: Number(row.updated_at) };
+}
+
+function takeChain(rows: Iterable<Record<string, SQLInputValue>>): Kept[] {
+  const chain: Kept[] = [];
+  for (const { version, superseded } of rows) {
+    const kept = superseded === null ? null : String(superseded);
+    chain.push({ version: Number(version), kept });
+    if (kept === null || !isDifference(kept)) break;
+  }
+  return chain;
 }

@@ -1,6 +1,5 @@
 /** Reads from one connection. Whoever calls decides which transaction a read belongs to. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { LoggedChange } from "../change-log.ts";
 import type { KeptReceipt } from "../commit.ts";
 import type { Page } from "../page.ts";
 import type { Stored } from "../stored.ts";
@@ -9,7 +8,7 @@ import type { HotPages } from "./hot-pages.ts";
 import { toSqliteId } from "./ids.ts";
 import { SearchState } from "./search.ts";
 import { type PageQuery, selectCount, selectPage } from "./select.ts";
-import { changesTable, resourcesTable } from "./tables.ts";
+import { resourcesTable } from "./tables.ts";
 
 /** Text on one page, in characters: a thousand resources of a mebibyte would stall everybody, and fill the memory. */
 const maxPageText = 2 * 1024 * 1024;
@@ -25,7 +24,6 @@ type Row = readonly unknown[];
 /** The prepared statements of one collection. */
 interface Statements {
   one: StatementSync;
-  changes: StatementSync;
 }
 
 /** Statements of lists that are kept; clients ask for the same ones again and again. */
@@ -126,20 +124,6 @@ export class Reader {
     return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
   }
 
-  /** The change log after a sequence. */
-  changes({ number }: NumberedCollection, sequence: number, limit: number): LoggedChange[] {
-    return all(this.#of(number).changes, sequence, limit).map((row) => ({
-      sequence: Number(row[0]),
-      id: String(row[1]),
-      version: Number(row[2]),
-      kind: row[3] as LoggedChange["kind"],
-      at: Number(row[4]),
-      principal: row[5] === null ? undefined : String(row[5]),
-      group: row[6] === null ? undefined : Number(row[6]),
-      superseded: row[7] === null ? undefined : String(row[7]),
-    }));
-  }
-
   /** The receipt with this key that is valid at `now`. */
   receipt(key: string, now: number): KeptReceipt | undefined {
     const row = get(this.#receipt, key, now);
@@ -190,10 +174,6 @@ export class Reader {
     const resources = resourcesTable(number);
     const statements = {
       one: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
-      changes: this.#prepare(
-        `select sequence, id, version, kind, at, principal, "group", superseded
-         from ${changesTable(number)} where sequence > ? order by sequence limit ?`,
-      ),
     };
     this.#collections.set(number, statements);
     return statements;

@@ -130,8 +130,8 @@ export class SqliteStore implements Store {
   }
 
   async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
-    const known = this.#known(collection);
-    return known === undefined ? [] : this.#reads.run(() => this.#reader.changes(known, sequence, limit));
+    const read = (known: NumberedCollection) => this.#past.changesAfter(known, sequence, limit);
+    return (await this.#readPast(collection, read)) ?? [];
   }
 
   async changesOf(

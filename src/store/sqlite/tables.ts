@@ -1,8 +1,8 @@
 /**
  * The tables of a store's file.
  *
- * A collection has two, named by its number: its resources, and the log of their changes. A change holds the
- * text that it superseded, so that a create stores its text once. Where a collection is searched, it has a third for
+ * A collection has two, named by its number: its resources, and the log of their changes. A change holds what is
+ * kept of the text that it superseded (`../superseded.ts`), so that a create stores its text once. Where a collection is searched, it has a third for
  * the words (`search.ts`), and `searches` says of which attributes they are and up to which key they are there.
  */
 
@@ -10,9 +10,12 @@
 export const applicationId = 0x486f6c64;
 
 /** The format that this program reads and writes. Raise it with every change to the tables. */
-export const formatNumber = 2;
+export const formatNumber = 3;
 
-/** No release ever wrote a format below this one, and no program reads them. */
+/**
+ * The oldest format that this program raises to its own. In format 2, changes kept whole texts alone. No release ever wrote a
+ * format below it.
+ */
 export const firstFormatNumber = 2;
 
 /** The table of API keys, which a file that was made before there were keys lacks. */

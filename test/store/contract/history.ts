@@ -66,6 +66,73 @@ export function historyContract(open: OpenFixture): void {
   );
 
   test(
+    "every version of a large resource is given back as it was, also after a delete and a return",
+    onStore(open, async (store, reopen) => {
+      const key = number("5");
+      const pads = ["x", "é", "冬"].map((letter) => letter.repeat(40_000));
+      const fieldsOf = (n: number) => ({
+        n,
+        pad: pads[Math.floor(n / 13) % 3],
+        last: `${n}${"y".repeat(n)}`,
+      });
+      const texts = new Map<number, string>();
+      const note = (version: number) => texts.set(version, textOf("5", fieldsOf(version)));
+      await commit(store, [created(key, fieldsOf(1))]);
+      note(1);
+      for (let version = 2; version <= 40; version++) {
+        const expect = version - 1;
+        if (version === 20) await commit(store, [deleted(key, expect)], { at: at + version });
+        else if (version === 21)
+          await commit(store, [{ ...created(key, fieldsOf(version)), after: 20 }], { at: at + version });
+        else await commit(store, [updated(key, expect, fieldsOf(version))], { at: at + version });
+        if (version !== 20) note(version);
+      }
+      const again = await reopen();
+      for (let version = 1; version <= 41; version++) {
+        assert.equal((await again.version(key, version))?.text, texts.get(version), `version ${version}`);
+        if (version <= 40)
+          assert.equal((await again.versionAt(key, at + version))?.text, texts.get(version), `${version}`);
+      }
+      for (const [after, limit] of [
+        [0, 100],
+        [3, 5],
+        [17, 4],
+        [38, 100],
+      ] as const) {
+        const changes = await again.changesAfter("numbers", after, limit);
+        assert.deepEqual(
+          changes.map(({ superseded }) => superseded),
+          changes.map(({ version }) => texts.get(version - 1)),
+        );
+      }
+      assert.deepEqual(await again.erase(key), { resource: true, changes: 40, followed: [] });
+      assert.equal(await again.version(key, 1), undefined);
+    }),
+  );
+
+  test(
+    "several changes of large resources in one group keep what each of them superseded",
+    onStore(open, async (store) => {
+      const pad = "p".repeat(30_000);
+      const ids = ["1", "2", "3"];
+      await commit(
+        store,
+        ids.map((id) => created(number(id), { n: 1, pad })),
+      );
+      for (let version = 1; version < 20; version++)
+        await Promise.all(
+          ids.map((id) => commit(store, [updated(number(id), version, { n: version + 1, pad })])),
+        );
+      for (const id of ids)
+        for (let version = 1; version <= 20; version++)
+          assert.equal((await store.version(number(id), version))?.text, textOf(id, { n: version, pad }));
+      const changes = await store.changesAfter("numbers", 0, 100);
+      for (const { id, version, superseded } of changes)
+        assert.equal(superseded, version === 1 ? undefined : textOf(id, { n: version - 1, pad }));
+    }),
+  );
+
+  test(
     "a deleted resource comes back with the version after that of its delete",
     onStore(open, async (store, reopen) => {
       const key = number("3");

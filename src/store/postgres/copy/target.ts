@@ -16,7 +16,7 @@ import * as statements from "./statements.ts";
 export async function openPostgresTarget(url: string): Promise<Target> {
   const visit = beginVisit(url);
   try {
-    await inWords(prepareDatabase(visit.connections, { mayBeUnfinished: true }));
+    await inWords(prepareDatabase(visit.connections, { mayBeUnfinished: true, mayRaise: true }));
     const target = new PostgresTarget(visit);
     await target.look();
     return target;

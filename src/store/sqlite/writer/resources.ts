@@ -5,6 +5,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ResourceState, StagedChange } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
+import { keptText } from "../../superseded.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { toSqliteId } from "../ids.ts";
 import { changesTable, resourcesTable } from "../tables.ts";
@@ -93,8 +94,10 @@ export class Resources {
     }
     if (rowId !== undefined)
       this.#search.follow(number, rowId, { before: before?.text, next: next?.text ?? null });
-    if (this.#log.isKept)
-      statements.log.run(head.sequence, id, version, kind, at, principal, group, before?.text ?? null);
+    if (this.#log.isKept) {
+      const kept = keptText({ before, next, version });
+      statements.log.run(head.sequence, id, version, kind, at, principal, group, kept);
+    }
     return head.sequence;
   }
 

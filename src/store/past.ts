@@ -1,0 +1,142 @@
+/** Resources as they were: how versions and times are found in the change log, and texts in what changes keep of them. */
+import type { ChangeKind, LoggedChange } from "./change-log.ts";
+import { type Decision, lookUp } from "./look-ups.ts";
+import type { Stored } from "./stored.ts";
+import { isDifference, textFrom } from "./superseded.ts";
+
+/** A row of the change log in short. */
+export interface LoggedVersion {
+  /** The version that the change made. */
+  version: number;
+  kind: ChangeKind;
+  at: number;
+}
+
+/** What one change keeps of the text that it superseded; `null` for a create. */
+export interface Kept {
+  version: number;
+  kept: string | null;
+}
+
+/** What a store looks up of one resource. All look-ups of one decision must see the same state. */
+export interface PastRows {
+  /** The resource as it is now. */
+  current(): Stored | undefined | Promise<Stored | undefined>;
+  /** The change that made a version, or the last one below it. */
+  upTo(version: number): LoggedVersion | undefined | Promise<LoggedVersion | undefined>;
+  /** The oldest change in the log. */
+  oldest(): LoggedVersion | undefined | Promise<LoggedVersion | undefined>;
+  /**
+   * What changes keep, in the order of versions: from the change that made `version` up to the first one that keeps no
+   * difference, at most `maxChain` of them.
+   */
+  chain(version: number): readonly Kept[] | Promise<readonly Kept[]>;
+}
+
+/** A version of a resource: the current one, or one whose change is in the log. Throws an Error if the log is damaged. */
+export function* versionOf(id: string, version: number): Decision<PastRows, Stored | undefined> {
+  const current = yield* lookUp((rows: PastRows) => rows.current());
+  if (current?.version === version) return current;
+  const made = yield* lookUp((rows: PastRows) => rows.upTo(version));
+  return made?.version === version ? yield* storedOf(id, made, current) : undefined;
+}
+
+/** The resource as it was at a time, by the times of the commits. Throws an Error if the log is damaged. */
+export function* stateAt(id: string, at: number): Decision<PastRows, Stored | undefined> {
+  const current = yield* lookUp((rows: PastRows) => rows.current());
+  if (current !== undefined && current.updatedAt <= at) return current;
+  const made = yield* lastUntil(at);
+  return made && (yield* storedOf(id, made, current));
+}
+
+/**
+ * The last change that had happened by then. A resource may have a million changes, so this halves them. If the clock was
+ * set back, it is some change after which the clock showed that time.
+ */
+function* lastUntil(at: number): Decision<PastRows, LoggedVersion | undefined> {
+  const oldest = yield* lookUp((rows: PastRows) => rows.oldest());
+  if (oldest === undefined || oldest.at > at) return undefined;
+  const newest = yield* lookUp((rows: PastRows) => rows.upTo(Number.MAX_SAFE_INTEGER));
+  let last = oldest;
+  let high = newest?.version ?? last.version;
+  for (let low = last.version; low < high; ) {
+    const middle = low + Math.ceil((high - low) / 2);
+    const found = yield* lookUp((rows: PastRows) => rows.upTo(middle));
+    if (found === undefined) return undefined;
+    if (found.at <= at) {
+      last = found;
+      low = middle;
+    } else high = found.version - 1;
+  }
+  return last;
+}
+
+/** The state that a change made, which the next change superseded. */
+function* storedOf(
+  id: string,
+  { version, kind, at }: LoggedVersion,
+  current: Stored | undefined,
+): Decision<PastRows, Stored | undefined> {
+  if (kind === "deleted") return undefined;
+  const chain = yield* lookUp((rows: PastRows) => rows.chain(version + 1));
+  const text = textOfChain(id, version + 1, { chain, current });
+  return text === undefined ? undefined : { id, version, text, updatedAt: at };
+}
+
+/**
+ * The text that the change to `version` superseded. `undefined` if the log does not have it: it was created there, or a later
+ * change is missing because the service ran without a history for a while.
+ */
+function textOfChain(
+  id: string,
+  version: number,
+  { chain, current }: { chain: readonly Kept[]; current: Stored | undefined },
+): string | undefined {
+  const last = chain.at(-1);
+  if (last === undefined || last.version !== version + chain.length - 1) return undefined;
+  let next = current?.version === last.version ? current.text : undefined;
+  for (const each of chain.toReversed()) next = textOf(id, each, next);
+  return next;
+}
+
+function textOf(id: string, { version, kept }: Kept, next: string | undefined): string | undefined {
+  if (kept === null || (next === undefined && isDifference(kept))) return undefined;
+  try {
+    return textFrom(kept, next ?? "");
+  } catch (error) {
+    throw new Error(
+      `The change log is damaged: version ${version - 1} of the resource ${JSON.stringify(id)} cannot be read (${(error as Error).message}). Restore the store from a backup.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A row of the change log as it is kept. */
+export type LoggedRow = Omit<LoggedChange, "superseded"> & { kept: string | null };
+
+/** What a store looks up of the resources of one collection. */
+export type CollectionRows = (id: string) => Pick<PastRows, "current" | "chain">;
+
+/** Rows of the change log, in order, with the texts that they superseded. Each difference is applied once. */
+export function* withTexts(rows: readonly LoggedRow[]): Decision<CollectionRows, LoggedChange[]> {
+  /** The text of each resource before the change that was looked at last, with the version of that text. */
+  const known = new Map<string, { version: number; text: string | undefined }>();
+  const changes: LoggedChange[] = [];
+  for (const { kept, ...row } of rows.toReversed()) {
+    const { id, version } = row;
+    const later = known.get(id);
+    const isKnown = kept === null || !isDifference(kept) || later?.version === version;
+    const superseded = isKnown
+      ? textOf(id, { version, kept }, later?.text)
+      : yield* supersededBy(id, version);
+    known.set(id, { version: version - 1, text: superseded });
+    changes.push({ ...row, superseded });
+  }
+  return changes.reverse();
+}
+
+function* supersededBy(id: string, version: number): Decision<CollectionRows, string | undefined> {
+  const current = yield* lookUp((of: CollectionRows) => of(id).current());
+  const chain = yield* lookUp((of: CollectionRows) => of(id).chain(version));
+  return textOfChain(id, version, { chain, current });
+}

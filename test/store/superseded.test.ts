@@ -1,0 +1,77 @@
+/** What the change log keeps of a superseded text gives that text again, to the byte, or an error. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { isDifference, keptText as keptTextOf, maxChain, textFrom } from "../../src/store/superseded.ts";
+
+const large = Array.from({ length: 20_000 }, (_, n) => `é${(n * 7919) % 10_007} `).join("");
+const keptText = (change: { text: string; next: string | undefined; version: number }): string => {
+  const { text, next, version } = change;
+  const kept = keptTextOf({ before: { text }, next: next === undefined ? undefined : { text: next }, version });
+  assert.ok(kept !== null);
+  return kept;
+};
+const textOf = (n: number) =>
+  JSON.stringify({ id: "a", n, large, updatedAt: new Date(n * 1_000).toISOString() });
+
+test("a difference takes a small part of a text that changes at both of its ends", () => {
+  const kept = keptText({ text: textOf(1), next: textOf(2), version: 2 });
+  assert.ok(isDifference(kept));
+  assert.ok(kept.length < 300, `${kept.length}`);
+  assert.equal(textFrom(kept, textOf(2)), textOf(1));
+});
+
+test("a text is kept whole where it is short, deleted, in its turn, or nothing like the next one", () => {
+  const short = JSON.stringify({ id: "a", pad: "x".repeat(3_000) });
+  const other = JSON.stringify({ id: "a", bytes: Array.from({ length: 9_000 }, () => Math.random()) });
+  const text = textOf(1);
+  for (const superseding of [
+    { text: short, next: `${short} `, version: 2 },
+    { text, next: undefined, version: 2 },
+    { text, next: textOf(2), version: maxChain },
+    { text, next: textOf(2), version: 3 * maxChain },
+    { text: other, next: text, version: 2 },
+  ])
+    assert.equal(keptText(superseding), superseding.text);
+  assert.equal(textFrom(text, ""), text);
+});
+
+test("any two texts give the first one again", () => {
+  const part = fc.oneof(
+    fc.string({ unit: "binary" }).map((each) => each.toWellFormed()),
+    fc.constantFrom(large, large.slice(0, 9_000), large.slice(3_000)),
+  );
+  const text = fc.array(part, { maxLength: 6 }).map((parts) => JSON.stringify(parts));
+  let differences = 0;
+  fc.assert(
+    fc.property(text, text, (one, next) => {
+      const kept = keptText({ text: one, next, version: 1 });
+      if (isDifference(kept)) differences++;
+      assert.equal(textFrom(kept, next), one);
+    }),
+    { numRuns: 60 },
+  );
+  assert.ok(differences > 5, `${differences}`);
+});
+
+test("a damaged difference, or one from another text, is an error and never a text", () => {
+  const kept = keptText({ text: textOf(1), next: textOf(2), version: 2 });
+  const base64 = kept.slice(kept.indexOf(":") + 1);
+  const length = kept.slice(0, kept.indexOf(":") + 1);
+  const frame = Buffer.from(base64, "base64");
+  const withFrame = (bytes: Buffer) => `${length}${bytes.toString("base64")}`;
+  const cuts = Array.from({ length: frame.length - 4 }, (_, n) => withFrame(frame.subarray(0, n)));
+  const flips = Array.from(frame, (byte, n) => withFrame(Buffer.from(frame.with(n, byte ^ 4))));
+  for (const damaged of [...cuts, ...flips, "~", "~1:", `~1:${base64}`, `~:${base64}`]) {
+    const given = (() => {
+      try {
+        return textFrom(damaged, textOf(2));
+      } catch {
+        return undefined;
+      }
+    })();
+    assert.ok(given === undefined || given === textOf(1), damaged);
+  }
+  assert.throws(() => textFrom(kept, textOf(2).replaceAll("é1", "é2")));
+  assert.throws(() => textFrom(kept, ""));
+});

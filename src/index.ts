@@ -66,11 +66,12 @@ export interface HoldfastConfig {
   /** Whether to refuse every write with 503 `UNAVAILABLE`. @default false */
   readOnly?: boolean;
   /**
-   * How long changes are kept: while at least one of the two limits allows it, `"forever"` or not at all.
+   * How long changes are kept: while at least one of `keepDays` and `keepChanges` allows it, but at most `keepBytes` of each
+   * collection; `"forever"` or not at all.
    * @default { keepDays: 30, keepChanges: 1_000_000 }
    */
   history?:
-    | { keepDays?: number; keepChanges?: number; showPrincipal?: boolean }
+    | { keepDays?: number; keepChanges?: number; keepBytes?: number; showPrincipal?: boolean }
     | { keep: "forever"; showPrincipal?: boolean }
     | "forever"
     | "none";

@@ -118,15 +118,22 @@ export const history = (value: unknown): HistoryOption => {
   const { keep, showPrincipal = false, ...numbers } = Object.fromEntries(members);
   const hasNumbers = Object.keys(numbers).length > 0;
   if (keep !== undefined && hasNumbers) throw new Error(wantedHistory);
-  const limits = hasNumbers ? { keepDays: 0, keepChanges: 0, ...numbers } : defaultHistory;
+  const limits = hasNumbers ? historyOf(numbers) : defaultHistory;
   return { keep: keep ?? limits, showPrincipal };
 };
+
+/** With `keepBytes` alone, changes are kept until there are too many bytes of them. */
+function historyOf(numbers: Record<string, number>): History {
+  const isBounded = numbers.keepDays !== undefined || numbers.keepChanges !== undefined;
+  return { keepDays: isBounded ? 0 : Number.POSITIVE_INFINITY, keepChanges: 0, ...numbers };
+}
 
 function isOfHistory([name, value]: [string, unknown]): boolean {
   if (name === "keep") return value === "forever";
   if (name === "showPrincipal") return typeof value === "boolean";
-  return (name === "keepDays" || name === "keepChanges") && Number.isSafeInteger(value) && Number(value) >= 0;
+  const isNumber = ["keepDays", "keepChanges", "keepBytes"].includes(name);
+  return isNumber && Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 const wantedHistory =
-  'must be "forever", "none", or an object such as { keepDays: 30, keepChanges: 1000000 } or { keep: "forever", showPrincipal: true }';
+  'must be "forever", "none", or an object such as { keepDays: 30, keepChanges: 1000000, keepBytes: 1000000000 } or { keep: "forever", showPrincipal: true }';

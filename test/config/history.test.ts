@@ -12,11 +12,19 @@ async function historyOf(t: TestContext, content: object) {
   return (await loadConfig({ flags: {}, env: {}, cwd })).history;
 }
 
-test("how long changes are kept is two numbers, for ever, or not at all", async (t) => {
+test("how long changes are kept is up to three numbers, forever, or not at all", async (t) => {
   const both = { keepDays: 30, keepChanges: 1_000_000 };
   assert.deepEqual(await historyOf(t, {}), both);
   assert.deepEqual(await historyOf(t, { history: { keepDays: 7 } }), { keepDays: 7, keepChanges: 0 });
   assert.deepEqual(await historyOf(t, { history: { keepChanges: 5 } }), { keepDays: 0, keepChanges: 5 });
+  const bytes = { keepBytes: 1_000 };
+  const unbounded = { keepDays: Number.POSITIVE_INFINITY, keepChanges: 0, ...bytes };
+  assert.deepEqual(await historyOf(t, { history: bytes }), unbounded);
+  assert.deepEqual(await historyOf(t, { history: { keepDays: 7, ...bytes } }), {
+    keepDays: 7,
+    keepChanges: 0,
+    ...bytes,
+  });
   for (const word of ["forever", "none"]) assert.equal(await historyOf(t, { history: word }), word);
   assert.equal(await historyOf(t, { history: { keep: "forever", showPrincipal: true } }), "forever");
   assert.deepEqual(await historyOf(t, { history: { showPrincipal: true } }), both);
@@ -29,6 +37,8 @@ test("a history that is none of these keeps the program from starting", async (t
     { days: 3 },
     { keepDays: -1 },
     { keepDays: 1.5 },
+    { keepBytes: -1 },
+    { keepBytes: "1gb" },
     [],
     30,
     null,

@@ -56,6 +56,7 @@ export async function makeBusy(address: StoreAddress, seed: number): Promise<voi
   await runClients(store, plan, run);
   await writeNotes(store, seed);
   await importLong(store);
+  await changeLong(store);
   for (const n of [1, 2, 3]) await store.keys.add(key(n));
   await store.keys.end("hf_3", { revokedAt: 77 });
   await store.keys.noteUse("hf_2", 88);
@@ -99,4 +100,14 @@ async function importLong(store: Store): Promise<void> {
   });
   await load.add(arrivals);
   await load.finish();
+}
+
+/** Changes both ends of a long text again and again, so that the change log keeps differences. */
+async function changeLong(store: Store): Promise<void> {
+  const key = { collection: "long", id: "l9" };
+  const { version = 0 } = (await store.read(key)) ?? {};
+  for (let n = 0; n < 20; n++) {
+    const next = JSON.stringify({ id: key.id, n, text: "é".repeat(100_000 - n), last: n });
+    await store.commit({ changes: [{ key, expect: version + n, next }], at: begin + 100 + n });
+  }
 }

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import { defaultHistory } from "../../src/store/history.ts";
+import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
 import { prepareFile } from "../../src/store/sqlite/open-file.ts";
+import { Past } from "../../src/store/sqlite/past.ts";
 import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
 import type { Actor, Fields, State } from "./actor.ts";
 import { storeName } from "./recording.ts";
@@ -47,7 +49,7 @@ function inspect(path: string, acknowledged: Acknowledged): string[] {
       resources: new Map(),
       keys: all("select key from receipts").map(({ key }) => String(key)),
     };
-    const faults = check.filter((text) => text !== "ok");
+    const faults = [...check.filter((text) => text !== "ok"), ...inspectTexts(database)];
     for (const collection of collections) faults.push(...inspectCollection(all, collection, found));
     faults.push(...inspectTotals(all));
     for (const [actor, count] of acknowledged) faults.push(...inspectActor(actor, count, found));
@@ -89,6 +91,25 @@ function inspectCollection(
   );
   if (odd?.n !== 0) faults.push(`${name}: ${odd?.n} resources are not what their last change made of them`);
   return faults;
+}
+
+/** The log gives the text that each change superseded. */
+function inspectTexts(database: DatabaseSync): string[] {
+  const past = new Past(database);
+  return [...readCatalogue(database).values()].flatMap((collection) => {
+    try {
+      const changes = past.changesAfter(collection, 0, 1_000_000);
+      return changes
+        .filter(({ kind, id, superseded }) => !isTextOf(id, superseded) && kind !== "created")
+        .map(({ id, version }) => `${collection.name}/${id}: version ${version - 1} is lost`);
+    } catch (error) {
+      return [`${collection.name}: ${error}`];
+    }
+  });
+}
+
+function isTextOf(id: string, text: string | undefined): boolean {
+  return text !== undefined && String((JSON.parse(text) as { id: unknown }).id) === id;
 }
 
 /** What is counted of the receipts must be what there is. */

@@ -43,7 +43,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 const begin = Date.UTC(2020, 0, 1);
 
 /** Some resources are large enough for the log to keep differences. */
-function fieldsOf(n: number, of: number): object {
+function fieldsOf(n: number, of: number): Record<string, unknown> {
   return n < 3 ? { n, of } : { n, pad: "é冬x".repeat(3_000 + (n % 2)), of };
 }
 

@@ -154,6 +154,10 @@ async function makeNotes(ask: Ask): Promise<{ notes: string[]; receipts: Kept[] 
     receipts.push({ method, path, headers, body, status, text });
     return JSON.parse(text) as { id: string };
   };
+  // Large enough for the change log to keep differences.
+  const large = await create<string>(ask, "notes", { n: 1, large: "é large text, ".repeat(500) });
+  for (let n = 2; n <= 5; n++) await done(ask("PATCH", `/notes/${large}`, { n, last: "x".repeat(n) }));
+  notes.push(large);
   const { id } = await once("POST", "/notes", { once: "é 😀" }, '"first"');
   notes.push(id);
   await once("PATCH", `/notes/${id}`, { twice: true }, '"second"');

@@ -96,7 +96,7 @@ export const serviceOptions = {
     shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
     fallback: { keep: defaultHistory, showPrincipal: false },
     about:
-      "how long changes are kept: an object such as the default, `forever` or `none`; `showPrincipal: true` shows all readers who made each change",
+      "how long changes are kept: an object such as the default, `forever` or `none`; `keepBytes` limits the size of the history of a collection; `showPrincipal: true` shows all readers who made each change",
     read: history,
   },
 } as const satisfies Record<string, Option<unknown>>;

@@ -53,8 +53,8 @@ export async function prepareDatabase(connections: Connections, wanted: Wanted =
   await connections.run(addSecret());
 }
 
-/** Raises an older format where that is wanted. Throws StartError where the format is another one in the end. */
-async function requireFormat(connections: Connections, { mayRaise = false }: Wanted): Promise<void> {
+/** Commands that do not read the change log also work on an older format. */
+async function requireFormat(connections: Connections, { mayRaise, isThere }: Wanted): Promise<void> {
   const { rows } = await connections.run(selectFormat);
   const format = Number(rows[0]?.[0]);
   if (format === formatNumber) return;
@@ -62,8 +62,8 @@ async function requireFormat(connections: Connections, { mayRaise = false }: Wan
     throw new StartError(
       `The store in the database has format ${format}, but this version of Holdfast uses format ${formatNumber}. Use the version that wrote it.`,
     );
-  if (!mayRaise) throw olderVersion();
-  await raiseFormat(connections);
+  if (mayRaise === true) await raiseFormat(connections);
+  else if (isThere === true) throw olderVersion();
 }
 
 function olderVersion(): StartError {

@@ -264,12 +264,12 @@ export function selectChain(number: number, id: string, version: number): Statem
   };
 }
 
-/** The oldest changes of a collection up to a sequence, with the time and size of each. */
-export function selectOldestChanges(number: number, upTo: number, limit: number): Statement {
+/** Sequence, time and size of changes after a sequence. */
+export function selectSizes(number: number, sequence: number, limit: number): Statement {
   return {
-    sql: `select sequence, at, octet_length(previous) from ${changesTable(number)}
-      where sequence <= $1 order by sequence limit $2`,
-    values: [upTo, limit],
+    sql: `select sequence, at, coalesce(octet_length(previous), 0) from ${changesTable(number)}
+      where sequence > $1 order by sequence limit $2`,
+    values: [sequence, limit],
   };
 }
 

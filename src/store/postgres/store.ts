@@ -1,5 +1,6 @@
 /** The store on PostgreSQL. Nothing that matters is kept here: other instances work on the same database. */
 import { Problem } from "../../errors.ts";
+import { Background } from "../background.ts";
 import { type Batch, createBatch } from "../batch.ts";
 import { requireSense, textLength } from "../calls.ts";
 import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
@@ -9,10 +10,10 @@ import type { Load } from "../load.ts";
 import type { ListQuery, Page } from "../page.ts";
 import { receiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
+import { Retention } from "../retention.ts";
 import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
-import { Background } from "./background.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { Commits, type CommitsParts } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
@@ -35,7 +36,7 @@ import { Reads, type Run } from "./reads.ts";
 import { Scans } from "./scans.ts";
 import { readSecret } from "./secret.ts";
 import { probe, selectHead } from "./statements.ts";
-import { sweepSome } from "./sweep.ts";
+import { slice, sweepSome } from "./sweep.ts";
 
 /** Text of commits that may wait, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
@@ -124,7 +125,8 @@ export class PostgresStore implements Store {
     if (readOnly) return;
     const gather = () => gatherSome(connections, this.#declarations.catalogue);
     this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
-    const sweep = () => sweepSome(connections, history, Date.now());
+    const retention = new Retention(history, slice);
+    const sweep = () => sweepSome(connections, retention, Date.now());
     this.#background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs });
   }
 

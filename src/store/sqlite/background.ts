@@ -1,10 +1,10 @@
 /** What a store does beside everything else, from its opening to its close. */
 import type { DatabaseSync } from "node:sqlite";
+import { wordsVersion } from "../../query/words.ts";
+import { Background as Repeated } from "../background.ts";
 import type { Asks } from "./asks.ts";
 import { startCheck } from "./check.ts";
-import { Gathering } from "./gathering.ts";
 import type { Health } from "./health.ts";
-import { Sweeping } from "./sweeping.ts";
 import { watchFiles } from "./watch.ts";
 
 /** What it works on. */
@@ -18,11 +18,10 @@ export interface BackgroundParts {
   isLoading: () => boolean;
 }
 
-/** Gathers words, sweeps out what is no longer kept, watches the files and checks what is in them. */
+/** Gathers words, removes what is no longer kept, watches the files and checks what is in them. */
 export class Background {
   readonly #parts: BackgroundParts;
-  readonly #gathering: Gathering;
-  readonly #sweeping: Sweeping;
+  readonly #repeated = new Repeated();
   readonly #stopWatching: () => void;
   readonly #endCheck: () => Promise<void>;
 
@@ -30,10 +29,14 @@ export class Background {
   constructor(parts: BackgroundParts) {
     const { path, database, sweepMs, asks, health } = parts;
     this.#parts = parts;
-    this.#gathering = new Gathering(database, (request) => asks.ask(request));
-    this.#gathering.start();
-    this.#sweeping = new Sweeping((request) => asks.ask(request), sweepMs);
-    this.#sweeping.start();
+    const ungathered = database.prepare(
+      "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
+    );
+    const gather = async () =>
+      ungathered.get(wordsVersion) !== undefined && (await asks.askFor("gathered", { kind: "gather" })).more;
+    this.#repeated.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
+    const trim = async () => (await asks.askFor("trimmed", { kind: "trim", now: Date.now() })).more;
+    this.#repeated.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
     this.#stopWatching = watchFiles(path, {
       onGone: (reason) => health.fail(reason),
       onTick: () => this.#probe(),
@@ -43,16 +46,16 @@ export class Background {
 
   /** There may be words to gather. */
   gather(): void {
-    this.#gathering.start();
+    this.#repeated.wake();
   }
 
   /** Ends everything; what is left to do is done another time. */
   async stop(): Promise<void> {
     this.#stopWatching();
-    await Promise.all([this.#gathering.stop(), this.#sweeping.stop(), this.#endCheck()]);
+    await Promise.all([this.#repeated.stop(), this.#endCheck()]);
   }
 
-  /** Nobody may be writing any more to a service that says it is full, so the store itself looks for room. */
+  /** A service that is full may get no writes, so the store itself finds out when there is space again. */
   #probe(): void {
     const { asks, health, isLoading } = this.#parts;
     if (health.now.kind !== "degraded" || isLoading()) return;

@@ -1,37 +1,28 @@
-/** Keeps the change log as long as it is wanted, on the connection that writes. Whoever calls holds a transaction open to write. */
+/** The change log on the connection that writes. The caller of what changes it holds a transaction open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { History } from "../../history.ts";
+import type { Logs } from "../../retention.ts";
 import { changesIndex, changesTable } from "../tables.ts";
-
-/** What one call of `trim` removes at most: nobody else writes meanwhile. */
-const slice = { changes: 100, textLength: 256 * 1024 };
-
-const dayMs = 86_400_000;
 
 /** The prepared statements of one collection. */
 interface Statements {
-  oldest: StatementSync;
+  after: StatementSync;
   remove: StatementSync;
   last: StatementSync;
   erase: StatementSync;
 }
 
 /** The logs of all collections. */
-export class ChangeLog {
+export class ChangeLog implements Logs {
   readonly #database: DatabaseSync;
-  readonly #history: History;
-  readonly #sequence: StatementSync;
+  /** Whether changes are kept at all. */
+  readonly isKept: boolean;
+  readonly #heads: StatementSync;
   readonly #collections = new Map<number, Statements>();
 
-  constructor(database: DatabaseSync, history: History) {
+  constructor(database: DatabaseSync, isKept: boolean) {
     this.#database = database;
-    this.#history = history;
-    this.#sequence = database.prepare("select sequence from heads where number = ?");
-  }
-
-  /** Whether changes are kept at all. */
-  get isKept(): boolean {
-    return this.#history !== "none";
+    this.isKept = isKept;
+    this.#heads = database.prepare("select number, sequence from heads order by number");
   }
 
   /** Gives a log from before there was a history what it is found by. */
@@ -39,15 +30,23 @@ export class ChangeLog {
     this.#database.exec(changesIndex(number));
   }
 
-  /** Whether the oldest change of the collection is no longer to be kept. */
-  isDue(number: number, now: number): boolean {
-    return this.#outdated(number, now, 1) !== undefined;
+  heads() {
+    return this.#heads
+      .all()
+      .map(({ number, sequence }) => ({ number: Number(number), sequence: Number(sequence) }));
   }
 
-  /** Removes some of the changes that are no longer to be kept, the oldest first. */
-  trim(number: number, now: number): void {
-    const upTo = this.#outdated(number, now, slice.changes);
-    if (upTo !== undefined) this.#of(number).remove.run(upTo);
+  after(number: number, sequence: number, limit: number) {
+    const rows = this.#of(number).after.all(sequence, limit);
+    return rows.map(({ sequence, at, bytes }) => ({
+      sequence: Number(sequence),
+      at: Number(at),
+      bytes: Number(bytes),
+    }));
+  }
+
+  remove(number: number, upTo: number): void {
+    this.#of(number).remove.run(upTo);
   }
 
   /** The version that a resource's last change made; `undefined` where none is kept. */
@@ -61,31 +60,14 @@ export class ChangeLog {
     return Number(this.#of(number).erase.run(id).changes);
   }
 
-  /** The sequence up to which a slice of changes is no longer to be kept. */
-  #outdated(number: number, now: number, limit: number): number | undefined {
-    const history = this.#history;
-    if (history === "forever") return undefined;
-    const young = history === "none" ? Number.POSITIVE_INFINITY : now - history.keepDays * dayMs;
-    const kept = history === "none" ? 0 : history.keepChanges;
-    const upTo = Number(this.#sequence.get(number)?.sequence ?? 0) - kept;
-    let last: number | undefined;
-    let length = 0;
-    for (const row of this.#of(number).oldest.iterate(upTo, limit)) {
-      if (Number(row.at) >= young || length > slice.textLength) break;
-      last = Number(row.sequence);
-      length += Number(row.length);
-    }
-    return last;
-  }
-
   #of(number: number): Statements {
     const known = this.#collections.get(number);
     if (known !== undefined) return known;
     const table = changesTable(number);
     const statements = {
-      oldest: this.#database.prepare(
-        `select sequence, at, octet_length(superseded) as length from ${table}
-         where sequence <= ? order by sequence limit ?`,
+      after: this.#database.prepare(
+        `select sequence, at, coalesce(octet_length(superseded), 0) as bytes from ${table}
+         where sequence > ? order by sequence limit ?`,
       ),
       remove: this.#database.prepare(`delete from ${table} where sequence <= ?`),
       last: this.#database.prepare(`select version from ${table} where id = ? order by version desc limit 1`),

@@ -34,7 +34,7 @@ export function openWriter(settings: WriterSettings): Writer {
   const heads = new Heads(database);
   const ids = new IdBlocks();
   const search = new SearchTables(database);
-  const log = new ChangeLog(database, settings.history);
+  const log = new ChangeLog(database, settings.history !== "none");
   addReceiptTotals(database);
   const receipts = new Receipts(database, settings.receipts);
   addKeysTable(database);
@@ -58,7 +58,7 @@ export function openWriter(settings: WriterSettings): Writer {
     keys: new KeyTable(database),
     declarations,
     load: new WriterLoad({ ...shared, declarations }),
-    upkeep: new Upkeep(shared),
+    upkeep: new Upkeep(shared, settings.history),
     erasing: new Erasing(shared),
     checkpoints: new Checkpoints(database, transactions),
   });

@@ -1,6 +1,8 @@
-/** What the writer does beside writes: it gathers words, removes what is no longer kept, and leaves the file tidy. */
+/** What the writer does beside writes: it gathers words, removes what is no longer kept, and tidies up the file. */
 import type { DatabaseSync } from "node:sqlite";
-import type { NumberedCollection } from "../catalogue.ts";
+import type { History } from "../../history.ts";
+import { decideNow } from "../../look-ups.ts";
+import { Retention } from "../../retention.ts";
 import { Mistake } from "../failures.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
@@ -9,10 +11,12 @@ import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
+/** What one step removes from change logs at most: no write happens meanwhile. */
+const slice = { changes: 100, bytes: 256 * 1024 };
+
 /** What upkeep works on. */
 export interface UpkeepParts {
   database: DatabaseSync;
-  collections: ReadonlyMap<number, NumberedCollection>;
   heads: Heads;
   ids: IdBlocks;
   search: SearchTables;
@@ -24,10 +28,11 @@ export interface UpkeepParts {
 /** Keeps the file as it should be. */
 export class Upkeep {
   readonly #parts: UpkeepParts;
-  #lastTrimmed: number | undefined;
+  readonly #retention: Retention;
 
-  constructor(parts: UpkeepParts) {
+  constructor(parts: UpkeepParts, history: History) {
     this.#parts = parts;
+    this.#retention = new Retention(history, slice);
   }
 
   /** Gathers a slice of words. Gives whether some are left. */
@@ -45,18 +50,11 @@ export class Upkeep {
       transactions.run(() => receipts.trim(now));
       return true;
     }
-    const due = this.#findDue(now);
-    if (due !== undefined) transactions.run(() => log.trim(due, now));
-    return due !== undefined;
-  }
-
-  /** Thousands of collections are not looked through for each slice of one. */
-  #findDue(now: number): number | undefined {
-    const { collections, log } = this.#parts;
-    const isDue = (number: number) => log.isDue(number, now);
-    const last = this.#lastTrimmed;
-    this.#lastTrimmed = last !== undefined && isDue(last) ? last : [...collections.keys()].find(isDue);
-    return this.#lastTrimmed;
+    return decideNow(this.#retention.step(now), {
+      heads: () => log.heads(),
+      after: (...changes) => log.after(...changes),
+      remove: (...changes) => transactions.run(() => log.remove(...changes)),
+    });
   }
 
   /** Writes something, to see whether there is space. A value that stays the same would not be written at all. */

@@ -5,30 +5,31 @@ import { setTimeout as pass } from "node:timers/promises";
 export interface Rhythm {
   /** Between two pieces while there is more to do, in milliseconds. */
   pauseMs: number;
-  /** Until it is looked again whether there is something to do. */
+  /** From the end of the work until it is looked again whether there is something to do, in milliseconds. */
   everyMs: number;
 }
 
-/** What has just been opened is wanted for something else first. */
+/** In milliseconds. What has just been opened first does what it was opened for. */
 const beginMs = 200;
 
 /** Work in the background. It never keeps the program running. */
 export class Background {
   readonly #stopped = new AbortController();
   readonly #work: Promise<void>[] = [];
-  readonly #wakes: (() => void)[] = [];
+  #woken = Promise.withResolvers<void>();
 
-  /** Begins to repeat a piece of work, which says whether there is more; when it fails, another time may do. */
+  /** Begins to repeat a piece of work, which says whether there is more. If it fails, it is tried again later. */
   repeat(some: () => Promise<boolean>, rhythm: Rhythm): void {
     this.#work.push(this.#loop(some, rhythm));
   }
 
   /** Has everything looked at again at once. */
   wake(): void {
-    for (const wake of this.#wakes.splice(0)) wake();
+    this.#woken.resolve();
+    this.#woken = Promise.withResolvers<void>();
   }
 
-  /** Leaves off; another time goes on from there. */
+  /** Stops. Another time it goes on from there. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#work);
@@ -38,8 +39,8 @@ export class Background {
     const { signal } = this.#stopped;
     await pass(Math.min(everyMs, beginMs), undefined, { signal, ref: false }).catch(() => {}); // stopped
     while (!signal.aborted) {
+      const woken = this.#woken.promise; // before the work, which may not see what it is woken for
       const isMore = await some().catch(() => false);
-      const woken = new Promise<void>((resolve) => this.#wakes.push(resolve));
       const waited = new AbortController();
       const either = AbortSignal.any([signal, waited.signal]);
       const ms = isMore ? pauseMs : everyMs * (0.9 + 0.2 * Math.random());

@@ -4,10 +4,16 @@ import type { Filter } from "../query/filter.ts";
 import type { Position } from "../query/sort.ts";
 import type { Stored } from "./stored.ts";
 
+/**
+ * Text on one page, in bytes of UTF-8: a thousand resources of a mebibyte would fill the memory. Bytes, because memory, sockets
+ * and disks count them, and because both kinds of store know the bytes of a text without reading it.
+ */
+export const maxPageBytes = 2 * 1024 * 1024;
+
 /** What a list asks for. */
 export interface ListQuery {
   collection: string;
-  /** At most so many resources; fewer where their text would be more than about 2 MiB, but at least one. */
+  /** At most so many resources; fewer if their text would be more than `maxPageBytes`, but at least one. */
   limit: number;
   /** Only the resources that `matches` says it of. @default every resource */
   filter?: Filter;

@@ -2,7 +2,7 @@
  * The one statement that gives a page: its resources, and the head of the collection in the same snapshot. Beyond a
  * position, each range is a part of its own that an index gives in order; one condition for all would be a scan.
  */
-import type { ListQuery } from "../page.ts";
+import { type ListQuery, maxPageBytes } from "../page.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { filterSql, type Scope } from "./conditions.ts";
 import type { Statement } from "./connections.ts";
@@ -12,9 +12,6 @@ import { resourcesTable } from "./tables.ts";
 
 /** A list of a collection that is known. */
 export type PageQuery = Omit<ListQuery, "collection" | "signal">;
-
-/** Text on one page, in bytes: a thousand resources of a mebibyte would fill the memory. */
-const maxPageText = 2 * 1024 * 1024;
 
 /**
  * Gives a page. The columns: sequence, count, state of the declaration, up to which key words are gathered, total, how
@@ -61,7 +58,7 @@ function pageSql(query: PageQuery, source: Source, scope: Scope): string {
         sum(size) over (listed rows unbounded preceding) as running
       from (${partsSql(query, source, { terms, scope })}) as part
       window listed as (order by part, ${orderSql(order)})) as measured
-    where running <= ${maxPageText} or place = 1`;
+    where running <= ${maxPageBytes} or place = 1`;
 }
 
 function termsOf({ sort = [] }: PageQuery, { search }: Source): readonly OrderTerm[] {

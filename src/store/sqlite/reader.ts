@@ -1,7 +1,7 @@
 /** Reads from one connection. Whoever calls decides which transaction a read belongs to. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { KeptReceipt } from "../commit.ts";
-import type { Page } from "../page.ts";
+import { maxPageBytes, type Page } from "../page.ts";
 import type { Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import type { HotPages } from "./hot-pages.ts";
@@ -9,9 +9,6 @@ import { toSqliteId } from "./ids.ts";
 import { SearchState } from "./search.ts";
 import { type PageQuery, selectCount, selectPage } from "./select.ts";
 import { resourcesTable } from "./tables.ts";
-
-/** Text on one page, in characters: a thousand resources of a mebibyte would stall everybody, and fill the memory. */
-const maxPageText = 2 * 1024 * 1024;
 
 /** So many resources are read in one step, which takes half the time; then none may be large. */
 const maxInOneStep = 128;
@@ -110,7 +107,7 @@ export class Reader {
     const few = isWatched ? undefined : this.#inOneStep(collection, query);
     if (few !== undefined) return { items: few, isCut: false };
     const { statements, offset } = selectPage(collection, query, { isWatched });
-    const taken: Taken = { items: [], length: 0, isCut: false };
+    const taken: Taken = { items: [], bytes: 0, isCut: false };
     for (const { sql, values } of statements) {
       if (taken.isCut || taken.items.length >= query.limit) break;
       take(this.#list(sql), [...values, query.limit - taken.items.length, offset], taken);
@@ -137,7 +134,7 @@ export class Reader {
   #inOneStep(collection: NumberedCollection, query: PageQuery): Stored[] | undefined {
     const { limit } = query;
     if (limit > maxInOneStep) return undefined;
-    const maxBytes = Math.floor(maxPageText / Math.max(1, limit));
+    const maxBytes = Math.floor(maxPageBytes / Math.max(1, limit));
     const { statements, offset } = selectPage(collection, query, { isWatched: false, maxBytes });
     const items: Stored[] = [];
     for (const { sql, values } of statements) {
@@ -201,8 +198,8 @@ function all(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
 /** Resources of a page so far. */
 interface Taken {
   items: Stored[];
-  /** Of their text, in characters. */
-  length: number;
+  /** Of their text. */
+  bytes: number;
   isCut: boolean;
 }
 
@@ -213,8 +210,8 @@ function take(statement: StatementSync, values: readonly SQLInputValue[], taken:
     taken.items.length = length;
     for (const row of statement.iterate(...values)) {
       const stored = toStored(row as unknown as Row);
-      taken.length += stored.text.length;
-      taken.isCut = taken.items.length > 0 && taken.length > maxPageText;
+      taken.bytes += Buffer.byteLength(stored.text);
+      taken.isCut = taken.items.length > 0 && taken.bytes > maxPageBytes;
       if (taken.isCut) return;
       taken.items.push(stored);
     }

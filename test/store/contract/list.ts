@@ -87,6 +87,27 @@ export function listContract(open: OpenFixture): void {
   );
 
   test(
+    "a page has at most 2 MiB of text in UTF-8, whatever letters it is made of",
+    onStore(open, async (store) => {
+      const ids = ["a", "b", "c", "d", "e"];
+      for (const [id, letter] of ids.map((id, n) => [id, ["é", "冬", "x"][n % 3] as string] as const)) {
+        const pad = letter.repeat(1_000_000 / Buffer.byteLength(letter));
+        await commit(store, [created(topic(id), { pad })]);
+      }
+      for (const limit of [3, 100, 1_000]) {
+        const pages: string[][] = [];
+        for (let after: string | undefined; ; after = pages.at(-1)?.at(-1)) {
+          const beyond = after === undefined ? {} : { after: [after] };
+          const { items, more } = await store.list({ collection: "topics", limit, ...beyond });
+          pages.push(items.map(({ id }) => id));
+          if (!more) break;
+        }
+        assert.deepEqual(pages, [["a", "b"], ["c", "d"], ["e"]], `limit ${limit}`);
+      }
+    }),
+  );
+
+  test(
     "a page may begin after a resource that is gone, and after the last one there is nothing",
     onStore(open, async (store) => {
       for (const id of ["a", "b", "c"]) await commit(store, [created(topic(id))]);

@@ -7,7 +7,11 @@ import { isDifference, keptText as keptTextOf, maxChain, textFrom } from "../../
 const large = Array.from({ length: 20_000 }, (_, n) => `é${(n * 7919) % 10_007} `).join("");
 const keptText = (change: { text: string; next: string | undefined; version: number }): string => {
   const { text, next, version } = change;
-  const kept = keptTextOf({ before: { text }, next: next === undefined ? undefined : { text: next }, version });
+  const kept = keptTextOf({
+    before: { text },
+    next: next === undefined ? undefined : { text: next },
+    version,
+  });
   assert.ok(kept !== null);
   return kept;
 };

@@ -5,7 +5,6 @@ import type { Connections } from "./connections.ts";
 import { failureOf } from "./failures.ts";
 import { addSecret, readSecret } from "./secret.ts";
 import {
-import {
   countReceipts,
   lockCatalogue,
   lockReceipts,

@@ -1,16 +1,70 @@
-/** Asks the store to write, and waits for no longer than a client should. */
+/** Commits what a write has decided, and waits no longer for the store than a client should. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
-import type { Change, Commit, Committed } from "../store/commit.ts";
+import type { Change } from "../store/commit.ts";
 import type { Stored } from "../store/stored.ts";
 import { receiptFor } from "./idempotency.ts";
 import type { HttpRequest } from "./message.ts";
+import type { OperationOf } from "./operation.ts";
+import { respond } from "./respond.ts";
 import type { Result } from "./result.ts";
 import type { Service } from "./service.ts";
 
+/** The operations that write. */
+export type WriteOperation = OperationOf<"create" | "replace" | "patch" | "delete" | "restore" | "batch">;
+
+/** One write: the operation, its request, and the service that carries it out. */
+export interface Write<Op extends WriteOperation = WriteOperation> {
+  service: Service;
+  operation: Op;
+  request: HttpRequest;
+}
+
+/** What a write has decided. */
+export interface Decision {
+  kind: "decided";
+  /** Empty if the write changes nothing. */
+  changes: readonly Change[];
+  at: number;
+  /** What the client gets if the commit succeeds. */
+  result: Result;
+  /** The error that the client gets instead of an error of the store. @default the store's error */
+  explain?: (error: unknown) => unknown;
+}
+
+/** Another write has changed a resource since this one read it. Nothing was written, and a new attempt can succeed. */
+export const overtaken = { kind: "overtaken" } as const;
+
+/** What an attempt to write comes to. */
+export type Outcome = Result | typeof overtaken;
+
 /**
- * When a change of a resource happens. Where it shows in the resource, not before its last one: a clock may have been set
- * back meanwhile.
+ * Commits a decision. For a request with an Idempotency-Key, makes the response now and stores it in the same transaction.
+ * Throws the store's problems, and OUTCOME_UNKNOWN if the store takes too long.
+ */
+export async function commit(write: Write, decision: Decision): Promise<Outcome> {
+  const { service, operation, request } = write;
+  const { caller, idempotency } = operation;
+  const { changes, at, result, explain } = decision;
+  if (changes.length === 0 && idempotency === undefined) return result;
+  const principal = caller.principal === undefined ? {} : { principal: caller.principal.subject };
+  const response = idempotency && respond(service, result, request);
+  const receipt = response && { receipt: receiptFor(service, idempotency, response) };
+  const work = service.store.commit({ changes, at, ...principal, ...receipt });
+  if (idempotency !== undefined) idempotency.commit = work;
+  try {
+    await withinDeadline(service, work, outcomeUnknown);
+  } catch (error) {
+    // No precondition of the client: these are checked before.
+    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
+    throw explain === undefined ? error : explain(error);
+  }
+  return response === undefined ? result : { kind: "response", response };
+}
+
+/**
+ * The time of a change. If the resource shows this time, it is never before the last change, even if the clock was set
+ * back.
  */
 export function timeOfChange(
   service: Service,
@@ -21,63 +75,7 @@ export function timeOfChange(
   return timestamps ? Math.max(now, updatedAt) : now;
 }
 
-/**
- * Commits one change at the time `at`; gives the result of what it made, a version and when. Where the request has an
- * Idempotency-Key, its answer is kept in the same transaction.
- */
-export async function commit(
-  service: Service,
-  request: HttpRequest,
-  { change, at, resultOf }: { change: Change; at: number; resultOf: (made: Made) => Result },
-): Promise<Result> {
-  const result = resultOf({
-    version: (change.expect === "absent" ? (change.after ?? 0) : change.expect) + 1,
-    updatedAt: at,
-  });
-  await write(service, request, { changes: [change], at, ...receiptOf(service, request, result) });
-  return result;
-}
-
-/** What a change makes beside the text. */
-export interface Made {
-  version: number;
-  updatedAt: number;
-}
-
-/** As `commit`, for several changes at once. */
-export async function commitAll(
-  service: Service,
-  request: HttpRequest,
-  { work, result }: { work: Omit<Commit, "receipt">; result: Result },
-): Promise<Result> {
-  await write(service, request, { ...work, ...receiptOf(service, request, result) });
-  return result;
-}
-
-/** A write that has nothing to change: its answer is kept where the request has an Idempotency-Key. */
-export async function commitNothing(service: Service, request: HttpRequest, result: Result): Promise<Result> {
-  if (request.keyed === undefined) return result;
-  const kept = receiptOf(service, request, result);
-  await write(service, request, { changes: [], at: service.now(), ...kept });
-  return result;
-}
-
-function receiptOf(service: Service, request: HttpRequest, result: Result): Pick<Commit, "receipt"> {
-  const receipt = receiptFor(service, request, result);
-  return receipt === undefined ? noReceipt : { receipt };
-}
-
-const noReceipt = {};
-
-/** Commits, and holds the request's Idempotency-Key until it is known what came of that. */
-async function write(service: Service, request: HttpRequest, commit: Commit): Promise<Committed> {
-  const by = request.principal === undefined ? commit : { ...commit, principal: request.principal.subject };
-  const work = service.store.commit(by);
-  if (request.keyed !== undefined) request.keyed.commit = work;
-  return withinDeadline(service, work, outcomeUnknown);
-}
-
-/** A commit that takes too long may still happen: the client is told that nobody knows. */
+/** A commit that takes too long can still take effect. */
 function outcomeUnknown(): Problem {
   return new Problem(
     "OUTCOME_UNKNOWN",
@@ -85,7 +83,7 @@ function outcomeUnknown(): Problem {
   );
 }
 
-/** For what prepares a write and may happen later without harm: a collection made, or an id that nobody uses. */
+/** Waits for work that prepares a write, and that does no harm if it ends later. Throws UNAVAILABLE. */
 export function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
   return withinDeadline(
     service,

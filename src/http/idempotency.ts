@@ -1,17 +1,16 @@
 /**
- * Safe retries: of all requests with one Idempotency-Key one takes effect, and the others get its answer.
+ * Safe retries: of all requests with the same Idempotency-Key, one takes effect, and the others get its response.
  *
- * The answer of a write is made before the commit and kept in the same transaction, so that no crash can part the
- * two. Only successes are kept: what failed had no effect and may run again under the same key.
+ * The response to a write is made before the commit and stored in the same transaction, so a crash cannot separate the
+ * two. Only successes are stored: a request that failed had no effect, and can run again with the same key.
  */
 import { hash } from "node:crypto";
 import { Problem } from "../errors.ts";
 import type { KeptReceipt, Receipt } from "../store/commit.ts";
+import type { Caller } from "./caller/admit.ts";
 import { addressKey } from "./caller/quota.ts";
-import { receiveContent } from "./content.ts";
 import { type HttpRequest, type HttpResponse, textOf } from "./message.ts";
-import type { Operation } from "./operation.ts";
-import { respond } from "./respond.ts";
+import type { Operation, OperationOf } from "./operation.ts";
 import type { Result } from "./result.ts";
 import { splitTarget } from "./route.ts";
 import type { Service } from "./service.ts";
@@ -20,115 +19,130 @@ const name = "Idempotency-Key";
 
 const validMs = 24 * 60 * 60 * 1_000;
 
-/** Whether the request asks to take effect once, by a header field that its method heeds. */
-export function isKeyed({ method, headers }: HttpRequest, { kind }: Operation): boolean {
-  if (headers["idempotency-key"] === undefined || kind === "nothing") return false;
-  return method === "POST" || method === "PATCH";
+/** An Idempotency-Key in use: the response of the write is stored with it. */
+export interface Idempotency {
+  /** The key, with all that it belongs to. */
+  readonly key: string;
+  /** Differs between different requests with the same key. */
+  readonly fingerprint: string;
+  /** The callers who can see the body of the stored response. */
+  readonly shownTo: string;
+  /** The commit that stores the response, once it is in progress. */
+  commit?: Promise<unknown>;
 }
 
+type KeyedOperation = OperationOf<"create" | "patch" | "restore" | "batch">;
+
+/** Whether the request has an Idempotency-Key that its operation uses. */
+export function isKeyed(operation: Operation, { headers }: HttpRequest): operation is KeyedOperation {
+  return headers["idempotency-key"] !== undefined && keyedKinds.has(operation.kind);
+}
+
+const keyedKinds: ReadonlySet<string> = new Set<KeyedOperation["kind"]>([
+  "create",
+  "patch",
+  "restore",
+  "batch",
+]);
+
 /**
- * The answer to a keyed request: the one that was kept under its key, or what `answer` makes. Throws
- * IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, the problems of receiving the content,
- * and what `answer` throws.
+ * The result of a keyed operation: the stored response, or what `perform` gives for the operation with its key. Throws
+ * IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, the problems of receiving the content, and
+ * what `perform` throws.
  */
-export async function answerOnce(
+export async function performOnce(
   service: Service,
+  operation: KeyedOperation,
   request: HttpRequest,
-  answer: () => Promise<HttpResponse>,
-): Promise<HttpResponse> {
-  const key = scopedKey(request, parseKey(String(request.headers["idempotency-key"])));
-  const shownTo = audienceOf(service, request); // once its connection is closed, a request has no address
-  const content = await receiveContent(request, service.settings.limits.bodyBytes);
+  perform: (operation: KeyedOperation) => Result | Promise<Result>,
+): Promise<Result> {
+  const { caller } = operation;
+  const key = scopedKey(request, caller, parseKey(String(request.headers["idempotency-key"])));
+  const shownTo = audienceOf(service, request, caller); // before the connection can close, which loses the address
+  const content = await request.content.receive(service.settings.limits.bodyBytes);
   const fingerprint = hash("sha256", Buffer.concat([typeOf(request), content]), "base64url");
   const { keysUnderWay } = service;
   if (keysUnderWay.has(key)) throw inProgress();
   keysUnderWay.add(key);
-  const keyed: NonNullable<HttpRequest["keyed"]> = { key, fingerprint, shownTo };
+  const idempotency: Idempotency = { key, fingerprint, shownTo };
   try {
-    const kept = await replay(service, keyed);
-    if (kept !== undefined) return kept;
-    request.keyed = keyed;
-    return await orReplay(service, request, answer);
+    const stored = await storedResponse(service, idempotency);
+    return stored ?? (await perform({ ...operation, idempotency }));
+  } catch (error) {
+    // Another instance may have answered the same request meanwhile.
+    if (!isKeyTaken(error, idempotency)) throw error;
+    const stored = await storedResponse(service, idempotency);
+    if (stored === undefined) throw inProgress(); // it has expired meanwhile
+    return stored;
   } finally {
-    // A commit may outlive its request's patience, and nobody knows before its end whether the key is free again.
+    // A commit can take longer than its request. Until it ends, nobody knows whether the key is free again.
     const free = () => keysUnderWay.delete(key);
-    if (keyed.commit === undefined) free();
-    else keyed.commit.then(free, free);
+    if (idempotency.commit === undefined) free();
+    else idempotency.commit.then(free, free);
   }
 }
 
-/** What a commit must keep so that a retry gets this result; `undefined` where the client sent no key. */
-export function receiptFor(service: Service, request: HttpRequest, result: Result): Receipt | undefined {
-  if (request.keyed === undefined) return undefined;
-  const { key, fingerprint, shownTo } = request.keyed;
-  const response = respond(service, result, request);
+/** Whether the store refused the commit because it has a response for the key already. */
+function isKeyTaken(error: unknown, { commit }: Idempotency): boolean {
+  return commit !== undefined && error instanceof Problem && error.code === "IDEMPOTENCY_KEY_REUSED";
+}
+
+/** What a commit stores so that a retry gets the same response. */
+export function receiptFor(
+  service: Service,
+  { key, fingerprint, shownTo }: Idempotency,
+  response: HttpResponse,
+): Receipt {
   const brief = String(response.headers.location ?? "");
   const answer = JSON.stringify({ ...response, body: textOf(response), shownTo });
   return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
 }
 
-/** Another instance may have answered the same request since this one looked. */
-async function orReplay(
+async function storedResponse(
   service: Service,
-  request: HttpRequest,
-  answer: () => Promise<HttpResponse>,
-): Promise<HttpResponse> {
-  try {
-    return await answer();
-  } catch (error) {
-    const { keyed } = request;
-    if (!(error instanceof Problem) || error.code !== "IDEMPOTENCY_KEY_REUSED" || keyed === undefined)
-      throw error;
-    const kept = await replay(service, keyed);
-    if (kept === undefined) throw inProgress(); // it has expired meanwhile
-    return kept;
-  }
-}
-
-async function replay(
-  service: Service,
-  { key, fingerprint, shownTo }: NonNullable<HttpRequest["keyed"]>,
-): Promise<HttpResponse | undefined> {
+  { key, fingerprint, shownTo }: Idempotency,
+): Promise<Result | undefined> {
   const receipt = await service.store.receipt(key, service.now());
   if (receipt === undefined) return undefined;
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
   if (receipt.answer === undefined) throw notKept(receipt);
   const { shownTo: first, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };
   const { status, headers, body } = first === shownTo ? answer : withoutContent(answer);
-  return { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
+  const response = { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
+  return { kind: "response", response };
 }
 
 /**
- * A tag for the callers who may see the content of an answer: one principal while its rights stay the same, or all callers
- * without a credential at one address.
+ * A tag for the callers who can see the body of a stored response: one principal while its rights stay the same, or all
+ * callers without a credential at one address.
  */
-function audienceOf({ access, tags }: Service, { principal, client }: HttpRequest): string {
+function audienceOf({ access, tags }: Service, { client }: HttpRequest, { principal }: Caller): string {
   const rights = access?.rights(principal) ?? null;
   return tags.audience(rights, principal === undefined ? addressKey(client.ip) : null);
 }
 
-/** That it took effect, and where; nothing of what it was. */
+/** The response without its body: it states only that the request took effect, and where. */
 function withoutContent({ status, headers }: HttpResponse): HttpResponse {
   const { "content-type": _, "content-location": __, "content-length": ___, ...others } = headers;
   if (status !== 201) return { status: status === 200 ? 204 : status, headers: others, body: undefined };
   return { status, headers: { ...others, "content-length": "0" }, body: undefined };
 }
 
-/** Keys of different principals, methods and paths have nothing to do with each other. */
-function scopedKey({ method, target, principal }: HttpRequest, key: string): string {
+/** The same key of another principal, method or path is another key. */
+function scopedKey({ method, target }: HttpRequest, { principal }: Caller, key: string): string {
   return JSON.stringify([shortSubject(principal?.subject), method, canonicalPath(target), key]);
 }
 
-/** Stores look receipts up by their keys, and not every index takes the longest texts that tokens have room for. */
+/** Stores have an index on these keys, and not every index can take the longest subjects of tokens. */
 const maxSubject = 256;
 
-/** No two subjects are the same in it: a digest stands in an array, where no subject does. */
+/** Different for different subjects: a digest is in an array, and a subject is not. */
 function shortSubject(subject: string | undefined): string | readonly string[] | null {
   if (subject === undefined) return null;
   return subject.length <= maxSubject ? subject : [hash("sha256", subject, "base64url")];
 }
 
-/** One spelling for what is one address, whatever was escaped. */
+/** The same for all spellings of one path. */
 function canonicalPath(target: string): string {
   const segments = splitTarget(target).path.split("/");
   if (segments.at(-1) === "") segments.pop();

@@ -1,44 +1,28 @@
 /** The wire without a framework: what `handle` takes and what it gives. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
-import type { Principal } from "../access/principal.ts";
-import type { Quota } from "./caller/rate-limit.ts";
+import type { Content } from "./content.ts";
 import type { Coding } from "./negotiation/codings.ts";
 import type { Budget } from "./wire/budget.ts";
 
-/** A request whose header section is there and whose content is still unread. */
+/** A request whose headers have arrived and whose content is still unread. No step of its path changes it. */
 export interface HttpRequest {
   /** The version of HTTP, such as `1.1`. */
-  version: string;
-  method: string;
+  readonly version: string;
+  readonly method: string;
   /** The request target as it was sent. */
-  target: string;
-  headers: IncomingHttpHeaders;
-  /** Names and values in turn, as they were sent; shows what `headers` has merged. */
-  rawHeaders: readonly string[];
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they were sent. They show what `headers` has merged. */
+  readonly rawHeaders: readonly string[];
   /** The service's own id of this request: a UUID. */
-  id: string;
-  /** Where it comes from, as the proxies that are trusted have it: the address, and how that reached the first of them. */
-  client: { readonly ip: string | undefined; readonly protocol: string };
-  /** Who asks; `undefined` for anybody: without a credential, or where nobody is asked for one. */
-  principal: Principal | undefined;
-  /** The content, unread, and the connection that it comes along. */
-  content: Readable & { readonly socket: Socket };
-  /** What all requests and answers may hold, and what of it this one's content takes until it is answered. */
-  budget: Budget;
-  heldBytes: number;
-  /** What was left to its caller when it was counted. */
-  quota?: Quota;
-  /** The whole content, where it was wanted before anything else. */
-  received?: Buffer;
-  /**
-   * Set while the request is the first with its Idempotency-Key: what its answer is kept under, who may be shown the
-   * answer, and the commit that keeps it once that is under way.
-   */
-  keyed?: { key: string; fingerprint: string; shownTo: string; commit?: Promise<unknown> };
-  /** Tells a client that waits with `Expect: 100-continue` to send its content. */
-  sendContinue?: () => void;
+  readonly id: string;
+  /** The client's address, and the protocol that it used. Trusted proxies can state both. */
+  readonly client: { readonly ip: string | undefined; readonly protocol: string };
+  readonly socket: Socket;
+  readonly content: Content;
+  /** The memory that all requests and responses can use. */
+  readonly budget: Budget;
 }
 
 /** An answer. `body` is absent where there is no content; its length is then among the headers if one is due. */

@@ -1,10 +1,13 @@
-/** From a route and the header section to the operation that is asked for; the content stays unread. */
+/** From a route and the headers to the operation that the request asks for. The content stays unread. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { requireNoParameters } from "../query/parameters.ts";
 import { parseFields, parseList } from "../query/parse.ts";
+import type { Caller } from "./caller/admit.ts";
+import { type Guard, guardOf, requireAllowed, viewFor } from "./caller/permission.ts";
 import { contentTooLarge } from "./content.ts";
-import { type ChangesAsked, type Moment, parseChanges, splitMoment } from "./history/request.ts";
+import { type ChangesAsked, type PointInTime, parseChanges, splitPointInTime } from "./history/request.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { Listing } from "./lists/listing.ts";
 import type { HttpRequest } from "./message.ts";
 import {
@@ -24,11 +27,24 @@ import { methodsOf, type Route } from "./route.ts";
 import { mayHavePage } from "./routes/pages.ts";
 import type { Service } from "./service.ts";
 
-/** A resource that an operation is about. `path` is its collection's. */
-interface Target {
+/** A collection as the caller sees it, and what the caller can do there. */
+interface InCollection {
   collection: Collection;
-  id: string;
+  /** The path of the collection. */
   path: string;
+  guard: Guard;
+}
+
+/** One resource of a collection. */
+interface OfResource extends InCollection {
+  id: string;
+}
+
+/** An operation that writes. */
+interface Writes {
+  caller: Caller;
+  /** Set while this is the first request with its Idempotency-Key. */
+  idempotency?: Idempotency;
 }
 
 /** A parsed request. */
@@ -36,137 +52,117 @@ export type Operation =
   /** `path` is set for a path outside the prefix. */
   | { kind: "nothing"; path?: string | undefined }
   /** The page that a browser gets at the root. */
-  | { kind: "front page" }
-  | { kind: "collections" }
+  | { kind: "front page"; caller: Caller }
+  | { kind: "collections"; caller: Caller }
   | { kind: "options"; allow: string | undefined; accept: Record<string, string> }
   | { kind: "document"; name: string }
-  | { kind: "batch" }
-  | ({ kind: "list" } & Listing)
-  /** A list that is asked for by content. */
-  | { kind: "query"; collection: Collection; path: string }
-  | { kind: "create"; collection: Collection; path: string }
-  /** `fields` are what the resource is cut down to. */
-  | ({ kind: "read"; fields: readonly string[] | undefined } & Target)
-  /** A read of what the resource was at a moment. */
-  | ({ kind: "past"; moment: Moment; fields: readonly string[] | undefined } & Target)
-  | ({ kind: "changes"; asked: ChangesAsked } & Target)
-  | ({ kind: "restore" } & Target)
-  | ({ kind: "replace" } & Target)
-  | ({ kind: "delete" } & Target)
-  | ({ kind: "patch"; format: PatchFormat } & Target);
+  | ({ kind: "batch" } & Writes)
+  | ({ kind: "list"; guard: Guard } & Listing)
+  /** A list whose parameters are in the body. */
+  | ({ kind: "query" } & InCollection)
+  | ({ kind: "create" } & InCollection & Writes)
+  /** `fields` are the attributes that the response has; `undefined`: all. */
+  | ({ kind: "read"; fields: readonly string[] | undefined } & OfResource)
+  /** Reads an earlier state of a resource. */
+  | ({ kind: "past"; pointInTime: PointInTime; fields: readonly string[] | undefined } & OfResource)
+  | ({ kind: "changes"; asked: ChangesAsked } & OfResource)
+  | ({ kind: "restore" } & OfResource & Writes)
+  | ({ kind: "replace" } & OfResource & Writes)
+  | ({ kind: "delete" } & OfResource & Writes)
+  | ({ kind: "patch"; format: PatchFormat } & OfResource & Writes);
 
 /** The operations of one kind. */
 export type OperationOf<Kind extends Operation["kind"]> = Extract<Operation, { kind: Kind }>;
 
 /**
- * Reads what the header section says, in the order in which its faults answer: Expect (417), coding and type of
- * the content (415), its length (413), Accept (406), query parameters (400).
+ * Checks that the caller can do this at all (401, 403), then reads the headers in the order of their errors: Expect (417),
+ * coding and type of the content (415), its length (413), Accept (406), query parameters (400).
  */
-export function parseOperation(service: Service, route: Route, request: HttpRequest): Operation {
-  if (route.kind === "nothing") return nothingOf(service, route, request);
+export function parseOperation(
+  service: Service,
+  route: Route,
+  caller: Caller,
+  request: HttpRequest,
+): Operation {
+  const { method } = request;
+  if (route.kind === "nothing") return nothingOf(service, route, caller, request);
   if (route.kind === "service") return { kind: "options", allow: undefined, accept: {} };
-  if (request.method === "OPTIONS") return optionsOf(route.kind);
+  if (method === "OPTIONS") return optionsOf(route.kind);
+  requireAllowed(service, route, caller, method);
   requireKnownExpectation(request);
-  if (isMethodWithContent(request.method)) requireContentType(request, request.method);
+  if (isMethodWithContent(method)) requireContentType(request, method);
   requireContentLength(request, service.settings.limits.bodyBytes);
-  if (route.kind === "collection" && request.method !== "POST") return listOf(service, route, request);
-  if (route.kind === "collections") return collectionsOf(service, route, request);
-  if (request.method !== "DELETE" && route.kind !== "document") requireJsonAcceptable(request);
-  return operationOn(service, route, request);
+  requireAcceptable(service, route, request);
+  if ("collection" in route) return operationIn(service, route, caller, request);
+  requireNoParameters(route.query);
+  if (route.kind === "document") return { kind: "document", name: route.name };
+  if (route.kind === "batch") return { kind: "batch", caller };
+  return { kind: isRootPage(service, request) ? "front page" : "collections", caller };
+}
+
+function requireAcceptable(service: Service, route: Route, request: HttpRequest): void {
+  const { method } = request;
+  if (method === "DELETE" || route.kind === "document") return;
+  if (route.kind === "collection" && method !== "POST") requireListAcceptable(request);
+  else if (route.kind !== "collections" || !isRootPage(service, request)) requireJsonAcceptable(request);
 }
 
 /** A browser at the root gets a page. */
 function nothingOf(
   service: Service,
   { outside }: Route & { kind: "nothing" },
+  caller: Caller,
   request: HttpRequest,
 ): Operation {
   if (outside?.path !== "/" || !mayHavePage(service, request))
     return { kind: "nothing", path: outside?.path };
   requireNoParameters(outside.query);
-  return { kind: "front page" };
+  return { kind: "front page", caller };
 }
 
-/** If the prefix is the root, it has both the list and the page. */
-function collectionsOf(
-  service: Service,
-  { query }: Route & { kind: "collections" },
-  request: HttpRequest,
-): Operation {
-  const isPage = service.settings.prefix === "" && mayHavePage(service, request) && prefersHtml(request);
-  if (!isPage) requireJsonAcceptable(request);
-  requireNoParameters(query);
-  return isPage ? { kind: "front page" } : { kind: "collections" };
+/** If the prefix is the root, it has both the list of collections and the page. */
+function isRootPage(service: Service, request: HttpRequest): boolean {
+  return service.settings.prefix === "" && mayHavePage(service, request) && prefersHtml(request);
 }
 
-function listOf(
+/** An operation on a collection or on one of its resources. */
+function operationIn(
   service: Service,
-  { collection, path, query }: Route & { kind: "collection" },
+  route: Extract<Route, { collection: Collection }>,
+  caller: Caller,
   request: HttpRequest,
 ): Operation {
-  requireListAcceptable(request);
-  if (request.method === "QUERY") {
-    requireNoParameters(query);
-    return { kind: "query", collection, path };
+  const { path, query } = route;
+  const collection = viewFor(service, route.collection, caller);
+  const guard = guardOf(service, collection, caller);
+  const { method } = request;
+  const maxLimit = service.settings.limits.page;
+  if (route.kind === "collection" && (method === "GET" || method === "HEAD")) {
+    const asked = parseList(query, collection, maxLimit);
+    const type = listTypeFor(request, asked);
+    return { kind: "list", collection, path, guard, asked, query, type, contentHash: undefined };
   }
-  const asked = parseList(query, collection, service.settings.limits.page);
-  const type = listTypeFor(request, asked);
-  return { kind: "list", collection, path, asked, query, type, contentHash: undefined };
-}
-
-function operationOn(
-  service: Service,
-  route: Exclude<Route, { kind: "nothing" | "service" | "collections" }>,
-  request: HttpRequest,
-): Operation {
-  if (route.kind === "changes") return changesOf(service, route);
-  const { moment, fields } = route.query === "" ? nothingAsked : whatIsRead(route, request);
-  if (route.kind === "document") return { kind: "document", name: route.name };
-  if (route.kind === "batch") return { kind: "batch" };
-  const { collection, path } = route;
-  if (route.kind === "collection") return { kind: "create", collection, path };
-  const target = { collection, id: route.id, path };
-  if (route.kind === "restore") return { kind: "restore", ...target };
-  if (moment !== undefined) return { kind: "past", ...target, moment, fields };
-  switch (request.method) {
-    case "PUT":
-      return { kind: "replace", ...target };
-    case "PATCH":
-      return { kind: "patch", format: patchFormat(request), ...target };
-    case "DELETE":
-      return { kind: "delete", ...target };
-    default:
-      return { kind: "read", ...target, fields };
-  }
-}
-
-function changesOf(
-  { settings }: Service,
-  { collection, id, path, query }: Route & { kind: "changes" | "restore" },
-): Operation {
-  const asked = parseChanges(query, { collection: collection.name, id }, settings.limits.page);
-  return { kind: "changes", collection, id, path, asked };
-}
-
-/** What is asked of one resource beside itself. */
-interface WhatIsRead {
-  moment: Moment | undefined;
-  fields: readonly string[] | undefined;
-}
-
-const nothingAsked: WhatIsRead = { moment: undefined, fields: undefined };
-
-/** A resource can be cut down, and read as it was; nothing else here takes parameters. */
-function whatIsRead(
-  route: Exclude<Route, { kind: "nothing" | "service" | "collections" }>,
-  { method }: HttpRequest,
-): WhatIsRead {
   if (route.kind === "resource" && (method === "GET" || method === "HEAD")) {
-    const { moment, rest } = splitMoment(route.query);
-    return { moment, fields: parseFields(rest, route.collection) };
+    const { id } = route;
+    if (query === "") return { kind: "read", collection, path, guard, id, fields: undefined };
+    const { pointInTime, rest } = splitPointInTime(query);
+    const fields = parseFields(rest, collection);
+    if (pointInTime === undefined) return { kind: "read", collection, path, guard, id, fields };
+    return { kind: "past", collection, path, guard, id, pointInTime, fields };
   }
-  requireNoParameters(route.query);
-  return nothingAsked;
+  if (route.kind === "changes") {
+    const { id } = route;
+    const asked = parseChanges(query, { collection: collection.name, id }, maxLimit);
+    return { kind: "changes", collection, path, guard, id, asked };
+  }
+  requireNoParameters(query);
+  if (route.kind === "restore") return { kind: "restore", collection, path, guard, id: route.id, caller };
+  if (route.kind === "collection")
+    return { kind: method === "QUERY" ? "query" : "create", collection, path, guard, caller };
+  const { id } = route;
+  if (method === "DELETE") return { kind: "delete", collection, path, guard, id, caller };
+  if (method === "PUT") return { kind: "replace", collection, path, guard, id, caller };
+  return { kind: "patch", collection, path, guard, id, caller, format: patchFormat(request) };
 }
 
 function optionsOf(kind: keyof typeof methodsOf): Operation {

@@ -1,28 +1,23 @@
-/** Carries an operation out; writes are in `write.ts`, lists in `lists.ts`. */
+/** Carries out an operation. The steps of all writes are in `write.ts`. */
 import { Problem } from "../errors.ts";
 import { pickFields } from "../query/fields.ts";
 import type { Stored } from "../store/stored.ts";
 import { performBatch } from "./batch/batch.ts";
-import { guardOf } from "./caller/permission.ts";
+import { change } from "./change.ts";
 import { isUnmodified } from "./conditional.ts";
+import { create } from "./create.ts";
 import { readChanges, readPast } from "./history/history.ts";
 import { restore } from "./history/restore.ts";
+import { isKeyed, performOnce } from "./idempotency.ts";
 import { readListing } from "./lists/by-content.ts";
 import { performList } from "./lists/lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation, OperationOf } from "./operation.ts";
-import type { Result } from "./result.ts";
+import { notFound, type Result } from "./result.ts";
 import { collectionsDocument } from "./routes/collections.ts";
 import { documentOf } from "./routes/documents.ts";
 import { mayHavePage } from "./routes/pages.ts";
 import type { Service } from "./service.ts";
-import { create, write } from "./write.ts";
-
-const absent: Result = { kind: "absent" };
-
-function notBegun(): Problem {
-  return new Problem("UNAVAILABLE", "The store is not reachable yet. Try again.");
-}
 
 /** Performs the operation. Throws the problems of its content and preconditions, and the store's. */
 export function perform(
@@ -30,14 +25,21 @@ export function perform(
   operation: Operation,
   request: HttpRequest,
 ): Result | Promise<Result> {
-  if (!service.hasBegun() && operation.kind !== "document") throw notBegun();
+  if (!service.hasBegun() && operation.kind !== "document")
+    throw new Problem("UNAVAILABLE", "The store is not reachable yet. Try again.");
+  if (isKeyed(operation, request))
+    return performOnce(service, operation, request, (once) => carryOut(service, once, request));
+  return carryOut(service, operation, request);
+}
+
+function carryOut(service: Service, operation: Operation, request: HttpRequest): Result | Promise<Result> {
   switch (operation.kind) {
     case "nothing":
       return absence(service, operation.path, request);
     case "front page":
-      return frontPage(service, request);
+      return frontPage(service, operation, request);
     case "collections":
-      return listCollections(service, request);
+      return listCollections(service, operation);
     case "options":
       return { kind: "options", operation };
     case "document":
@@ -51,15 +53,17 @@ export function perform(
     case "past":
       return readPast(service, operation, request);
     case "changes":
-      return readChanges(service, operation, request);
-    case "restore":
-      return restore(service, operation, request);
-    case "batch":
-      return performBatch(service, request);
+      return readChanges(service, operation);
     case "create":
-      return create(service, operation, request);
-    default:
-      return write(service, operation, request);
+      return create({ service, operation, request });
+    case "replace":
+    case "patch":
+    case "delete":
+      return change({ service, operation, request });
+    case "restore":
+      return restore({ service, operation, request });
+    case "batch":
+      return performBatch({ service, operation, request });
   }
 }
 
@@ -68,17 +72,21 @@ async function readDocument(service: Service, name: string, request: HttpRequest
   return document === undefined ? absence(service, `/${name}`, request) : { kind: "document", document };
 }
 
-/** The answer for an unknown path: a page for a browser outside the prefix, otherwise no content. */
+/** The result for an unknown path: a page for a browser outside the prefix, otherwise no content. */
 function absence(service: Service, path: string | undefined, request: HttpRequest): Result | Promise<Result> {
   const isOutside = path !== undefined && service.settings.prefix !== "";
-  return isOutside && mayHavePage(service, request) ? absentPage(service, path) : absent;
+  return isOutside && mayHavePage(service, request) ? absentPage(service, path) : notFound;
 }
 
 // The pages, like the descriptions, are loaded on first use.
 
-async function frontPage(service: Service, request: HttpRequest): Promise<Result> {
+async function frontPage(
+  service: Service,
+  { caller }: OperationOf<"front page">,
+  request: HttpRequest,
+): Promise<Result> {
   const { frontPageOf } = await import("./routes/front-page.ts");
-  return { kind: "document", document: await frontPageOf(service, request) };
+  return { kind: "document", document: await frontPageOf(service, caller, request) };
 }
 
 async function absentPage(service: Service, path: string): Promise<Result> {
@@ -86,11 +94,11 @@ async function absentPage(service: Service, path: string): Promise<Result> {
   return { kind: "document", document: absentPageOf(service, path) };
 }
 
-async function listCollections(service: Service, request: HttpRequest): Promise<Result> {
-  return { kind: "document", document: await collectionsDocument(service, request) };
+async function listCollections(service: Service, { caller }: OperationOf<"collections">): Promise<Result> {
+  return { kind: "document", document: await collectionsDocument(service, caller) };
 }
 
-/** On the path of most requests, so without a turn where the resource is at hand. */
+/** Most requests come here, so it waits only if the resource is not in memory. */
 function read(
   service: Service,
   operation: OperationOf<"read">,
@@ -98,23 +106,22 @@ function read(
 ): Result | Promise<Result> {
   const { collection, id } = operation;
   const stored = service.store.read({ collection: collection.name, id });
-  if (!(stored instanceof Promise)) return resultOf(service, operation, { request, stored });
-  return stored.then((found) => resultOf(service, operation, { request, stored: found }));
+  if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
+  return stored.then((found) => foundResult(service, operation, request, found));
 }
 
-function resultOf(
+function foundResult(
   service: Service,
-  operation: OperationOf<"read">,
-  { request, stored }: { request: HttpRequest; stored: Stored | undefined },
+  { guard, fields, path }: OperationOf<"read">,
+  request: HttpRequest,
+  stored: Stored | undefined,
 ): Result {
-  const guard = guardOf(service, operation.collection, request);
-  if (stored === undefined || !guard.sees(stored.text)) return absent;
+  if (stored === undefined || !guard.sees(stored.text)) return notFound;
   const validators = guard.validators(stored);
-  if (isUnmodified(request.headers, validators, service.now())) {
+  if (isUnmodified(request.headers, validators, service.now()))
     return { kind: "unmodified", validators, location: undefined };
-  }
-  const told = operation.fields === undefined ? guard.told(stored) : cut(stored, operation.fields);
-  return { kind: "found", stored: told, path: operation.path, validators };
+  const shown = fields === undefined ? guard.visiblePart(stored) : cut(stored, fields);
+  return { kind: "found", stored: shown, path, validators };
 }
 
 function cut(stored: Stored, fields: readonly string[]): Stored {

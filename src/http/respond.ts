@@ -1,6 +1,5 @@
-/** From a result to the answer: status, headers, body. */
-
-import { isEncrypted } from "./caller/admit.ts";
+/** From a result to the response: status, headers, body. */
+import { type Caller, isEncrypted } from "./caller/admit.ts";
 import { addQuotaHeaders } from "./caller/quota.ts";
 import { httpDate, isPublic, tagOfUnmodified, type Validators } from "./conditional.ts";
 import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
@@ -24,10 +23,12 @@ import type { Service } from "./service.ts";
 const noStore = "no-store";
 const privately = `private, ${revalidate}`;
 
-/** The answer to a request, but for what every answer carries. */
+/** The response to a request, without the headers of every response. */
 export function respond(service: Service, result: Result, request: HttpRequest): HttpResponse {
   switch (result.kind) {
-    case "absent":
+    case "response":
+      return result.response;
+    case "not found":
       return empty(404);
     case "deleted":
       return empty(205);
@@ -51,36 +52,41 @@ export function respond(service: Service, result: Result, request: HttpRequest):
   }
 }
 
-/** Adds what every answer carries, problems included. */
-export function addCommonHeaders(service: Service, request: HttpRequest, { headers }: HttpResponse): void {
+/** Adds the headers of every response, also of problems. */
+export function addCommonHeaders(
+  service: Service,
+  request: HttpRequest,
+  caller: Caller,
+  { headers }: HttpResponse,
+): void {
   const theirs = request.headers["x-request-id"];
   headers["x-request-id"] = typeof theirs === "string" && safeRequestId.test(theirs) ? theirs : request.id;
   for (const [name, value] of safetyPairs) headers[name] ??= value;
   headers.vary ??= varyOf(service);
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
   if (isEncrypted(service.settings, request)) headers["strict-transport-security"] = yearOfTls;
-  if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, request);
+  if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, caller, request);
   if (service.authenticate !== undefined && headers["cache-control"] === revalidate) {
-    headers["cache-control"] = privately; // what one caller sees, others may not
+    headers["cache-control"] = privately; // other callers may not see it
   }
   if (service.isDraining()) headers.connection = "close";
 }
 
-/** The header fields that an answer may depend on. If all origins are allowed, Origin is not among them. */
+/** The request headers that a response can depend on. If all origins are allowed, Origin is not among them. */
 function varyOf({ authenticate, settings }: Service): string {
   const onCaller = authenticate === undefined ? "" : ", Authorization";
   const onOrigin = settings.corsOrigins.includes("*") ? "" : ", Origin";
   return `Accept, Accept-Encoding${onCaller}${onOrigin}`;
 }
 
-/** A browser that has seen this comes back encrypted (RFC 6797), and heeds it only where it is encrypted. */
+/** A browser that has received this uses https from then on (RFC 6797). It ignores it on an unencrypted connection. */
 const yearOfTls = "max-age=31536000";
 
 const safetyPairs = Object.entries(safetyHeaders);
 
 const safeRequestId = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
-/** 404 and 205: framed by a length, since clients hang on an unframed answer over a connection that stays open. */
+/** 404 and 205: with a length, because without one a client waits for more on a connection that stays open. */
 function empty(status: 404 | 205): HttpResponse {
   return { status, headers: { "content-length": "0", "cache-control": noStore }, body: undefined };
 }
@@ -136,7 +142,7 @@ function resourceResponse(
   return withBody(request, stored.text, { status: kind === "created" ? 201 : 200, headers });
 }
 
-/** A write's answer without content; RFC 9110 §8.6 forbids a length with 204. */
+/** The response to a write without content. RFC 9110 §8.6 forbids a length with 204. */
 function minimal(kind: "created" | "updated", all: Record<string, string>): HttpResponse {
   const { "content-type": _, ...headers } = all;
   if (kind === "updated") return { status: 204, headers, body: undefined };

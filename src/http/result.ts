@@ -1,9 +1,10 @@
-/** What operations come to, before it is an answer. */
+/** The results of operations, before they become responses. */
 import type { ResourceChange } from "../store/change-log.ts";
 import type { Stored } from "../store/stored.ts";
 import type { Guard } from "./caller/permission.ts";
 import type { Validators } from "./conditional.ts";
 import type { ListResult } from "./lists/lists.ts";
+import type { HttpResponse } from "./message.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Document } from "./routes/document.ts";
 
@@ -21,16 +22,16 @@ export interface ChangesResult {
   more: boolean;
 }
 
-/** What came of an operation. */
+/** The result of an operation. */
 export type Result =
-  | { kind: "absent" }
+  | { kind: "not found" }
   | { kind: "options"; operation: OperationOf<"options"> }
   | { kind: "document"; document: Document }
   | ListResult
   | ChangesResult
   /**
-   * `path` is the collection's. What is withheld, the caller has written and may not read. Without validators where the
-   * answer must not tell them.
+   * `path` is the path of the collection. `isWithheld`: the caller wrote the resource and cannot read it. Without validators
+   * if the response must not contain them.
    */
   | {
       kind: "found" | "created" | "updated";
@@ -41,18 +42,23 @@ export type Result =
     }
   | { kind: "deleted" }
   /** The results of several operations, as text. */
-  | { kind: "batch"; body: string };
+  | { kind: "batch"; body: string }
+  /** A response that was made before its write was committed, or that was stored for an earlier request. */
+  | { kind: "response"; response: HttpResponse };
+
+/** The result if nothing exists for the caller. */
+export const notFound: Result = { kind: "not found" };
 
 /**
- * What came of a write that left a resource behind: no more of it is told than the caller may read, and no validators
- * where a PUT is not stored as it was sent (RFC 9110 §9.3.4).
+ * The result of a write after which the resource exists. It contains only what the caller can see. A PUT that is not stored
+ * as it was sent gets no validators (RFC 9110 §9.3.4).
  */
 export function written(
   kind: "created" | "updated",
-  { stored, path, isAsSent = true }: { stored: Stored; path: string; isAsSent?: boolean },
+  { stored, path, isAsSent }: { stored: Stored; path: string; isAsSent: boolean },
   guard: Guard,
 ): Result {
   const validators = isAsSent ? guard.validators(stored) : undefined;
   const isWithheld = !guard.may("read", stored.text);
-  return { kind, stored: guard.told(stored), path, validators, isWithheld };
+  return { kind, stored: guard.visiblePart(stored), path, validators, isWithheld };
 }

@@ -1,64 +1,69 @@
 /**
- * Several operations in one request, all or nothing: each is carried out over what the earlier ones made, in memory;
- * then everything is committed at once.
+ * Several operations in one request, all or nothing. Each operation sees what the earlier ones have changed, in memory.
+ * Then all changes are committed at once.
  */
 import type { IdKind } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
-import { requireAllowed } from "../caller/permission.ts";
-import { commitAll, commitNothing } from "../commit.ts";
+import { change } from "../change.ts";
+import { type Decision, type Outcome, overtaken, type Write } from "../commit.ts";
 import { atVersion } from "../conditional.ts";
 import { readContent } from "../content.ts";
+import { create, requireCollection } from "../create.ts";
 import type { HttpRequest } from "../message.ts";
-import { parseOperation } from "../operation.ts";
+import { type OperationOf, parseOperation } from "../operation.ts";
 import type { Result } from "../result.ts";
 import { findRoute } from "../route.ts";
 import { findCollection, type Service } from "../service.ts";
 import { nextTurn, pauseAfter } from "../wire/turns.ts";
-import { create, requireCollection, write } from "../write.ts";
+import { nameOf, runWrite, type WriteSteps } from "../write.ts";
 import { type Listed, parseBatch } from "./content.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import { type Created, requestOf } from "./request.ts";
 import { resultText } from "./result.ts";
 
-/** How often a batch is decided anew when another instance was faster. */
-const maxTries = 5;
-
-/** Operations are carried out for so long at a stretch; then whatever else waits has a turn. */
+/** After so many milliseconds of operations, other requests get a turn. */
 const stretchMs = 10;
 
-/** The results of a batch are kept in memory until the last operation: so many characters of them. */
+/** The results of a batch stay in memory until its last operation: at most so many characters. */
 const maxResults = 16 * 1024 * 1024;
 
-/** A batch under way. The ids that it gives are the same on every try. */
+type BatchWrite = Write<OperationOf<"batch">>;
+
+/** The content of a batch, and what every attempt needs from the one before. */
 interface Batch {
   listed: readonly Listed[];
-  request: HttpRequest;
+  /** The ids that operations have got. They are the same in every attempt. */
   ids: Map<string, unknown>;
-  /** All of it happens at one time, and not before the last change of what it changes (`timeOfChange`). */
+  /** The batch happens at one time, and not before the last change of any resource that it changes (`timeOfChange`). */
   notBefore: number;
 }
 
 /**
- * Carries a batch out. Throws INVALID_BATCH, the problem of the first operation that fails with its index (what is not
- * there is OPERATION_NOT_FOUND), the problems of reading the content, and the store's.
+ * Carries out a batch. Throws INVALID_BATCH, the problem of the first operation that fails with its index (an unknown
+ * resource is OPERATION_NOT_FOUND), the problems of reading the content, and the store's.
  */
-export async function performBatch(service: Service, request: HttpRequest): Promise<Result> {
-  requireNoPreconditions(request);
-  const { limits } = service.settings;
-  const bytes = await readContent(request, limits.bodyBytes);
-  const batch: Batch = { listed: parseBatch(bytes, limits), request, ids: new Map(), notBefore: 0 };
-  await pauseAfter(bytes.length);
-  return inTurnFor(service, keysOf(service, batch), async () => {
-    for (let tries = 0; tries < maxTries; tries++) {
-      const result = await attempt(service, batch);
-      if (result !== undefined) return result;
-    }
-    throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
-  });
+export function performBatch(write: BatchWrite): Promise<Result> {
+  return runWrite(steps, write);
 }
 
-/** What stands for the state of a batch's address, nobody could know: the operations have preconditions. */
+const steps: WriteSteps<OperationOf<"batch">, true, Batch> = {
+  find: async ({ request }) => {
+    requireNoPreconditions(request);
+    return true;
+  },
+  read: async ({ service, request }) => {
+    const { limits } = service.settings;
+    const bytes = await readContent(request, limits);
+    const listed = parseBatch(bytes, limits);
+    await pauseAfter(bytes.length);
+    return { listed, ids: new Map(), notBefore: 0 };
+  },
+  resources: existingResources,
+  decide,
+};
+
+/** The path of a batch has no state that preconditions could be about. Only its operations have. */
 function requireNoPreconditions({ headers }: HttpRequest): void {
   const names = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
   const name = names.find((each) => headers[each.toLowerCase()] !== undefined);
@@ -69,55 +74,48 @@ function requireNoPreconditions({ headers }: HttpRequest): void {
   });
 }
 
-/** The resources that are there already, in one order for all, so that no two batches wait for each other. */
-function keysOf(service: Service, { listed, request }: Batch): string[] {
-  const keys = new Set<string>();
+/** Sorted, so that no two batches wait for each other. */
+function existingResources({ service, request }: BatchWrite, { listed }: Batch): string[] {
+  const names = new Set<string>();
   const { prefix } = service.settings;
   for (const each of listed) {
     if (each.method === "POST") continue;
     try {
       const plain = requestOf({ ...each, body: undefined }, { request, prefix, created: new Map() });
       const route = findRoute(service, plain);
-      if (route.kind === "resource") keys.add(`${route.collection.name}/${route.id}`);
+      if (route.kind === "resource") names.add(nameOf({ collection: route.collection.name, id: route.id }));
     } catch {
-      // It is refused with the operation's index when its turn comes.
+      // The operation fails with its index when its turn comes.
     }
   }
-  return [...keys].sort();
+  return [...names].sort();
 }
 
-function inTurnFor<T>(service: Service, keys: readonly string[], task: () => Promise<T>): Promise<T> {
-  return keys.reduceRight((inner, key) => () => service.writes.run(key, inner), task)();
-}
-
-/** One try; `undefined` when a resource changed between reading and writing. */
-async function attempt(service: Service, batch: Batch): Promise<Result | undefined> {
+async function decide(write: BatchWrite, _: true, batch: Batch): Promise<Decision | Outcome> {
+  const { service } = write;
   const at = Math.max(service.now(), batch.notBefore);
   const overlay = createOverlay(
     service.store,
     idSource(batch, (name) => service.store.reserveIds(name, 1)),
   );
-  const body = await carryOutAll(insideOf(service, batch, { overlay, at }), batch, overlay);
+  const body = await carryOutAll(
+    { ...write, service: insideOf(service, batch, { overlay, at }) },
+    batch,
+    overlay,
+  );
   batch.notBefore = overlay.latest();
-  if (batch.notBefore > at) return undefined;
-  const result: Result = { kind: "batch", body };
+  if (batch.notBefore > at) return overtaken;
   const changes = overlay.changes();
-  if (changes.length === 0) return commitNothing(service, batch.request, result);
   await requireCollections(service, changes);
-  try {
-    return await commitAll(service, batch.request, {
-      work: { changes, at },
-      result,
-    });
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    if (error.code === "PRECONDITION_FAILED") return undefined;
-    const operation = error.change === undefined ? undefined : overlay.operationOf(error.change);
-    throw operation === undefined ? error : inOperation(error, operation);
-  }
+  const explain = (error: unknown) => {
+    const index = error instanceof Problem ? error.change : undefined;
+    const operation = index === undefined ? undefined : overlay.operationOf(index);
+    return operation === undefined ? error : inOperation(error, operation);
+  };
+  return { kind: "decided", changes, at, result: { kind: "batch", body }, explain };
 }
 
-/** The service as the operations see it: with what earlier ones made, at one time, and nobody to wait for. */
+/** The service as the operations see it: with the changes of earlier operations, at one time, and without queues. */
 function insideOf(
   service: Service,
   batch: Batch,
@@ -133,7 +131,7 @@ function insideOf(
   };
 }
 
-/** Gives the ids that an earlier try was given, in the same order, and then new ones. */
+/** Gives the ids of the attempt before in the same order, and then new ones. */
 function idSource<Id>({ ids }: Batch, make: (kind: string) => Id): (kind: string) => Id {
   const given = new Map<string, number>();
   return (kind) => {
@@ -145,8 +143,9 @@ function idSource<Id>({ ids }: Batch, make: (kind: string) => Id): (kind: string
   };
 }
 
-/** Carries the operations out, over what each has made for the next; gives the answer's text. */
-async function carryOutAll(inside: Service, { listed, request }: Batch, overlay: Overlay): Promise<string> {
+/** Carries out the operations one after the other; gives the text of the response. */
+async function carryOutAll(inside: BatchWrite, { listed }: Batch, overlay: Overlay): Promise<string> {
+  const { service, request } = inside;
   const created: Map<string, NonNullable<ReturnType<Created["get"]>>> = new Map();
   const texts: string[] = [];
   const pause = pauses();
@@ -154,13 +153,13 @@ async function carryOutAll(inside: Service, { listed, request }: Batch, overlay:
   for (const [index, each] of listed.entries()) {
     overlay.operation = index;
     try {
-      const own = requestOf(each, { request, prefix: inside.settings.prefix, created });
+      const own = requestOf(each, { request, prefix: service.settings.prefix, created });
       const result = settled(await carryOut(inside, own, each), overlay);
-      const text = resultText(inside, result, own);
+      const text = resultText(service, result, own);
       length += text.length;
       requireRoom(length);
       texts.push(text);
-      if (each.as !== undefined && "stored" in result) created.set(each.as, idOf(inside, result));
+      if (each.as !== undefined && "stored" in result) created.set(each.as, idOf(service, result));
     } catch (error) {
       throw inOperation(error, index);
     }
@@ -169,28 +168,28 @@ async function carryOutAll(inside: Service, { listed, request }: Batch, overlay:
   return `{"results":[${texts.join(",")}]}`;
 }
 
-async function carryOut(inside: Service, own: HttpRequest, { path }: Listed): Promise<Result> {
-  const route = requireAllowed(inside, findRoute(inside, own), own);
-  const operation = parseOperation(inside, route, own);
+async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: Listed): Promise<Result> {
+  const { service, operation: batch } = inside;
+  const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
   switch (operation.kind) {
     case "create":
-      return create(inside, operation, own);
+      return create({ service, operation, request: own });
     case "replace":
     case "patch":
     case "delete": {
-      const result = await write(inside, operation, own);
-      if (result.kind !== "absent") return result;
+      const result = await change({ service, operation, request: own });
+      if (result.kind !== "not found") return result;
     }
   }
-  const { prefix } = inside.settings;
-  const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // else a name was known
+  const { prefix } = service.settings;
+  const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // otherwise the path had a known name
   throw new Problem(
     "OPERATION_NOT_FOUND",
     `${own.method} failed: nothing exists at ${JSON.stringify(path)}.${advice}`,
   );
 }
 
-/** What is likely to be meant by a path where nothing is. */
+/** What the client probably meant with a path where nothing exists. */
 function adviceFor(path: string, prefix: string): string {
   if (prefix !== "" && path.startsWith(`${prefix}/`))
     return ` Write the path without the prefix: ${JSON.stringify(path.slice(prefix.length))}.`;
@@ -198,7 +197,7 @@ function adviceFor(path: string, prefix: string): string {
   return name === undefined ? "" : ` No earlier operation has ${JSON.stringify(name)} in its "as".`;
 }
 
-/** The version of a changed resource is the one that it gets, however often the batch has changed it. */
+/** A batch changes each resource once, so all its changes of a resource have the same version. */
 function settled(result: Result, overlay: Overlay): Result {
   if (result.kind !== "created" && result.kind !== "updated") return result;
   const { path, stored, validators } = result;
@@ -209,10 +208,10 @@ function settled(result: Result, overlay: Overlay): Result {
 }
 
 function idOf(
-  inside: Service,
+  service: Service,
   { path, stored }: Extract<Result, { stored: unknown }>,
 ): { id: string; idKind: IdKind } {
-  return { id: stored.id, idKind: findCollection(inside, collectionOf(path))?.idKind ?? "uuid" };
+  return { id: stored.id, idKind: findCollection(service, collectionOf(path))?.idKind ?? "uuid" };
 }
 
 /** The last segment of a collection's path. */
@@ -228,14 +227,14 @@ function requireRoom(length: number): void {
   );
 }
 
-/** The problem with the index of the operation whose it is; what the service is to blame for stays as it is. */
+/** A client's error with the index of its operation. A 5xx is not the fault of an operation. */
 function inOperation(error: unknown, operation: number): unknown {
   if (!(error instanceof Problem) || error.status >= 500) return error;
   const { code, message, violations, headers, cause } = error;
   return new Problem(code, message, { violations, headers, cause, operation });
 }
 
-/** After a stretch of work lets whatever else waits have a turn. */
+/** Gives other requests a turn after `stretchMs`. */
 function pauses(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
@@ -246,7 +245,7 @@ function pauses(): () => Promise<void> | undefined {
   };
 }
 
-/** What the operations left out, since a batch that is refused should make none. */
+/** Makes the collections only now, because a batch that fails must not make any. */
 async function requireCollections(service: Service, changes: readonly Change[]): Promise<void> {
   for (const name of new Set(changes.map(({ key }) => key.collection))) {
     const collection = findCollection(service, name);

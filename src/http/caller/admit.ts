@@ -1,45 +1,45 @@
-/** Who is let in: whether the way is safe, whose credential it is and whether it does for this; and counts the request. */
+/** Admission: checks that the request came encrypted where it must, identifies the caller, and counts the request. */
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
 import type { HttpRequest } from "../message.ts";
 import { isHealth, type Route } from "../route.ts";
 import type { Service } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
-import { requireAllowed } from "./permission.ts";
 import { takeFromQuota } from "./quota.ts";
+import type { Quota } from "./rate-limit.ts";
 
-/** Whether it matters how anybody comes, who they are, or how often. */
-export function looksAtCallers({ authenticate, quotas, settings }: Service): boolean {
+/** Who sends a request. */
+export interface Caller {
+  /** `undefined`: the request has no credential, or the service does not ask for one. */
+  readonly principal: Principal | undefined;
+  /** What the caller has left after this request; `undefined` if the request was not counted. */
+  readonly quota: Quota | undefined;
+}
+
+/** A caller of whom nothing is known. */
+export const anonymous: Caller = { principal: undefined, quota: undefined };
+
+/** Whether `admit` has anything to do in this service. */
+export function identifiesCallers({ authenticate, quotas, settings }: Service): boolean {
   return authenticate !== undefined || quotas !== undefined || settings.requireTls;
 }
 
 /**
- * Finds the principal and takes from its quota; gives the route with its collection as the caller sees it, at once
- * where the credential is known. Throws TLS_REQUIRED, QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED,
- * INSUFFICIENT_SCOPE, and UNAVAILABLE where credentials cannot be judged now.
+ * Identifies the caller and counts the request; at once if the credential is known already. Throws TLS_REQUIRED,
+ * QUOTA_EXCEEDED, INVALID_TOKEN, UNAUTHENTICATED, and UNAVAILABLE if credentials cannot be checked now.
  */
-export function admit(service: Service, route: Route, request: HttpRequest): Route | Promise<Route> {
-  if (!isGuarded(route, request)) return admitAs(undefined, service, { route, request });
+export function admit(service: Service, route: Route, request: HttpRequest): Caller | Promise<Caller> {
+  if (!needsCaller(route, request)) return count(service, request, undefined);
   requireTls(service, request);
   const found = principalOf(service, request);
-  if (!(found instanceof Promise)) return admitAs(found, service, { route, request });
-  return found.then((principal) => admitAs(principal, service, { route, request }));
-}
-
-function admitAs(
-  principal: Principal | undefined,
-  service: Service,
-  { route, request }: { route: Route; request: HttpRequest },
-): Route {
-  request.principal = principal;
-  count(service, request);
-  return requireAllowed(service, route, request);
+  if (!(found instanceof Promise)) return count(service, request, found);
+  return found.then((principal) => count(service, request, principal));
 }
 
 function principalOf(service: Service, request: HttpRequest): Principal | undefined | Promise<Principal> {
-  // Whoever tries one credential after the other has a quota too.
+  // A request with an invalid credential counts too, so that nobody can try many credentials.
   const refuse = (problem: unknown): never => {
-    count(service, request);
+    count(service, request, undefined);
     throw problem;
   };
   try {
@@ -50,21 +50,23 @@ function principalOf(service: Service, request: HttpRequest): Principal | undefi
   }
 }
 
-function count({ quotas }: Service, request: HttpRequest): void {
-  if (quotas !== undefined && !isFree(request)) takeFromQuota(quotas, request);
+/** Throws QUOTA_EXCEEDED. */
+function count({ quotas }: Service, request: HttpRequest, principal: Principal | undefined): Caller {
+  const isCounted = quotas !== undefined && !isFree(request);
+  return { principal, quota: isCounted ? takeFromQuota(quotas, principal, request) : undefined };
 }
 
-/** Whether it matters who asks. What is not there is there for nobody, and health and preflights are for anybody. */
-function isGuarded({ kind }: Route, { method }: HttpRequest): boolean {
+/** Unknown paths, documents and CORS preflights are the same for every caller. */
+function needsCaller({ kind }: Route, { method }: HttpRequest): boolean {
   return kind !== "nothing" && kind !== "service" && kind !== "document" && method !== "OPTIONS";
 }
 
-/** Whether the request came encrypted: to us, or to a proxy that is trusted. */
+/** Whether the request came encrypted: to this service, or to a trusted proxy. */
 export function isEncrypted({ tls, trustProxy }: HttpSettings, { client }: HttpRequest): boolean {
   return tls !== undefined || (trustProxy.length > 0 && client.protocol === "https");
 }
 
-/** Before anybody looks at the credential, which whoever listened has read by now. */
+/** Comes before the credential is checked: on an unencrypted connection, others may have read it. */
 function requireTls({ settings }: Service, request: HttpRequest): void {
   if (!settings.requireTls || isEncrypted(settings, request)) return;
   throw new Problem(
@@ -73,7 +75,7 @@ function requireTls({ settings }: Service, request: HttpRequest): void {
   );
 }
 
-/** Health has to be told to everybody at any time, and a browser asks for leave in nobody's name. */
+/** Health checks must always work, and browsers send preflights without a credential. */
 function isFree({ method, target }: HttpRequest): boolean {
   return method === "OPTIONS" || isHealth(target);
 }

@@ -1,16 +1,15 @@
-/**
- * Whose quota a request takes from, and what answers tell of it
- * (the fields of draft-ietf-httpapi-ratelimit-headers-11).
- */
+/** Quotas: which one a request counts against, and the headers that state it (draft-ietf-httpapi-ratelimit-headers-11). */
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
+import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
 import type { HttpRequest } from "../message.ts";
+import type { Caller } from "./admit.ts";
 import { type Quota, type Rate, RateCounts, type RateCountsOptions } from "./rate-limit.ts";
 
 /**
- * The quotas of everybody who calls. Addresses are counted apart from principals, so that a crowd of addresses cannot
- * make the service forget what a principal has used.
+ * The quotas of all callers. Addresses and principals are counted apart, so that many addresses cannot make the service
+ * forget what a principal has used.
  */
 export interface Quotas {
   readonly principals: RateCounts;
@@ -23,47 +22,56 @@ export function createQuotas(rate: Rate, options?: RateCountsOptions): Quotas {
 }
 
 /**
- * Counts the request: for its principal, or for the address that it came from where it has none. A credential that does
- * not hold is nobody's, so that whoever has one that was revoked learns nothing of its owner. Throws QUOTA_EXCEEDED.
+ * Counts a request for its principal, or without one for the address that it came from. Requests with an invalid credential
+ * count for the address, so that the client learns nothing about the owner of a revoked credential. Throws
+ * QUOTA_EXCEEDED.
  */
-export function takeFromQuota(quotas: Quotas, request: HttpRequest): void {
-  const { principal } = request;
+export function takeFromQuota(
+  quotas: Quotas,
+  principal: Principal | undefined,
+  { client }: HttpRequest,
+): Quota {
   const quota =
     principal === undefined
-      ? quotas.addresses.take(addressKey(request.client.ip))
+      ? quotas.addresses.take(addressKey(client.ip))
       : quotas.principals.take(principal.subject);
-  request.quota = quota;
   if (quota.isExceeded) throw quotaExceeded(quota, quotas.addresses.rate);
+  return quota;
 }
 
-/** Adds what is left of the quota; a request that was not counted is told what its address has. */
+/** Adds what is left of the caller's quota, or of the address's if the request was not counted. */
 export function addQuotaHeaders(
   headers: Record<string, string>,
   quotas: Quotas,
-  { quota, client }: HttpRequest,
+  { quota }: Caller,
+  { client }: HttpRequest,
 ): void {
   const { rate } = quotas.addresses;
-  const { remaining, resetSeconds } = quota ?? quotas.addresses.look(addressKey(client.ip));
   headers["ratelimit-policy"] = `"default";q=${rate.requests};w=${rate.perSeconds}`;
-  headers.ratelimit = `"default";r=${remaining};t=${resetSeconds}`;
+  headers.ratelimit ??= rateLimitOf(quota ?? quotas.addresses.look(addressKey(client.ip)));
 }
 
-function quotaExceeded({ resetSeconds }: Quota, { requests, perSeconds }: Rate): Problem {
+function rateLimitOf({ remaining, resetSeconds }: Quota): string {
+  return `"default";r=${remaining};t=${resetSeconds}`;
+}
+
+function quotaExceeded(quota: Quota, { requests, perSeconds }: Rate): Problem {
+  const { resetSeconds } = quota;
   return new Problem(
     "QUOTA_EXCEEDED",
     `The limit is ${requests} requests in ${perSeconds} seconds for each caller. Try again in ${resetSeconds} seconds.`,
-    { headers: { "retry-after": String(resetSeconds) } },
+    { headers: { "retry-after": String(resetSeconds), ratelimit: rateLimitOf(quota) } },
   );
 }
 
-/** As some proxies write an address: with the port behind it, one of IPv6 then in brackets. */
+/** An address with a port, as some proxies write it. IPv6 addresses are then in brackets. */
 const withPort = /^(?:([\d.]{7,15}):\d{1,5}|\[([^\]]{2,60})\](?::\d{1,5})?)$/;
 
-/** Who has one IPv6 address usually has the 2⁶⁴ around it, so they count as one. */
+/** The key that an address counts under. A client with one IPv6 address usually has 2⁶⁴ of them, so they count as one. */
 export function addressKey(address = ""): string {
   const [, v4 = address, v6 = address] = withPort.exec(address) ?? [];
   if (isIPv4(v4)) return v4;
-  return isIPv6(v6) ? networkOf(v6) : "unknown"; // a proxy may pass on any text, of any length
+  return isIPv6(v6) ? networkOf(v6) : "unknown"; // a proxy can send any text, of any length
 }
 
 function networkOf(address: string): string {

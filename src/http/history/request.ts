@@ -1,4 +1,4 @@
-/** Which state of a resource, and which of its changes, a query string asks for. */
+/** What a query string asks for: an earlier state of a resource, or a page of its changes. */
 import { isDate, isTimestamp, isUnixMillis } from "../../collection/dates.ts";
 import { shown } from "../../collection/shown.ts";
 import { parseCursor } from "../../query/cursor.ts";
@@ -6,51 +6,49 @@ import { Faults, inQuery } from "../../query/faults.ts";
 import { defaultPageSize } from "../../query/request.ts";
 import type { Key } from "../../store/stored.ts";
 
-/** Which state of a resource is asked for: that of a version, or of a time in Unix milliseconds. */
-export type Moment = { version: number } | { at: number };
+/** An earlier state of a resource: at a version, or at a time in Unix milliseconds. */
+export type PointInTime = { version: number } | { at: number };
 
-/** A page of changes as it is asked for: those below a version. */
+/** A request for a page of changes. */
 export interface ChangesAsked {
   limit: number;
-  /** Whether the client said how many. */
+  /** Whether the client sent a limit. */
   hasLimit: boolean;
+  /** Only changes with versions below this one. */
   before: number;
 }
 
-/** Above every version there can be. */
+/** Greater than every version. */
 export const beforeNone = Number.MAX_SAFE_INTEGER;
 
-/**
- * Takes `version` and `at` out of the query string of one resource: what they ask for, and the rest of it. Throws
- * INVALID_PARAMETER.
- */
-export function splitMoment(query: string): { moment: Moment | undefined; rest: string } {
-  if (!/(?:^|&)(?:version|at)(?:[=&]|$)/.test(query)) return { moment: undefined, rest: query };
+/** Reads `version` and `at` from the query string of a resource, and gives the rest of it. Throws INVALID_PARAMETER. */
+export function splitPointInTime(query: string): { pointInTime: PointInTime | undefined; rest: string } {
+  if (!/(?:^|&)(?:version|at)(?:[=&]|$)/.test(query)) return { pointInTime: undefined, rest: query };
   const pairs = query.split("&");
-  const rest = pairs.filter((pair) => !isOfMoment(pair)).join("&");
+  const rest = pairs.filter((pair) => !isPointInTime(pair)).join("&");
   const faults = new Faults();
-  const [[name, text] = ["at", ""], ...others] = new URLSearchParams(pairs.filter(isOfMoment).join("&"));
+  const [[name, text] = ["at", ""], ...others] = new URLSearchParams(pairs.filter(isPointInTime).join("&"));
   const [other] = others;
   if (other?.[0] === name) faults.add(inQuery(name), "repeatedParameter", "must be given only once");
   else if (other !== undefined) faults.add(inQuery("at"), "at", 'cannot be used together with "version"');
-  const moment = name === "version" ? readVersion(text, faults) : readTime(text, faults);
+  const pointInTime = name === "version" ? readVersion(text, faults) : readTime(text, faults);
   faults.throwIfAny();
-  return { moment, rest };
+  return { pointInTime, rest };
 }
 
-function isOfMoment(pair: string): boolean {
+function isPointInTime(pair: string): boolean {
   return /^(?:version|at)(?:=|$)/.test(pair);
 }
 
-function readVersion(text: string, faults: Faults): Moment {
+function readVersion(text: string, faults: Faults): PointInTime {
   const version = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
   if (version === 0)
     faults.add(inQuery("version"), "version", `must be a whole number of at least 1, not ${shown(text)}`);
   return { version };
 }
 
-/** A day means its beginning. */
-function readTime(text: string, faults: Faults): Moment {
+/** A date without a time is the start of that day. */
+function readTime(text: string, faults: Faults): PointInTime {
   if (/^-?[0-9]{1,16}$/.test(text) && isUnixMillis(Number(text))) return { at: Number(text) };
   if (isDate(text) || isTimestamp(text)) return { at: Date.parse(text) };
   const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shown(text)}`;
@@ -58,7 +56,7 @@ function readTime(text: string, faults: Faults): Moment {
   return { at: 0 };
 }
 
-/** Reads which page of a resource's changes is asked for. Throws INVALID_PARAMETER and INVALID_CURSOR. */
+/** Reads the query string of a list of changes. Throws INVALID_PARAMETER and INVALID_CURSOR. */
 export function parseChanges(query: string, key: Key, maxPageSize: number): ChangesAsked {
   const faults = new Faults();
   const given = new URLSearchParams(query);
@@ -84,7 +82,7 @@ export function parseChanges(query: string, key: Key, maxPageSize: number): Chan
   };
 }
 
-/** Names the list of changes, for its cursors. */
+/** The name of a resource's list of changes. Its cursors contain it. */
 export function nameOfChanges({ collection, id }: Key): string {
   return JSON.stringify(["changes", collection, id]);
 }

@@ -1,12 +1,12 @@
 /** QUERY (RFC 10008): a list that is asked for by content rather than by the query string of a URL. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "../../json/gate.ts";
+import { isObject, parseJson } from "../../json/gate.ts";
 import { parseListContent } from "../../query/content.ts";
 import type { ListRequest } from "../../query/list.ts";
 import { parseList } from "../../query/parse.ts";
-import { readContent } from "../content.ts";
-import { parseContent } from "../decide.ts";
+import type { Guard } from "../caller/permission.ts";
+import { jsonLimits, readContent } from "../content.ts";
 import type { HttpRequest } from "../message.ts";
 import { listTypeFor } from "../negotiation/accept.ts";
 import type { OperationOf } from "../operation.ts";
@@ -19,16 +19,17 @@ export async function readListing(
   service: Service,
   operation: OperationOf<"query">,
   request: HttpRequest,
-): Promise<Listing> {
-  const { collection, path } = operation;
+): Promise<Listing & { guard: Guard }> {
+  const { collection, path, guard } = operation;
   const { limits } = service.settings;
-  const bytes = await readContent(request, limits.bodyBytes);
-  const content = parseContent(bytes, limits);
+  const bytes = await readContent(request, limits);
+  const content = parseJson(bytes, jsonLimits(limits));
   await pauseAfter(bytes.length);
   const asked = parseListContent(content, collection, limits.page);
   return {
     collection,
     path,
+    guard,
     asked,
     query: equivalentQuery(service, operation, { content, asked }),
     type: listTypeFor(request, asked),

@@ -5,7 +5,7 @@ import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf } from "../../query/filter-json.ts";
 import type { ListQuery, Page } from "../../store/page.ts";
-import { guardOf } from "../caller/permission.ts";
+import type { Guard } from "../caller/permission.ts";
 import { isUnmodified, type Validators } from "../conditional.ts";
 import type { HttpRequest, StreamedBody } from "../message.ts";
 import type { Service } from "../service.ts";
@@ -38,10 +38,10 @@ interface Asked {
 /** Gets the page. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performList(
   service: Service,
-  listing: Listing,
+  listing: Listing & { guard: Guard },
   request: HttpRequest,
 ): Promise<ListResult> {
-  const { listed } = guardOf(service, listing.collection, request);
+  const { listed } = listing.guard;
   const asked = { listing, request, listed };
   const query = narrowed(toListQuery(listing), listed);
   // Nobody searches for what the client has: the smallest page tells whether that still holds.
@@ -87,13 +87,12 @@ function collectionValidators(service: Service, state: number | string, tag = ""
   return { etag: `W/"${state}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
 }
 
-/** What stands for a collection as the target of a create. A caller who may not see all of it learns nothing of its state. */
+/** The validators of a collection as the target of a create. They reveal nothing to a caller who cannot list all of it. */
 export async function targetValidators(
   service: Service,
-  { name }: Collection,
-  request: HttpRequest,
+  { collection: { name }, guard }: { collection: Collection; guard: Guard },
 ): Promise<Validators> {
-  if (guardOf(service, { name }, request).listed !== "everything") return collectionValidators(service, 0);
+  if (guard.listed !== "everything") return collectionValidators(service, 0);
   const { sequence } = await service.store.list({ collection: name, limit: 1 });
   return collectionValidators(service, sequence);
 }
@@ -165,7 +164,7 @@ function withoutAdvice(error: unknown): unknown {
 }
 
 async function whileThere<T>(
-  { content: { socket } }: HttpRequest,
+  { socket }: HttpRequest,
   work: (signal: () => AbortSignal) => Promise<T>,
 ): Promise<T> {
   let gone: AbortController | undefined;

@@ -41,7 +41,7 @@ async function findColumns(texts: readonly string[], request: HttpRequest): Prom
     columns.add(parseResource(text));
     requireFewCells(columns, texts, request);
     await pause(text.length);
-    if (request.content.socket.destroyed) break; // the client has gone
+    if (request.socket.destroyed) break; // the client has gone
   }
   return columns;
 }

@@ -1,6 +1,6 @@
 /** What the operations of one collection are built from. */
 import type { Collection } from "../../collection/collection.ts";
-import { askedBy } from "../caller/permission.ts";
+import { actionsOf } from "../caller/permission.ts";
 import type { Described, OpenApiVersion, Part } from "./described.ts";
 import type { Examples } from "./examples.ts";
 import type { Names } from "./names.ts";
@@ -19,14 +19,14 @@ export interface About {
   /** Resources as examples; `undefined` if none could be made. */
   examples: Examples | undefined;
   /** Who may call a method of a kind of route. */
-  callersOf(kind: keyof typeof askedBy, method: string): OperationPlan["callers"];
+  callersOf(kind: keyof typeof actionsOf, method: string): OperationPlan["callers"];
 }
 
 /** Who may call, by the rules of a collection. */
 export function callersOf({ access }: Described, collection: string): About["callersOf"] {
   const anybody = access?.permit(collection, undefined);
   return (kind, method) => {
-    const asked = askedBy[kind][method] ?? [];
+    const asked = actionsOf[kind][method] ?? [];
     return asked.some((action) => anybody !== undefined && anybody.may(action) !== "nothing")
       ? "anybody too"
       : "known";

@@ -1,13 +1,14 @@
 /** The list of collections, at the prefix. */
 import { collectionName } from "../../collection/collection.ts";
-import { type HttpRequest, jsonType } from "../message.ts";
+import type { Caller } from "../caller/admit.ts";
+import { jsonType } from "../message.ts";
 import type { Service } from "../service.ts";
 import { type Document, serviceDescription } from "./document.ts";
 
 /** The sorted names of the collections that the caller may list: all declared ones, and in open mode all that exist. */
 export async function listedNames(
   service: Service,
-  { principal }: Pick<HttpRequest, "principal">,
+  { principal }: Pick<Caller, "principal">,
 ): Promise<string[]> {
   const { access, collections, openCollections, store } = service;
   const stored = openCollections ? await store.collectionNames() : [];
@@ -19,10 +20,10 @@ export async function listedNames(
 /** The list of collections as JSON: the name and the path of each. */
 export async function collectionsDocument(
   service: Service,
-  request: Pick<HttpRequest, "principal">,
+  caller: Pick<Caller, "principal">,
 ): Promise<Document> {
   const { docs, prefix } = service.settings;
-  const names = await listedNames(service, request);
+  const names = await listedNames(service, caller);
   const collections = names.map((name) => ({ name, href: `${prefix}/${name}` }));
   return {
     status: 200,

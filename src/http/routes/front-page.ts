@@ -1,5 +1,5 @@
 /** The pages that a browser gets at the root and at unknown paths. They say what the service is, and link to the rest. */
-import { isEncrypted } from "../caller/admit.ts";
+import { type Caller, isEncrypted } from "../caller/admit.ts";
 import type { HttpRequest } from "../message.ts";
 import { hostOf } from "../route.ts";
 import type { Service } from "../service.ts";
@@ -11,8 +11,8 @@ import { escapeHtml, htmlPage, logo } from "./html-page.ts";
 const maxNames = 24;
 
 /** The page at the root. It names the collections that the caller can list. */
-export async function frontPageOf(service: Service, request: HttpRequest): Promise<Document> {
-  const names = await listedNames(service, request);
+export async function frontPageOf(service: Service, caller: Caller, request: HttpRequest): Promise<Document> {
+  const names = await listedNames(service, caller);
   const { title } = service.settings.info;
   return htmlPage({
     status: 200,

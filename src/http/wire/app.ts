@@ -6,6 +6,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Problem } from "../../errors.ts";
+import { anonymous } from "../caller/admit.ts";
+import { type Content, hasContent, IncomingContent, noContent } from "../content.ts";
 import { handle } from "../handle.ts";
 import type { HttpRequest, HttpResponse } from "../message.ts";
 import { problemResponse } from "../problem.ts";
@@ -192,7 +194,7 @@ async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply)
     const plain = withinRoom(wire, request, await handle(wire.service, request));
     const coding = wire.service.settings.compression ? codingOf(request, plain) : undefined;
     const response = coding === undefined ? plain : await compressed(request, plain, coding);
-    budget.held -= request.heldBytes;
+    budget.held -= request.content.heldBytes;
     const sent = send(wire, { request, response, begin }, reply);
     return sent instanceof Promise ? await sent : sent;
   } finally {
@@ -256,7 +258,10 @@ function withinRoom(wire: Wire, request: HttpRequest, response: HttpResponse): H
     !isBeyond(wire.budget, bytesToHold(response))
   )
     return response;
-  return refusalOf(wire, request, noRoomForAnswer());
+  const refusal = refusalOf(wire, request, noRoomForAnswer());
+  const { ratelimit } = response.headers; // of the caller, whom the refusal does not know
+  if (ratelimit !== undefined) refusal.headers.ratelimit = ratelimit;
+  return refusal;
 }
 
 function bytesToHold({ body }: HttpResponse): number {
@@ -265,7 +270,7 @@ function bytesToHold({ body }: HttpResponse): number {
 
 function refusalOf({ service }: Wire, request: HttpRequest, problem: Problem): HttpResponse {
   const refusal = problemResponse(request, problem, service.log);
-  addCommonHeaders(service, request, refusal);
+  addCommonHeaders(service, request, anonymous, refusal);
   return refusal;
 }
 
@@ -281,7 +286,7 @@ function logRequest(
 
 function toHttpRequest(incoming: FastifyRequest, { budget, idOf }: Wire): HttpRequest {
   const { raw } = incoming;
-  const request: HttpRequest = {
+  return {
     version: raw.httpVersion,
     method: raw.method ?? "",
     target: raw.url ?? "",
@@ -289,14 +294,13 @@ function toHttpRequest(incoming: FastifyRequest, { budget, idOf }: Wire): HttpRe
     rawHeaders: raw.rawHeaders,
     id: idOf(incoming),
     client: incoming,
-    principal: undefined,
-    content: raw,
+    socket: raw.socket,
+    content: hasContent(raw) ? incomingContent(raw, budget) : noContent,
     budget,
-    heldBytes: 0,
   };
-  if (raw.headers.expect !== undefined) {
-    const response = whoWaits(raw);
-    if (response !== undefined) request.sendContinue = () => response.writeContinue();
-  }
-  return request;
+}
+
+function incomingContent(raw: IncomingMessage, budget: Budget): Content {
+  const waiting = raw.headers.expect === undefined ? undefined : whoWaits(raw);
+  return new IncomingContent(raw, budget, waiting && (() => waiting.writeContinue()));
 }

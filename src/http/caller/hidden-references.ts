@@ -1,0 +1,79 @@
+/** References to resources that the caller cannot see. For the caller, these resources do not exist. */
+import { includes } from "../../access/permit.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { type Target, targetsOf } from "../../collection/refers.ts";
+import type { Service } from "../service.ts";
+import type { Caller } from "./admit.ts";
+
+/** A resource that is about to be written. */
+interface NextState {
+  collection: Collection;
+  next: string;
+  /** The current text; `undefined` if the resource does not exist. */
+  before: string | undefined;
+}
+
+/**
+ * The text to commit. Each new reference to a resource that the caller cannot see gets an id that no resource has. The store
+ * then refuses the write with the same problem as for an id that does not exist.
+ */
+export function withoutHiddenReferences(
+  service: Service,
+  caller: Caller,
+  state: NextState,
+): string | Promise<string> {
+  if (service.access === undefined || state.collection.references.length === 0) return state.next;
+  return replaceHidden(service, caller, state);
+}
+
+async function replaceHidden(
+  service: Service,
+  caller: Caller,
+  { collection, next, before }: NextState,
+): Promise<string> {
+  const { visibility, references } = collection;
+  const isRestricted = ({ at }: Target) => visibility?.restricted.has(String(at[0])) === true;
+  const resource = JSON.parse(next) as Record<string, unknown>;
+  const known = before === undefined ? [] : targetsOf(JSON.parse(before), references);
+  let isReplaced = false;
+  for (const target of targetsOf(resource, references)) {
+    // The caller did not set a restricted attribute, and does not know it.
+    if (isRestricted(target) || known.some((each) => isSame(each, target) && !isRestricted(each))) continue;
+    if (!(await isHidden(service, caller, target))) continue;
+    replaceAt(resource, target.at, await unusedId(service, target.reference.collection));
+    isReplaced = true;
+  }
+  return isReplaced ? JSON.stringify(resource) : next;
+}
+
+function isSame(a: Target, b: Target): boolean {
+  return a.id === b.id && a.reference.collection === b.reference.collection;
+}
+
+async function isHidden(
+  { access, store }: Service,
+  { principal }: Caller,
+  { reference: { collection }, id }: Target,
+): Promise<boolean> {
+  const visible = access?.permit(collection, principal).visible() ?? "everything";
+  if (visible === "everything") return false;
+  const stored = await store.read({ collection, id });
+  return stored !== undefined && !includes(visible, stored.text);
+}
+
+/** The service gives integer ids from 1 upwards. Only an import can create others. */
+async function unusedId(
+  { collections, store, newUuid }: Service,
+  collection: string,
+): Promise<string | number> {
+  if (collections.get(collection)?.idKind !== "integer") return newUuid();
+  let id = Number.MIN_SAFE_INTEGER;
+  while ((await store.read({ collection, id: String(id) })) !== undefined) id++;
+  return id;
+}
+
+function replaceAt(resource: Record<string, unknown>, at: Target["at"], id: string | number): void {
+  let holder: unknown = resource;
+  for (const step of at.slice(0, -1)) holder = (holder as Record<string, unknown>)[step];
+  (holder as Record<string, unknown>)[at.at(-1) as string] = id;
+}

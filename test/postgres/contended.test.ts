@@ -1,0 +1,49 @@
+/** Two services on one database whose clients all write to the same resource. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { check } from "../http/check.ts";
+import { type Answer, type Service, startService } from "../http/service.ts";
+import { openDatabase } from "./databases.ts";
+
+const writes = 60;
+
+let services: readonly [Service, Service];
+before(async () => {
+  const { url } = await openDatabase();
+  const start = () => startService({ store: { kind: "postgres", url } });
+  services = [await start(), await start()];
+});
+after(async () => {
+  for (const service of services) await service.stop();
+});
+
+/** Creates a resource, then sends all writes to it at once, every second one to the same service. */
+async function writeAtOnce(
+  send: (service: Service, path: string, n: number) => Promise<Answer>,
+): Promise<void> {
+  const [first] = services;
+  const { id, path } = await first.create("counters");
+  const numbers = Array.from({ length: writes }, (_, n) => n);
+  const answers = await Promise.all(numbers.map((n) => send(services[n % 2] as Service, path, n)));
+  for (const answer of answers) check(answer, { status: 200 });
+  const members = Object.fromEntries(numbers.map((n) => [`m${n}`, n]));
+  const { headers, json } = await first.send({ path });
+  assert.equal(headers.etag, `"${1 + writes}"`);
+  assert.deepEqual(json, { id, ...members });
+}
+
+test("no patch of two services to one resource is lost or gives up", () =>
+  writeAtOnce((service, path, n) =>
+    service.send({
+      method: "PATCH",
+      path,
+      headers: { "Content-Type": "application/json-patch+json" },
+      content: [{ op: "add", path: `/m${n}`, value: n }],
+    }),
+  ));
+
+test("no batch of two services that changes one resource is lost or gives up", () =>
+  writeAtOnce((service, path, n) => {
+    const operation = { method: "PATCH", path: path.slice("/api/v1".length), body: { [`m${n}`]: n } };
+    return service.send({ method: "POST", path: "/api/v1/_batch", content: { operations: [operation] } });
+  }));

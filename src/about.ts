@@ -1,7 +1,7 @@
-/** What the package says about itself. */
+/** Reads the facts that package.json states about this package. */
 import { readFileSync } from "node:fs";
 
-/** Version and one-line description of this program. */
+/** The version, and a description in one line. */
 export const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
   description: string;

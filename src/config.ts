@@ -1,17 +1,16 @@
 /**
  * Makes one checked configuration from file, environment and flags. Flags win over the environment, the environment
- * over the file, the file over the defaults. If there are faults, the program does not start, and reports all of them.
+ * over the file, and the file over the defaults. All faults are collected and reported together.
  */
 import { type Access, compileAccess } from "./access/access.ts";
 import type { NamedRole } from "./access/roles.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
-import { authOf } from "./config/auth.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
 import { type FoundFile, type OnFile, readConfigFile } from "./config/file.ts";
 import { readFiles } from "./config/files.ts";
-import { httpOf, tlsOf } from "./config/http.ts";
 import { requireKnownVariables } from "./config/option-names.ts";
+import { authOf, httpOf, tlsOf } from "./config/settings.ts";
 import {
   type FileContent,
   type Get,
@@ -27,55 +26,55 @@ import type { HttpSettings } from "./http/settings.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/history.ts";
 
-/** Everything that the program was told, checked and with the defaults filled in. */
+/** A complete configuration: checked, and with all defaults. */
 export interface Config {
-  /** The file that it was read from; `undefined` without one. */
+  /** The configuration file; `undefined` without one. */
   file: string | undefined;
-  /** The content of the file; empty without one. */
+  /** The content of the file; empty without a file. */
   content: FileContent;
   store: StoreAddress;
   /** The declared collections, by name. */
   collections: ReadonlyMap<string, Collection>;
-  /** Whether collections that nobody declared spring into being. */
+  /** Whether clients can create collections that are not declared. */
   openCollections: boolean;
-  /** Who may do what; `undefined` where nobody is asked who they are. */
+  /** The access rules; `undefined` without `auth`. */
   access: Access | undefined;
-  /** The roles that rules and attributes name, with each place. */
+  /** The roles that the configuration names, with each place. */
   roles: readonly NamedRole[];
   history: History;
-  /** Where credentials come from; `undefined` where nobody is asked for one. */
+  /** The sources of credentials; `undefined` without `auth`. */
   auth: AuthSettings | undefined;
   http: HttpSettings;
   host: string;
   port: number;
-  /** A line for each request, even where stderr is not a terminal. */
+  /** Whether to log a line about each request even without a terminal. */
   logRequests: boolean;
-  /** Listen beyond the loopback addresses without authentication. */
+  /** Whether to listen on any address without authentication. */
   insecure: boolean;
-  /** Nothing is written, whatever is asked. */
+  /** Whether to refuse every write. */
   readOnly: boolean;
-  /** Start although existing resources do not fit a changed schema. */
+  /** Whether to start even if stored resources do not fit the configuration. */
   accept: boolean;
-  /** Between turning readiness off and closing the listener, in milliseconds. */
+  /** Time between turning readiness off and closing the listener, in milliseconds. */
   drainDelayMs: number;
-  /** Until an orderly stop is forced, in milliseconds. */
+  /** The time limit of a graceful stop, in milliseconds. */
   stopTimeoutMs: number;
 }
 
 /** Where a configuration comes from. */
 export interface ConfigSources extends OutsideFile {
-  /** The folder in which the file is looked for and the store's path begins. */
+  /** The folder of the configuration file, to which relative paths refer. */
   cwd: string;
-  /** Until a configuration file that is a module must be done, in milliseconds. @default 10000 */
+  /** The time limit for the top level of a configuration module, in milliseconds. @default 10000 */
   fileDeadlineMs?: number;
   /**
-   * Whether faults of the files that the configuration names are reported together with its own faults. If it has none
-   * itself, its files are not read here: the program reads them when it starts. @default false
+   * Whether to report the faults of the files that the configuration names, if the configuration itself has faults.
+   * Otherwise these files are not read here, but when the program starts. @default false
    */
   reportsFiles?: boolean;
   /**
-   * Called with the path of each file that the configuration is read from, before it is read: the configuration file, and
-   * what it imports from outside of packages. Files that are missing are named too, since they may appear.
+   * Called with the path of each file before it is read: the configuration file, and the files outside packages that it
+   * imports. Also called for files that do not exist.
    */
   onFile?: OnFile;
 }
@@ -92,7 +91,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   return readConfig(faults.valueOf(found), { ...sources, given, faults });
 }
 
-/** Checks the content of a file, and fills in the rest. Throws StartError with all faults. */
+/** The configuration from the content of a file. Throws StartError with all faults. */
 export async function compileConfig(content: FileContent, cwd: string): Promise<Config> {
   const found = { file: undefined, content, faults: new StartFaults() };
   const [flags, given, faults] = [{}, new Map(), new StartFaults()];
@@ -134,7 +133,6 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
   };
 }
 
-/** The declared collections, and who may do what with them. */
 function accessOf(
   { collections, rules, roles }: Declared,
   auth: AuthSettings | undefined,
@@ -144,7 +142,6 @@ function accessOf(
   return { collections, access, roles };
 }
 
-/** How the program runs. */
 function programOf(get: Get, flags: OutsideFile["flags"]) {
   return {
     host: get("host"),
@@ -158,7 +155,7 @@ function programOf(get: Get, flags: OutsideFile["flags"]) {
   };
 }
 
-/** A service that refuses every request is a mistake. */
+/** Throws StartError if no request could meet `requireTls`. */
 function requireReachable(get: Get): void {
   if (!get("requireTls") || get("tls") !== undefined || get("trustProxy").length > 0) return;
   throw new StartError(
@@ -166,9 +163,9 @@ function requireReachable(get: Get): void {
   );
 }
 
-/** Beyond this machine, a service that asks nobody who they are is open to all. */
-function requireSafeHost(host: string, { insecure }: OutsideFile["flags"], isAsked: () => boolean): void {
-  if (insecure === true || isLoopback(host) || isAsked()) return;
+/** Throws StartError if the service listens on the network without authentication. */
+function requireSafeHost(host: string, { insecure }: OutsideFile["flags"], hasAuth: () => boolean): void {
+  if (insecure === true || isLoopback(host) || hasAuth()) return;
   throw new StartError(
     `host: anyone who can reach ${host} could read and change everything, because auth is not configured. Configure auth, or add --insecure if you want that.`,
   );

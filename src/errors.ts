@@ -1,11 +1,11 @@
 /**
- * The problems that Holdfast answers with: one table, and the one error class.
+ * The table of error codes, and the two error classes that the code throws on purpose.
  *
- * Every room throws `Problem`; only `http/problem.ts` makes an answer of it. Any other error is a fault of
- * ours and leaves as INTERNAL, without its details. Codes are stable words and are never reused.
+ * `Problem` is an error of a request. Every room throws it, and only `http/problem.ts` makes a response of it. Any other
+ * error becomes INTERNAL, without details. `StartError` is an error of the person who starts the program.
  */
 
-/** Each problem code: the HTTP status it is answered with, and what it means for the client. */
+/** Each error code with its HTTP status and its meaning for the client. A code never changes and is never reused. */
 export const problems = {
   MALFORMED_JSON: { status: 400, meaning: "The body is not valid JSON (RFC 8259)." },
   DUPLICATE_MEMBER: { status: 400, meaning: "An object in the body has two members with the same name." },
@@ -120,38 +120,38 @@ export const problems = {
   },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
-/** A stable word for one kind of problem; the client may switch on it. */
+/** An error code. */
 export type ProblemCode = keyof typeof problems;
 
-/** One thing that is wrong with a request: where, which rule, and what would be right. */
+/** One thing that is wrong with a request. */
 export interface Violation {
-  /** The part of the request that is meant. */
+  /** The part of the request. */
   in: "body" | "query" | "path" | "header";
-  /** JSON Pointer as a URI fragment (`#/author/name`) into the content; only with `in: "body"`. */
+  /** A JSON Pointer as a URI fragment (`#/author/name`); only with `in: "body"`. */
   pointer?: string;
-  /** The name of the query parameter or header; only with the other places. */
+  /** The name of the query parameter or header; never with `in: "body"`. */
   name?: string;
-  /** The rule that is broken: a JSON Schema keyword or a word of the contract. */
+  /** The rule: a JSON Schema keyword, or a word that the reference documents. */
   code: string;
-  /** What is wrong and what would be right, for a person. */
+  /** What is wrong and what is right, for a person. */
   detail: string;
 }
 
-/** What a `Problem` carries beside its code and detail. */
+/** Optional parts of a `Problem`. */
 export interface ProblemExtras {
-  /** Every violation found, at most 50. */
+  /** All violations, at most 50. */
   violations?: readonly Violation[];
-  /** Header fields that the answer must carry, such as Allow or Retry-After. */
+  /** Headers of the response, such as Allow or Retry-After. */
   headers?: Readonly<Record<string, string>>;
-  /** Which operation of a batch it is about, from 0. */
+  /** The number of the operation in its batch, from 0. */
   operation?: number | undefined;
-  /** Which change of a commit it is about, from 0, where the store can tell. */
+  /** The number of the change in its commit, from 0, if the store knows it. */
   change?: number | undefined;
-  /** The error underneath, for the log only. */
+  /** The original error. It goes only to the log. */
   cause?: unknown;
 }
 
-/** The one error that any room throws on purpose: a code of the table, and a sentence for the client. */
+/** An error of a request: a code of the table, and a sentence for the client. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
@@ -175,7 +175,7 @@ export class Problem extends Error {
   }
 }
 
-/** A detail with its full stop, unless it ends in another mark. */
+/** A text with a full stop, unless it ends with a mark. */
 export function toSentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
@@ -202,8 +202,8 @@ export function describeFaults(texts: readonly string[]): string {
 }
 
 /**
- * A mistake of the person who starts the program. The command line prints it and exits with 1. Each fault is one line.
- * An error without faults means that a value depends on one that has faults; these are reported in their own place.
+ * An error of the configuration or the command line. The command line prints it, one line for each fault, and exits with
+ * 1. An error without faults means that a value depends on another one, whose faults are reported elsewhere.
  */
 export class StartError extends Error {
   override readonly name = "StartError";
@@ -215,7 +215,6 @@ export class StartError extends Error {
     this.#faults = faults;
   }
 
-  /** All faults. */
   get faults(): readonly StartFault[] {
     return this.#faults;
   }

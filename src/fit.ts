@@ -1,6 +1,6 @@
 /**
- * Whether what the store holds fits what is declared: the start asks before it takes a changed declaration over, and
- * an import before it adds to what is there. `holdfast check` asks `fit/misfits.ts` to tell.
+ * Decides whether the resources in the store fit the declared collections. The start needs this before it applies a changed
+ * declaration, and an import before it adds resources. `holdfast check` uses `fit/misfits.ts`.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "./collection/collection.ts";
@@ -9,13 +9,12 @@ import type { Reference } from "./collection/refers.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "./fit/misfits.ts";
-import type { CollectionRecord } from "./store/record.ts";
-import { isDeclared, recordOf } from "./store/record.ts";
+import { type CollectionRecord, isDeclared, recordOf } from "./store/record.ts";
 import type { Store } from "./store/store.ts";
 
 /**
- * What the store's catalogue should become on start. Where something is declared that the resources are not known to
- * fit, they are checked first. Throws StartError when some do not fit, unless `config.accept`.
+ * The records of the collections that the store must have after the start. Throws StartError if stored resources do not fit
+ * a changed declaration, unless `config.accept`.
  */
 export async function planStart(store: Store, config: Config): Promise<readonly CollectionRecord[]> {
   const plan: CollectionRecord[] = [];
@@ -23,10 +22,10 @@ export async function planStart(store: Store, config: Config): Promise<readonly 
     if (!config.accept) await requireFit(store, collection, checkNames);
     plan.push(recordOf(collection));
   }
-  return [...plan, ...unbound(store.collections(), config)];
+  return [...plan, ...releasedRecords(store.collections(), config)];
 }
 
-/** Throws StartError where the store would have to be changed to be as planned; a collection that it does not have is empty. */
+/** Throws StartError if a collection of the store differs from the plan. A collection that the store does not have is empty. */
 export function requireDeclared(store: Pick<Store, "collections">, plan: readonly CollectionRecord[]): void {
   const known = store.collections();
   const changed = plan.find(
@@ -38,23 +37,22 @@ export function requireDeclared(store: Pick<Store, "collections">, plan: readonl
   );
 }
 
-/** How to start a service although resources do not fit. */
 const startAdvice = ", or start the service anyway with --accept.";
 
 /**
- * Throws StartError if resources do not fit the declaration in one of the ways, and they are not known to fit. The message
- * ends with the advice.
+ * Runs the checks whose part of the declaration has changed since the resources were last checked. Throws StartError if
+ * resources do not fit. The message ends with `advice`.
  */
 export async function requireFit(
   store: Pick<Store, "scan" | "collections">,
   collection: Collection,
-  ways: readonly CheckName[],
+  checks: readonly CheckName[],
   advice = startAdvice,
 ): Promise<void> {
   const before = store.collections().get(collection.name);
   if (before === undefined) return;
-  const names = ways.filter((name) => hasChanged[name](before, collection));
-  for (const [name, misfits] of await findMisfits(store, collection, { names, shown: 1 })) {
+  const names = checks.filter((name) => hasChanged[name](before, collection));
+  for (const [name, misfits] of await findMisfits(store, collection, { names, maxListed: 1 })) {
     const [misfit] = misfits.first;
     if (misfit === undefined) continue;
     throw new StartError(
@@ -65,18 +63,18 @@ export async function requireFit(
   }
 }
 
-/** Whether the resources are not known to fit a part of the declaration yet. */
+/** Whether a part of the declaration has changed since the resources were last checked. */
 const hasChanged: Record<CheckName, (before: CollectionRecord, now: Collection) => boolean> = {
-  // Of the service's own times, where they are, the schema knows nothing.
+  // With `timestamps`, the schema does not describe two attributes of the stored resources.
   schema: (before, now) =>
     now.timestamps === (before.timestamps ?? false)
       ? now.schema !== undefined && before.schema !== now.schema
       : now.timestamps || now.schema !== undefined,
   unique: (before, now) => !isDeepStrictEqual(before.unique ?? [], now.unique),
-  references: (before, now) => !isDeepStrictEqual(leads(before.references), leads(now.references)),
+  references: (before, now) => !isDeepStrictEqual(targetsOf(before.references), targetsOf(now.references)),
 };
 
-function leads(references: readonly Reference[] = []): [string, string][] {
+function targetsOf(references: readonly Reference[] = []): [string, string][] {
   return references.map(({ path, collection }) => [formatPath(path), collection]);
 }
 
@@ -91,8 +89,8 @@ const complaints: Record<CheckName, (collection: string, misfits: Misfits) => st
     `In ${name}, ${count === 1 ? "one resource refers" : `${count} resources refer`} to a resource that does not exist`,
 };
 
-/** Collections that anything may be written to from now on: nobody knows any more what they fit. */
-function unbound(
+/** Collections that are no longer declared, but stay open. Their records lose everything that resources had to fit. */
+function releasedRecords(
   known: ReadonlyMap<string, CollectionRecord>,
   { collections, openCollections }: Config,
 ): readonly CollectionRecord[] {

@@ -1,7 +1,8 @@
-/** The public interface: what a configuration file may use, and the service as a part of another program. */
+/** The public interface of the package: the types of a configuration file, and the plugin for Fastify. */
 import type { GuardedDeclaration } from "./access/declaration.ts";
 import type { Algorithm } from "./access/jwt/key-set.ts";
 import type { App } from "./http/wire/app.ts";
+import type { applicationLimits, applicationOptions } from "./server/embed.ts";
 
 export type {
   AccessDeclaration,
@@ -141,7 +142,7 @@ export function defineConfig<const C extends Collections = Collections>(
 
 type Collections = NonNullable<HoldfastConfig["collections"]>;
 
-/** A declaration has only known members. Without this, an inferred type would accept any member. */
+/** Refuses unknown members of a declaration. Without it, the inferred type would accept any member. */
 type Known<C> = {
   readonly [Name in keyof C]: {
     readonly [Member in Exclude<keyof C[Name], keyof GuardedDeclaration>]: never;
@@ -149,31 +150,15 @@ type Known<C> = {
 };
 
 /** A configuration without the options that belong to the application. */
-export interface EmbeddedConfig
-  extends Omit<
-    HoldfastConfig,
-    | "host"
-    | "port"
-    | "log"
-    | "tls"
-    | "requireTls"
-    | "trustProxy"
-    | "docs"
-    | "drainDelayMs"
-    | "stopTimeoutMs"
-    | "limits"
-  > {
-  limits?: Omit<
-    NonNullable<HoldfastConfig["limits"]>,
-    "headers" | "headersTimeoutMs" | "requestTimeoutMs" | "keepAliveTimeoutMs"
-  >;
+export interface EmbeddedConfig extends Omit<HoldfastConfig, (typeof applicationOptions)[number] | "limits"> {
+  limits?: Omit<NonNullable<HoldfastConfig["limits"]>, (typeof applicationLimits)[number]>;
 }
 
 /**
- * A plugin for Fastify: `app.register(holdfast, config)` serves the collections below the prefix, as a part of the
- * application, whose hooks come first. The store is opened before the application is ready, and closed with it.
+ * A plugin for Fastify: `app.register(holdfast, config)` serves the collections below the prefix. The hooks of the
+ * application run first. The store opens before the application is ready, and closes with it.
  */
 export async function holdfast(app: App, config: EmbeddedConfig): Promise<void> {
-  const { embed } = await import("./server/embed.ts"); // a configuration file needs none of it
+  const { embed } = await import("./server/embed.ts"); // a configuration file does not need it
   await embed(app, { ...config });
 }

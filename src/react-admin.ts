@@ -1,14 +1,14 @@
 /**
- * The public interface for react-admin: what its data providers for REST services lack here.
+ * The public interface for react-admin: makes its data providers for REST services work with Holdfast.
  *
- * `ra-data-simple-rest` and `ra-data-json-server` read the answer to a deletion, which has no content, and replace
- * a whole resource by the attributes of a partial update. Nothing of react-admin is loaded; its types are matched
- * by shape. This file runs in browsers and imports nothing.
+ * `ra-data-simple-rest` and `ra-data-json-server` read the body of the response to a delete, which is empty, and send
+ * the attributes of a partial update as a whole resource. This file runs in browsers and imports nothing. It does not need
+ * the types of react-admin, because TypeScript compares the shapes.
  */
 
 type Id = string | number;
 
-/** The methods of a data provider that are called through. */
+/** The methods of a data provider that this file calls. */
 export interface DataProviderBase {
   getList(resource: string, params: ListParams): Promise<unknown>;
   getManyReference(resource: string, params: ListParams): Promise<unknown>;
@@ -21,19 +21,19 @@ export interface DataProviderBase {
 
 /** How the data provider reaches the service. */
 export interface HoldfastOptions {
-  /** The path that the collections live under, as the data provider has it: `http://localhost:3000/api/v1`. */
+  /** The base address of the collections, as for the data provider: `http://localhost:3000/api/v1`. */
   url: string;
-  /** What sends requests, as the data provider has it, such as react-admin's `fetchUtils.fetchJson`. */
+  /** Sends requests, as for the data provider. Usually react-admin's `fetchUtils.fetchJson`. */
   httpClient(url: string, options: { method: string; body: string }): Promise<{ json?: unknown }>;
 }
 
-/** So many ids fit in the target of one request. */
+/** The ids of one request must fit into its target. */
 const idsPerRequest = 100;
 
 /**
- * A data provider whose every method works, made of one from `ra-data-simple-rest` or `ra-data-json-server`:
- * `update` and `updateMany` change the given attributes and no others, `delete` and `deleteMany` give what
- * react-admin expects, `getMany` takes any number of ids, and filters reach nested attributes.
+ * Makes a data provider from one of `ra-data-simple-rest` or `ra-data-json-server`. `update` and `updateMany` change only
+ * the given attributes, `delete` and `deleteMany` return what react-admin expects, `getMany` accepts any number of ids, and
+ * filters reach nested attributes.
  */
 export function holdfastDataProvider<Base extends DataProviderBase>(
   base: Base,
@@ -51,10 +51,10 @@ export function holdfastDataProvider<Base extends DataProviderBase>(
     getManyReference: (resource: string, params: ListParams) =>
       base.getManyReference(resource, withPaths(params)),
     async getMany(resource: string, params: { ids: Id[] }) {
-      const answers = await Promise.all(
+      const pages = await Promise.all(
         inParts(params.ids).map((ids) => base.getMany(resource, { ...params, ids })),
       );
-      return { data: answers.flatMap(({ data }) => data) };
+      return { data: pages.flatMap(({ data }) => data) };
     },
     async update(resource: string, { id, data, previousData }: UpdateParams) {
       return { data: await patch(resource, id, previousData ? changesBetween(previousData, data) : data) };
@@ -90,7 +90,7 @@ const operators: ReadonlySet<string> = new Set(
   "eq ne gt gte lt lte in nin contains startsWith endsWith exists".split(" "),
 );
 
-/** An input for `author.name` gives `{ author: { name } }`, which `ra-data-simple-rest` sends as it is. */
+/** An input for `author.name` produces the filter `{ author: { name } }`. The service expects `author.name`. */
 function withPaths<Params extends ListParams>(params: Params): Params {
   return params.filter ? { ...params, filter: pathsOf(params.filter) } : params;
 }
@@ -108,7 +108,7 @@ function inParts(ids: readonly Id[]): Id[][] {
   return Array.from({ length: count }, (_, n) => ids.slice(n * idsPerRequest, (n + 1) * idsPerRequest));
 }
 
-/** A merge patch (RFC 7396). Attributes that `after` does not name stay, for it may be a part of them. */
+/** A merge patch (RFC 7396). It keeps attributes that `after` does not name, because `after` can be incomplete. */
 function changesBetween(before: Attributes, after: Attributes): Attributes {
   const changes = Object.entries(after).flatMap(([name, value]) => {
     const old = before[name];
@@ -118,7 +118,7 @@ function changesBetween(before: Attributes, after: Attributes): Attributes {
   return Object.fromEntries(changes);
 }
 
-/** Objects within a resource are given whole: a member that is gone has been removed. */
+/** An object inside a resource is always complete, so a missing member has been removed. */
 function replacement(before: Attributes, after: Attributes): Attributes {
   const removed = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
   return { ...Object.fromEntries(removed.map((name) => [name, null])), ...changesBetween(before, after) };

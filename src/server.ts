@@ -1,4 +1,4 @@
-/** The composition root: opens the store, builds the service, listens, drains, closes. */
+/** Starts the service with its listener, and stops it gracefully. */
 import type { AddressInfo, Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { readFiles } from "./config/files.ts";
@@ -8,28 +8,28 @@ import type { createApp, WireBounds } from "./http/wire/app.ts";
 import { type OpenService, openService, type ServiceOptions } from "./server/open-service.ts";
 import { createTlsReload } from "./server/tls-reload.ts";
 
-/** A service that answers. */
+/** A service that listens. */
 export interface RunningServer {
-  /** Scheme, address and port that it listens on, such as `http://127.0.0.1:3000`. */
+  /** Its scheme, address and port, such as `http://127.0.0.1:3000`. */
   origin: string;
-  /** Reads certificate and key again, for the connections to come. What is wrong with them is logged, and the old ones stay. */
+  /** Reads the certificate and its key again, for new connections. If they have faults, logs them and keeps the old ones. */
   reloadTls(): Promise<void>;
-  /** Answers what was accepted, then lets go of port and store. */
+  /** Responds to all accepted requests, then closes the listener and the store. */
   stop(): Promise<void>;
 }
 
-/** What the caller may bring along. */
+/** What a program or test can provide. */
 export interface StartOptions extends ServiceOptions {
-  /** Bounds of the wire that no configuration offers: for tests and measurements. */
+  /** Limits of the HTTP server for tests and measurements. */
   wireBounds?: Partial<WireBounds>;
 }
 
-/** Opens the store and listens. Throws StartError when either cannot be done. */
+/** Opens the store and listens. Throws StartError if one of the two fails. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
   const { auth, http } = config;
   const files = { auth: () => auth, tls: () => http.tls };
   const keyPair = await readFiles(files, (options.now ?? Date.now)());
-  // The store's thread starts while this one loads what speaks HTTP.
+  // The thread of the store starts while this thread loads the HTTP server.
   const [opened, { createApp }] = await Promise.all([
     openService(config, options),
     import("./http/wire/app.ts"),
@@ -67,23 +67,23 @@ async function listen(app: App, { host, port }: Config): Promise<void> {
 async function stop(app: App, opened: OpenService, drainDelayMs: number): Promise<void> {
   opened.drain();
   await sleep(drainDelayMs);
-  await acceptWaiting(app.server);
+  await acceptQueued(app.server);
   await app.close();
   await opened.close();
 }
 
-/** Turns of the event loop in which a service that stops still accepts, if connections keep coming. */
+/** A service that stops accepts new connections for at most this many turns of the event loop. */
 const maxAcceptingTurns = 1_000;
 
-/** Accepts what the kernel has queued: it resets the connections that are in the queue when the listener closes. */
-async function acceptWaiting(server: Server): Promise<void> {
-  let isQuiet = false;
+/** Accepts the connections in the queue of the kernel. The kernel resets those that are there when the listener closes. */
+async function acceptQueued(server: Server): Promise<void> {
+  let isQueueEmpty = false;
   const onConnection = () => {
-    isQuiet = false;
+    isQueueEmpty = false;
   };
   server.on("connection", onConnection);
-  for (let turn = 0; turn < maxAcceptingTurns && !isQuiet; turn++) {
-    isQuiet = true;
+  for (let turn = 0; turn < maxAcceptingTurns && !isQueueEmpty; turn++) {
+    isQueueEmpty = true;
     await nextTurn();
   }
   server.off("connection", onConnection);

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createCommands } from "../src/commands/run.ts";
-import { longFlagOf } from "../src/config/option.ts";
-import { options } from "../src/config/options.ts";
+import { createCommands } from "../src/commands/declarations.ts";
+import { longFlagOf, options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
 
 test("the HTTP reference lists every problem with its status, and no other", () => {

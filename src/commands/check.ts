@@ -1,17 +1,99 @@
-/** `holdfast check`: tells whether the configuration is sound and the store fits it. */
-import { Command } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast check`: reports faults of the configuration, warnings about it, and stored resources that do not fit it. */
+import type { Collection } from "../collection/collection.ts";
+import { readFiles } from "../config/files.ts";
+import type { Config } from "../config.ts";
+import { StartError } from "../errors.ts";
+import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "../fit/misfits.ts";
+import { shownAddress } from "../store/address.ts";
+import { mayExist, openReader, type StoreReader } from "../store/open.ts";
+import { keyWarningsOf, warningsOf } from "./check/warnings.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { withOpen } from "./store.ts";
+import { counted, excerpt } from "./words.ts";
 
-/** The command, for the command line. */
-export function checkCommand(env: Environment): Command {
-  return addStoreOptions(new Command("check"))
-    .summary("Check the configuration, and whether stored resources fit it")
-    .description(
-      "Check the configuration, and whether stored resources fit it. The service can run at the same time.",
-    )
-    .addHelpText("after", "\nExample:\n  npx holdfast check --config holdfast.config.ts\n")
-    .action(async (flags: Record<string, unknown>) => {
-      const { runCheck } = await import("./check/run-check.ts");
-      await runCheck(flags, env);
-    });
+const maxPrinted = 50;
+
+/** Checks configuration and store. Throws StartError if the configuration has faults or the store does not fit it. */
+export async function runCheck(flags: Flags, env: Environment): Promise<void> {
+  const config = await configOf(flags, env, { reportsFiles: true });
+  await readFiles({ auth: () => config.auth, tls: () => config.http.tls }, Date.now());
+  print(`configuration: ${config.file ?? "none (open mode: clients create collections by using them)"}`);
+  printWarnings(warningsOf(config));
+  if (!mayExist(config.store)) {
+    print(`store: ${shownAddress(config.store)} does not exist yet`);
+    return;
+  }
+  print(`store: ${shownAddress(config.store)}`);
+  await withOpen(openReader(config.store), async (reader) => {
+    printWarnings(await keyWarningsOf(config, Date.now())); // the reader shows that the store exists
+    const problems = await checkStore(reader, config);
+    if (problems > 0)
+      throw new StartError(
+        `the store does not fit the configuration: ${counted(problems, "problem")}, listed above`,
+      );
+  });
+  print("everything fits");
+}
+
+/** Prints what does not fit the configuration, and returns the number of these problems. */
+async function checkStore(reader: StoreReader, config: Config): Promise<number> {
+  const known = reader.collections();
+  let problems = 0;
+  for (const collection of config.collections.values()) {
+    const record = known.get(collection.name);
+    if (record === undefined) {
+      print(`${collection.name}: nothing stored yet`);
+      continue;
+    }
+    if (record.idKind !== collection.idKind && reader.count(collection.name) > 0) {
+      problems++;
+      print(
+        `${collection.name}: the configuration declares id "${collection.idKind}", but the ids in the store are "${record.idKind}"`,
+      );
+    }
+    problems += await checkResources(reader, collection);
+  }
+  if (!config.openCollections) printUndeclared(reader, config);
+  return problems;
+}
+
+async function checkResources(reader: StoreReader, collection: Collection): Promise<number> {
+  const found = await findMisfits(reader, collection, { names: checkNames, maxListed: maxPrinted });
+  for (const [check, misfits] of found) {
+    if (check === "schema" || misfits.count > 0) print(`${collection.name}: ${summaries[check](misfits)}`);
+    printMisfits(misfits);
+  }
+  return [...found.values()].reduce((sum, { count }) => sum + count, 0);
+}
+
+const summaries: Record<CheckName, (misfits: Misfits) => string> = {
+  schema: ({ checked, count }) =>
+    `${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} ${count === 1 ? "does" : "do"} not fit`}`,
+  unique: ({ count }) =>
+    `${counted(count, "resource")} ${count === 1 ? "repeats" : "repeat"} the value of another in a unique attribute`,
+  references: ({ count }) =>
+    `${counted(count, "resource")} ${count === 1 ? "refers" : "refer"} to a resource that does not exist`,
+};
+
+function printMisfits({ count, first }: Misfits): void {
+  for (const { id, violations } of first) print(`  ${excerpt(id)}: ${describeViolations(violations)}`);
+  if (count > first.length) print(`  and ${(count - first.length).toLocaleString("en")} more`);
+}
+
+/** Undeclared collections are not a problem, because the store keeps their resources. */
+function printUndeclared(reader: StoreReader, { collections }: Config): void {
+  for (const name of reader.collections().keys()) {
+    if (collections.has(name)) continue;
+    print(
+      `${name}: not declared; the store keeps its ${counted(reader.count(name), "resource")}, but clients cannot reach them`,
+    );
+  }
+}
+
+function printWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings) print(`warning: ${warning}`);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
 }

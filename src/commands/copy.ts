@@ -1,22 +1,45 @@
-/** `holdfast copy`: makes a store be like another one, of whatever kind each is. */
-import { Command } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast copy`: copies a store to an empty one, from any kind of store to any kind. */
+import { isDeepStrictEqual } from "node:util";
+import { StartError } from "../errors.ts";
+import { readAddress, type StoreAddress, shownAddress } from "../store/address.ts";
+import { type Copied, copyStore } from "../store/copy/copy.ts";
+import { onStoreOf, openSource, openTarget } from "../store/open.ts";
+import { interruptible } from "./interruption.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { startProgress } from "./progress.ts";
+import { withOpen } from "./store.ts";
+import { counted } from "./words.ts";
 
-/** The command, for the command line. */
-export function copyCommand(env: Environment): Command {
-  return addStoreOptions(new Command("copy"))
-    .summary("Copy a whole store into an empty one")
-    .description(
-      "Copy a whole store into an empty one, with versions, history, API keys and stored responses. If the copy is interrupted, run the same command again to continue.",
-    )
-    .option("--from <address>", "store to copy (default: the configured store)")
-    .requiredOption("--to <address>", "store to create: sqlite:<file> or postgres://user@host/database")
-    .addHelpText(
-      "after",
-      "\nExample:\n  npx holdfast copy --from sqlite:holdfast.db --to postgres://holdfast@localhost/holdfast\n",
-    )
-    .action(async (flags: Record<string, unknown>) => {
-      const { runCopy } = await import("./copy/run-copy.ts");
-      await runCopy(flags, env);
-    });
+/** Copies a store. Throws StartError if it cannot copy, or if the copy differs from its source. */
+export async function runCopy(flags: Flags, env: Environment): Promise<void> {
+  const to = readAddress(String(flags.to), { cwd: process.cwd(), as: "--to" });
+  const from = await sourceOf(flags, env);
+  if (isDeepStrictEqual(from, to)) throw new StartError("--from and --to are the same store.");
+  const start = performance.now();
+  await interruptible("run the same command again to continue", async (signal) => {
+    const copied = await copy(from, to, signal);
+    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+    process.stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${seconds} s\n`);
+    process.stderr.write(`compared both stores: their content is identical (sha256 ${copied.checksum})\n`);
+  });
+}
+
+async function sourceOf({ from, ...flags }: Flags, env: Environment): Promise<StoreAddress> {
+  if (from === undefined) return (await configOf(flags, env)).store;
+  if (flags.store !== undefined)
+    throw new StartError("--from and --store both name the store to copy. Give only one of them.");
+  return readAddress(String(from), { cwd: process.cwd(), as: "--from" });
+}
+
+async function copy(from: StoreAddress, to: StoreAddress, signal: AbortSignal): Promise<Copied> {
+  const watch = (what: string, total: number) => startProgress({ what, total });
+  return withOpen(openSource(from), (source) =>
+    withOpen(openTarget(to), (target) => onStoreOf(to, copyStore(source, target, { watch, signal }))),
+  );
+}
+
+/** `12 resources with 30 changes, 2 keys and 1 stored response`. */
+function described({ resources, changes, keys, receipts, resumedAt }: Copied): string {
+  const all = `${counted(resources, "resource")} with ${counted(changes, "change")}, ${counted(keys, "key")} and ${counted(receipts, "stored response")}`;
+  return resumedAt === 0 ? all : `${all} (${resumedAt.toLocaleString("en")} of them by an earlier run)`;
 }

@@ -1,19 +1,54 @@
-/** `holdfast erase`: removes one resource with its history, for good. */
-import { Command } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast erase`: removes one resource and its history from the store. */
+import { Problem, StartError } from "../errors.ts";
+import type { Erased } from "../store/change-log.ts";
+import { requireStore } from "../store/open.ts";
+import type { Store } from "../store/store.ts";
+import type { Key } from "../store/stored.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { withStore } from "./store.ts";
+import { counted, suggest } from "./words.ts";
 
-/** The command, for the command line. */
-export function eraseCommand(env: Environment): Command {
-  return addStoreOptions(new Command("erase"))
-    .summary("Erase a resource and its history permanently")
-    .description(
-      "Erase a resource and its history permanently, also a resource that is already deleted. With a SQLite store, stop the service first.",
-    )
-    .argument("<collection>", "collection of the resource")
-    .argument("<id>", "id of the resource")
-    .addHelpText("after", "\nExample:\n  npx holdfast erase topics 0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6\n")
-    .action(async (collection: string, id: string, flags: Record<string, unknown>) => {
-      const { runErase } = await import("./erase/run-erase.ts");
-      await runErase({ collection, id }, flags, env);
-    });
+/** Erases a resource. Throws StartError if the store knows nothing of it, or if a service has the store open. */
+export async function runErase(key: Key, flags: Flags, env: Environment): Promise<void> {
+  const config = await configOf(flags, env);
+  requireStore(config.store);
+  const lines = await withStore(config, (store) => erase(store, key));
+  process.stderr.write(lines.map((line) => `${line}\n`).join(""));
+}
+
+/** Returns lines that say what was erased. */
+async function erase(store: Store, key: Key): Promise<string[]> {
+  const { collection, id } = key;
+  const known = store.collections();
+  if (!known.has(collection))
+    throw new StartError(
+      `The collection "${collection}" does not exist. ${suggest(collection, [...known.keys()])}`,
+    );
+  const { resource, changes, followed } = await store.erase(key).catch((error: unknown) => {
+    if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
+    throw new StartError(`Nothing was erased. ${error.message}`);
+  });
+  if (!resource && changes === 0)
+    throw new StartError(`The store has no resource and no history for the id "${id}" in ${collection}.`);
+  const what = resource ? "resource" : "deleted resource";
+  return [
+    `erased the ${what} "${id}" of ${collection} and ${counted(changes, "change")} of its history`,
+    ...followedLines(followed),
+  ];
+}
+
+function followedLines(followed: Erased["followed"]): string[] {
+  // A resource can be in the list twice: first changed, then deleted.
+  const isDeleted = new Map(
+    followed.map(({ collection, id, isDeleted }) => [`${collection} ${id}`, isDeleted]),
+  );
+  const deleted = [...isDeleted.keys()].filter((key) => isDeleted.get(key));
+  const changed = isDeleted.size - deleted.length;
+  const lines = changed === 0 ? [] : [`removed references to it from ${counted(changed, "resource")}`];
+  if (deleted.length === 0) return lines;
+  return [
+    ...lines,
+    `deleted ${counted(deleted.length, "resource")} because of references to it. The store keeps their history; to erase it too, run:`,
+    ...deleted.map((key) => `  npx holdfast erase ${key}`),
+  ];
 }

@@ -1,26 +1,98 @@
-/** `holdfast export`: writes a collection out, from one snapshot. */
-import { Command, Option } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast export`: writes one collection to standard output or to a file. */
+import { createWriteStream, statSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Config } from "../config.ts";
+import { StartError } from "../errors.ts";
+import { openReader, type StoreReader } from "../store/open.ts";
+import { type ExportFormat, type ExportOptions, exportText } from "./export/text.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { cannotWrite, isOutputError, isSystemError } from "./output.ts";
+import { startProgress } from "./progress.ts";
+import { requireNoStoreFile, withOpen } from "./store.ts";
+import { counted, sized, suggest } from "./words.ts";
 
-/** The command, for the command line. */
-export function exportCommand(env: Environment): Command {
-  return addStoreOptions(new Command("export"))
-    .summary("Export a collection as NDJSON or CSV")
-    .description("Export a collection as NDJSON or CSV. The service can run at the same time.")
-    .argument("<collection>", "collection to export")
-    .addOption(
-      new Option("--format <format>", "output format (default: by the file name, or ndjson)").choices([
-        "ndjson",
-        "csv",
-      ]),
-    )
-    .option("-o, --output <file>", "write to a file instead of standard output; it appears when complete")
-    .addHelpText(
-      "after",
-      "\nExample:\n  npx holdfast export topics > topics.ndjson\n  npx holdfast export topics -o topics.csv\n",
-    )
-    .action(async (collection: string, flags: Record<string, unknown>) => {
-      const { runExport } = await import("./export/run-export.ts");
-      await runExport(collection, flags, env);
-    });
+/** Exports a collection. Throws StartError if the collection does not exist or the file cannot be written. */
+export async function runExport(
+  collection: string,
+  { output, format, ...flags }: Flags,
+  env: Environment,
+): Promise<void> {
+  const config = await configOf(flags, env);
+  await withOpen(openReader(config.store), async (reader) => {
+    requireKnown(collection, reader, config);
+    const what = { collection, format: formatOf(output, format) };
+    if (typeof output !== "string") return exportToStdout(reader, what);
+    requireNoStoreFile(output, config.store);
+    requireReplaceable(output);
+    await exportToFile(reader, what, output);
+  });
+}
+
+type What = Pick<ExportOptions, "collection" | "format">;
+
+function formatOf(output: unknown, format: unknown): ExportFormat {
+  const isCsv = format === undefined ? /\.csv$/i.test(String(output)) : format === "csv";
+  return isCsv ? "csv" : "ndjson";
+}
+
+/** The export would replace a device or a pipe by a file with the same name. */
+function requireReplaceable(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile() || found.isDirectory()) return;
+  throw new StartError(
+    `${file} is not a regular file. Without --output, the export goes to standard output.`,
+  );
+}
+
+function requireKnown(name: string, reader: StoreReader, { collections }: Config): void {
+  const known = new Set([...reader.collections().keys(), ...collections.keys()]);
+  if (known.has(name)) return;
+  throw new StartError(`The collection "${name}" does not exist. ${suggest(name, [...known])}`);
+}
+
+async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
+  try {
+    await write(reader, what, process.stdout);
+  } catch (error) {
+    if (!isOutputError(error)) throw error; // `watchOutput` reports these for every command
+  }
+}
+
+/** The file has another name until it is complete, so that a part of an export never looks like all of it. */
+async function exportToFile(reader: StoreReader, what: What, file: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.unfinished`;
+  const start = performance.now();
+  try {
+    const target = createWriteStream(unfinished, { flags: "wx", flush: true });
+    const resources = await write(reader, what, target);
+    await rename(unfinished, file);
+    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+    process.stderr.write(
+      `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${seconds} s ` +
+        `(${sized(target.bytesWritten)})\n`,
+    );
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {}); // the first error is the one to report
+    throw isSystemError(error) && error.syscall !== undefined ? cannotWrite(file, error) : error;
+  }
+}
+
+/** Writes every resource, and returns the number of them. */
+async function write(reader: StoreReader, what: What, target: Writable): Promise<number> {
+  const total = reader.count(what.collection);
+  const progress = await startProgress({ what: `exporting ${what.collection}`, total });
+  let resources = 0;
+  const onProgress = (written: number) => {
+    resources = written;
+    progress.update(written, written);
+  };
+  try {
+    const text = Readable.from(exportText(reader, { ...what, onProgress }));
+    await pipeline(text, target, { end: target !== process.stdout });
+    return resources;
+  } finally {
+    progress.stop();
+  }
 }

@@ -1,43 +1,191 @@
-/** `holdfast import`: brings resources into a collection, all or none. */
-import { Command, Option } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast import` and `holdfast seed`: import a file into one collection, or a json-server database into several. */
+import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
+import type { Config } from "../config.ts";
+import { StartError } from "../errors.ts";
+import { shownAddress } from "../store/address.ts";
+import { mayExist, openReader } from "../store/open.ts";
+import type { CollectionInput, ImportResult } from "./import/collection-import.ts";
+import { readCsv } from "./import/csv.ts";
+import { type Member, readDatabase } from "./import/database.ts";
+import { type ImportOptions, importAll, NotEmpty } from "./import/import-all.ts";
+import type { Items } from "./import/items.ts";
+import { readJson } from "./import/json.ts";
+import { type Effort, refuseObjects, reportDatabase, reportImport } from "./import/report.ts";
+import { formatOf, importFrom, UnreadableSource } from "./import/source.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { startProgress, type Work } from "./progress.ts";
+import { bytesOnDisk, requireNoStoreFile, withOpen, withStore } from "./store.ts";
+import { suggest } from "./words.ts";
 
-/** The command, for the command line. */
-export function importCommand(env: Environment): Command {
-  return addStoreOptions(new Command("import"))
-    .summary("Import resources from a file")
-    .description(
-      "Import resources from a file: all of them, or none if one is invalid. With a SQLite store, stop the service first.",
-    )
-    .argument("<collection>", "collection to import into; leave it out for a json-server database")
-    .argument(
-      "[file]",
-      'JSON array, NDJSON (one JSON object per line) or CSV file in UTF-8; "-" reads standard input',
-    )
-    .addOption(
-      new Option("--format <format>", "input format (default: by the file name, or json)").choices([
-        "json",
-        "csv",
-      ]),
-    )
-    .option("--delimiter <character>", 'character between CSV cells: ",", ";", tab, … (default: ",")')
-    .option("--skip-invalid", "import the valid resources, and list the invalid ones")
-    .addHelpText(
-      "after",
-      `
-Example:
-  npx holdfast import topics topics.ndjson
-  npx holdfast import topics topics.csv --delimiter ";"
-  npx holdfast import db.json   # every collection of a json-server database
-`,
-    )
-    .action(async (collection: string, file: string | undefined, flags: Record<string, unknown>) => {
-      if (file === undefined) {
-        const { runDatabaseImport } = await import("./import/run-database.ts");
-        await runDatabaseImport(collection, flags, env);
-      } else {
-        const { runImport } = await import("./import/run-import.ts");
-        await runImport({ name: collection, file }, flags, env);
-      }
-    });
+/** Imports a file into one collection. Throws StartError if nothing was imported. */
+export async function runImport(
+  { name, file }: { name: string; file: string },
+  { skipInvalid, format: formatName, delimiter, ...flags }: Flags,
+  env: Environment,
+): Promise<void> {
+  const config = await configOf(flags, env);
+  const collection = collectionOf(config, name);
+  if (typeof collection === "string") throw new StartError(collection);
+  const format = formatOf(file, { format: formatName, delimiter });
+  requireNoStoreFile(file, config.store);
+  await importFrom(file, async ({ stream, size }, signal) => {
+    const start = performance.now();
+    const maxBytes = config.http.limits.bodyBytes;
+    const items =
+      format.kind === "json"
+        ? readJson(stream, maxBytes)
+        : readCsv(stream, { collection, delimiter: format.delimiter, maxBytes });
+    const options = { skipInvalid: skipInvalid === true, signal };
+    const work = { what: `importing ${name}`, total: size };
+    const [result] = await importInto(config, [{ collection, items }], { work, options });
+    reportImport(result as ImportResult, await effortSince(start, config));
+  });
+}
+
+/** Imports every list of a json-server database into the collection with its name. Throws StartError if nothing was imported. */
+export async function runDatabaseImport(
+  file: string,
+  { skipInvalid, format, delimiter, ...flags }: Flags,
+  env: Environment,
+): Promise<void> {
+  const config = await configOf(flags, env);
+  if (format === "csv" || delimiter !== undefined) throw new StartError(needsCollection(file));
+  await importDatabase(file, config, { skipInvalid: skipInvalid === true }).catch((error: unknown) => {
+    throw error instanceof UnreadableSource
+      ? new StartError(`${error.message} ${needsCollection(file)}`)
+      : error;
+  });
+}
+
+/** Imports a json-server database into an empty store. Does nothing if the store is not empty. */
+export async function runSeed(
+  file: string,
+  { skipInvalid, ...flags }: Flags,
+  env: Environment,
+): Promise<void> {
+  const config = await configOf(flags, env);
+  try {
+    await requireNoResources(config);
+    await importDatabase(file, config, { skipInvalid: skipInvalid === true, onlyIfEmpty: true });
+  } catch (error) {
+    if (!(error instanceof NotEmpty)) throw error;
+    const names = error.collections.join(", ");
+    process.stdout.write(`Nothing was imported: ${shownAddress(config.store)} is not empty (${names}).\n`);
+  }
+}
+
+/** Throws NotEmpty if the store has resources. This also works while a service runs, so a script can seed on every start. */
+async function requireNoResources({ store }: Config): Promise<void> {
+  if (!mayExist(store)) return;
+  await withOpen(openReader(store), async (reader) => {
+    const filled = [...reader.collections().keys()].filter((name) => reader.count(name) > 0);
+    if (filled.length > 0) throw new NotEmpty(filled);
+  });
+}
+
+type Conditions = Pick<ImportOptions, "skipInvalid" | "onlyIfEmpty">;
+
+async function importDatabase(file: string, config: Config, conditions: Conditions): Promise<void> {
+  requireNoStoreFile(file, config.store);
+  await importFrom(file, async ({ stream }, signal) => {
+    const start = performance.now();
+    const { lists, ...skipped } = sortMembers(
+      readDatabase(Buffer.concat(await stream.toArray()), file),
+      config,
+    );
+    const { invalid, objects } = skipped;
+    if (objects.length > 0 && invalid.length === 0 && lists.length === 0) refuseObjects(objects, file);
+    const isDryRun = invalid.length > 0 && !conditions.skipInvalid;
+    const total = lists.reduce((sum, { text }) => sum + text.length, 0);
+    const inputs = lists.map(({ collection, ...list }) => ({
+      collection,
+      items: itemsOf(list, config.http.limits.bodyBytes),
+    }));
+    const options = { ...conditions, isDryRun, signal };
+    const results = await importInto(config, inputs, { work: { what: "importing", total }, options });
+    reportDatabase(results, skipped, { ...(await effortSince(start, config)), isDryRun });
+  });
+}
+
+function needsCollection(file: string): string {
+  return (
+    `With a single argument, import reads a json-server database: npx holdfast import <db.json>. ` +
+    `For any other file, name a collection: npx holdfast import <collection> ${file}`
+  );
+}
+
+/** The lists with their collections, and the members that are not imported. */
+function sortMembers(members: readonly Member[], config: Config) {
+  const lists: { collection: Collection; line: number; text: Buffer }[] = [];
+  const invalid: { line: number; name: string; reason: string }[] = [];
+  const objects: { line: number; name: string }[] = [];
+  for (const { name, line, kind, text } of members) {
+    const collection = collectionOf(config, name);
+    if (kind === "object") objects.push({ line, name });
+    else if (kind === "other")
+      invalid.push({ line, name, reason: "is not a list of resources (--skip-invalid skips it)" });
+    else if (typeof collection === "string") invalid.push({ line, name, reason: collection });
+    else lists.push({ collection, line, text });
+  }
+  return { lists, invalid, objects };
+}
+
+const chunkBytes = 262_144;
+
+/** The items of a list that starts in a line of the input. */
+async function* itemsOf(
+  { line, text }: { line: number; text: Buffer },
+  maxBytes: number,
+): AsyncGenerator<Items> {
+  async function* chunks() {
+    for (let start = 0; start < text.length; start += chunkBytes)
+      yield text.subarray(start, start + chunkBytes);
+  }
+  for await (const { items, bytesRead } of readJson(chunks(), maxBytes)) {
+    const moved = items.map((item) => ({
+      ...item,
+      location: { ...item.location, line: item.location.line + line - 1 },
+    }));
+    yield { items: moved, bytesRead };
+  }
+}
+
+/** The collection with a name, declared or undeclared, or the reason why there cannot be one. */
+function collectionOf({ collections, openCollections }: Config, name: string): Collection | string {
+  const declared = collections.get(name);
+  if (declared !== undefined) return declared;
+  if (!openCollections)
+    return `No collection "${name}" is declared. ${suggest(name, [...collections.keys()])}`;
+  if (collectionName.test(name)) return openCollection(name);
+  return `"${name}" cannot be the name of a collection. A name is a letter followed by up to 62 letters, digits, "_" or "-".`;
+}
+
+interface Run {
+  work: Work;
+  options: Omit<ImportOptions, "limits" | "onProgress">;
+}
+
+/** Imports into the configured store, and shows the progress. */
+async function importInto(
+  config: Config,
+  inputs: readonly CollectionInput[],
+  { work, options }: Run,
+): Promise<ImportResult[]> {
+  const { jsonDepth, jsonMembers } = config.http.limits;
+  return withStore(config, async (store) => {
+    const progress = await startProgress(work);
+    try {
+      return await importAll(store, inputs, {
+        ...options,
+        limits: { depth: jsonDepth, members: jsonMembers },
+        onProgress: (bytes, resources) => progress.update(bytes, resources),
+      });
+    } finally {
+      progress.stop();
+    }
+  });
+}
+
+async function effortSince(start: number, { store }: Config): Promise<Effort> {
+  return { seconds: (performance.now() - start) / 1_000, bytes: await bytesOnDisk(store) };
 }

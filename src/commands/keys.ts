@@ -1,88 +1,148 @@
-/** `holdfast keys`: makes, lists, replaces and revokes API keys, also while a service runs. */
-import { Command } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast keys create`, `rotate` and `revoke`: change API keys, also while a service runs. */
+import { keyMark, prefixOf } from "../access/api-key.ts";
+import { addKey, isLive, type KeyProperties, type NewKey } from "../access/api-key.ts";
+import { parseScope } from "../access/principal.ts";
+import type { Config } from "../config.ts";
+import { StartError } from "../errors.ts";
+import type { ApiKey, Keys } from "../store/keys.ts";
+import { openKeys, requireStore } from "../store/open.ts";
+import { parseDuration, parseExpiry } from "./keys/times.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { withOpen } from "./store.ts";
+import { suggest } from "./words.ts";
 
-/** The command, for the command line. */
-export function keysCommand(env: Environment): Command {
-  const keys = addStoreOptions(new Command("keys"))
-    .summary("Create, list, rotate and revoke API keys")
-    .description("Create, list, rotate and revoke API keys. The service can run at the same time.")
-    .addHelpText(
-      "after",
-      "\nExample:\n  npx holdfast keys create --name deploy --role editor --expires 90d\n  npx holdfast keys list\n",
+/** Creates a key and prints it. Creates the store if it does not exist. Throws StartError. */
+export async function runCreate(flags: Flags, env: Environment): Promise<void> {
+  const config = await configOf(flags, env);
+  const now = Date.now();
+  const settings = settingsOf(flags, config, now); // a faulty option must not create a store
+  await withOpen(openKeys(config.store), async (keys) => {
+    await requireFreeName(keys, settings.name, now);
+    const created = await addKey(keys, settings, now);
+    warnIfRefused(config);
+    warnOfUnknownRoles(settings.roles, config);
+    printKey(created);
+  });
+}
+
+/** Replaces the newest key of a name, or the key of a prefix, and prints the new one. Throws StartError. */
+export async function runRotate(named: string, flags: Flags, env: Environment): Promise<void> {
+  const config = await configOf(flags, env);
+  requireStore(config.store);
+  await withOpen(openKeys(config.store), async (keys) => {
+    const now = Date.now();
+    const overlapMs = parseDuration(String(flags.overlap ?? "1h"), "--overlap");
+    // A key that is already being replaced can still work beside its replacement.
+    const [old] = (await requireLiveKeys(keys, named, now)).toSorted((a, b) => b.createdAt - a.createdAt);
+    const { prefix, name, subject, roles, scopes } = old as ApiKey;
+    const expiresAt =
+      flags.expires === undefined
+        ? sameLifetime(old as ApiKey, now)
+        : parseExpiry(String(flags.expires), now);
+    // The new key comes first, so that one of the two always works.
+    const created = await addKey(keys, { name, subject, roles, scopes, expiresAt }, now);
+    await keys.end(prefix, overlapMs === 0 ? { revokedAt: now } : { expiresAt: now + overlapMs });
+    warnIfRefused(config);
+    const end = (await keys.find(prefix))?.expiresAt ?? now;
+    const until = overlapMs === 0 ? "no longer works" : `works until ${new Date(end).toISOString()}`;
+    process.stderr.write(`the old key ${prefix} ${until}\n`);
+    printKey(created);
+  });
+}
+
+/** Revokes the key of a prefix, or every key of a name, and prints which. Throws StartError. */
+export async function runRevoke(named: string, flags: Flags, env: Environment): Promise<void> {
+  const { store } = await configOf(flags, env);
+  requireStore(store);
+  await withOpen(openKeys(store), async (keys) => {
+    const now = Date.now();
+    for (const { prefix, name } of await requireLiveKeys(keys, named, now)) {
+      await keys.end(prefix, { revokedAt: now });
+      process.stderr.write(`revoked the API key ${prefix} ("${name}")\n`);
+    }
+  });
+}
+
+function settingsOf(flags: Flags, config: Config, now: number): KeyProperties {
+  const name = String(flags.name);
+  if (!isPrintable(name) || name.startsWith(keyMark)) {
+    throw new StartError(
+      `--name must be 1 to 100 printable characters, without a space at either end, and must not begin with "${keyMark}".`,
     );
-  keys.addCommand(createCommand(env));
-  keys.addCommand(listCommand(env));
-  keys.addCommand(rotateCommand(env));
-  keys.addCommand(revokeCommand(env));
-  return keys;
+  }
+  const subject = flags.subject === undefined ? name : String(flags.subject);
+  if (!isPrintable(subject))
+    throw new StartError("--subject must be 1 to 100 printable characters, without a space at either end.");
+  const roles = (flags.role ?? []) as readonly string[];
+  const invalid = roles.find((role) => !isPrintable(role) || /\s/.test(role));
+  if (invalid !== undefined)
+    throw new StartError(`--role must be 1 to 100 printable characters without spaces, not "${invalid}".`);
+  const scopes = flags.scope as readonly string[] | undefined;
+  for (const scope of scopes ?? []) requireScope(scope, config);
+  const expiresAt = flags.expires === undefined ? undefined : parseExpiry(String(flags.expires), now);
+  return { name, subject, roles: [...new Set(roles)], scopes: scopes && [...new Set(scopes)], expiresAt };
 }
 
-function createCommand(env: Environment): Command {
-  return new Command("create")
-    .description("Create an API key and print it, this one time")
-    .requiredOption("--name <name>", "name of the key in lists and messages")
-    .option("--subject <subject>", "caller that the key identifies (default: the name)")
-    .option("--role <role>", "role of the caller; repeat the option for several roles", append)
-    .option(
-      "--scope <scope>",
-      "restrict the key to a scope such as articles:read; repeat the option for several scopes (default: no restriction)",
-      append,
-    )
-    .option(
-      "--expires <when>",
-      "expiry: a time from now such as 90d, 12h or 30m, or a date such as 2027-01-31 (default: never)",
-    )
-    .addHelpText(
-      "after",
-      "\nExample:\n  npx holdfast keys create --name report --scope articles:read --expires 2027-01-31\n",
-    )
-    .action(async (flags: Flags, command: Command) => {
-      const { runCreate } = await import("./keys/run-create.ts");
-      await runCreate(flags, command.optsWithGlobals(), env);
-    });
+function isPrintable(text: string): boolean {
+  return /^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u.test(text) && text.trim() === text;
 }
 
-function listCommand(env: Environment): Command {
-  return new Command("list")
-    .description("List all API keys, also expired and revoked ones")
-    .option("--json", "print one JSON object per line")
-    .addHelpText("after", "\nExample:\n  npx holdfast keys list --json\n")
-    .action(async (flags: Flags, command: Command) => {
-      const { runList } = await import("./keys/run-list.ts");
-      await runList({ asJson: flags.json === true }, command.optsWithGlobals(), env);
-    });
+/** A misspelled scope would give no access at all. */
+function requireScope(text: string, { collections, openCollections }: Config): void {
+  const scope = parseScope(text);
+  if (scope === undefined) {
+    throw new StartError(`--scope must be <collection>:read or <collection>:write, not "${text}".`);
+  }
+  if (openCollections || collections.has(scope.collection)) return;
+  const instead = suggest(scope.collection, [...collections.keys()]);
+  throw new StartError(`--scope: the collection "${scope.collection}" is not declared. ${instead}`);
 }
 
-function rotateCommand(env: Environment): Command {
-  return new Command("rotate")
-    .description("Replace an API key; the old key keeps working for a while")
-    .argument("<key>", "name or prefix of the key to replace")
-    .option(
-      "--expires <when>",
-      "expiry of the new key, as in keys create (default: the lifetime of the old key)",
-    )
-    .option("--overlap <time>", "how long the old key keeps working; 0m revokes it immediately (default: 1h)")
-    .addHelpText("after", "\nExample:\n  npx holdfast keys rotate deploy --overlap 24h\n")
-    .action(async (named: string, flags: Flags, command: Command) => {
-      const { runRotate } = await import("./keys/run-rotate.ts");
-      await runRotate({ ...flags, named }, command.optsWithGlobals(), env);
-    });
+/** An unknown role is only a warning, because a rule can name it later. Without `auth` there are no rules. */
+function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Config): void {
+  if (auth === undefined) return;
+  const known = [...new Set(named.map(({ name }) => name))];
+  for (const role of roles.filter((each) => !known.includes(each))) {
+    const instead = known.length === 0 ? "No rule names any role." : suggest(role, known);
+    process.stderr.write(`warning: no rule names the role "${role}". ${instead}\n`);
+  }
 }
 
-function revokeCommand(env: Environment): Command {
-  return new Command("revoke")
-    .description("Revoke an API key permanently; the service refuses it within a second")
-    .argument("<key>", "name, prefix or full text of the key; a name revokes every key with that name")
-    .addHelpText("after", "\nExample:\n  npx holdfast keys revoke deploy\n")
-    .action(async (named: string, _flags: Flags, command: Command) => {
-      const { runRevoke } = await import("./keys/run-revoke.ts");
-      await runRevoke(named, command.optsWithGlobals(), env);
-    });
+async function requireFreeName(keys: Keys, name: string, now: number): Promise<void> {
+  const taken = (await keys.all()).find((key) => key.name === name && isLive(key, now));
+  if (taken === undefined) return;
+  throw new StartError(
+    `An API key "${name}" already exists (${taken.prefix}). Choose another name, replace the key with "npx holdfast keys rotate", or revoke it with "npx holdfast keys revoke".`,
+  );
 }
 
-type Flags = Record<string, unknown>;
+/** The valid keys with a name, a prefix or the text of a key. Throws StartError if there are none. */
+async function requireLiveKeys(keys: Keys, named: string, now: number): Promise<readonly ApiKey[]> {
+  const live = (await keys.all()).filter((key) => isLive(key, now));
+  const prefix = named.startsWith(keyMark) ? prefixOf(named) : undefined;
+  const found = live.filter((key) => (prefix === undefined ? key.name === named : key.prefix === prefix));
+  if (found.length > 0) return found;
+  const names = [...new Set(live.map(({ name }) => name))];
+  throw new StartError(
+    `No valid API key has the name or prefix "${prefix ?? named}". ${suggest(named, names)}`,
+  );
+}
 
-function append(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
+function sameLifetime({ createdAt, expiresAt }: ApiKey, now: number): number | undefined {
+  return expiresAt === undefined ? undefined : now + (expiresAt - createdAt);
+}
+
+/** Only the key itself goes to standard output, so that a script can read it from there. */
+function printKey({ text, key: { name, expiresAt } }: NewKey): void {
+  const expiry = expiresAt === undefined ? "never expires" : `expires ${new Date(expiresAt).toISOString()}`;
+  process.stderr.write(`API key "${name}" (${expiry}). Save it now, it is not shown again:\n`);
+  process.stdout.write(`${text}\n`);
+}
+
+/** A service whose configuration does not accept API keys refuses the new key. */
+function warnIfRefused({ auth }: Config): void {
+  if (auth?.keys === true) return;
+  process.stderr.write(
+    "note: the service does not accept API keys yet. Add auth: { keys: true } to the configuration.\n",
+  );
 }

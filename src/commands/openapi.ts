@@ -1,20 +1,12 @@
-/** `holdfast openapi`: writes the description of the interface. */
-import { Command, Option } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast openapi`: writes the OpenAPI document of the configured service. */
+import type { OpenApiVersion } from "../http/openapi/described.ts";
+import { openApiDocument } from "../http/openapi/document.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { writeText } from "./output.ts";
 
-/** The command, for the command line. */
-export function openapiCommand(env: Environment): Command {
-  return addStoreOptions(new Command("openapi"))
-    .description("Write the OpenAPI document of the configured service")
-    .addOption(
-      new Option("--version <version>", "OpenAPI version; 3.2 also describes the QUERY method")
-        .choices(["3.1", "3.2"])
-        .default("3.1"),
-    )
-    .option("-o, --output <file>", "write to a file instead of standard output")
-    .addHelpText("after", "\nExample:\n  npx holdfast openapi --version 3.2 -o openapi.json\n")
-    .action(async (flags: Record<string, unknown>) => {
-      const { runOpenapi } = await import("./openapi/run-openapi.ts");
-      await runOpenapi(flags, env);
-    });
+/** Writes the document. Throws StartError if the configuration has faults or the file cannot be written. */
+export async function runOpenapi({ output, version, ...flags }: Flags, env: Environment): Promise<void> {
+  const config = await configOf(flags, env);
+  const document = await openApiDocument({ ...config, settings: config.http }, version as OpenApiVersion);
+  await writeText(`${JSON.stringify(document, undefined, 2)}\n`, output);
 }

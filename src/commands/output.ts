@@ -1,49 +1,51 @@
-/** Where a command writes to, and what becomes of one whose output cannot be written. */
+/** Where commands write their results, and what happens if they cannot write. */
 import { writeFile } from "node:fs/promises";
 import { StartError } from "../errors.ts";
 
-/** Writes to the file that was named, else to standard output. Throws StartError where the file cannot be written. */
+/** Writes to a file, or to standard output if `file` is not a path. Throws StartError if it cannot write the file. */
 export async function writeText(text: string, file: unknown): Promise<void> {
   if (typeof file !== "string") {
     process.stdout.write(text);
     return;
   }
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    throw new StartError(`${file} cannot be written: ${describeWriteError(error)}.`);
-  }
+  await writeFile(file, text).catch((error: unknown) => {
+    throw isSystemError(error) ? cannotWrite(file, error) : error;
+  });
 }
 
 /**
- * From now on, standard output that cannot be written is one line and exit code 1. A reader that has seen enough
- * (`| head`) is no failure, and where standard error cannot be written there is nowhere left to tell it.
+ * From now on, a failed write to standard output prints one line and sets exit code 1. A closed pipe is not a failure:
+ * the reader (`| head`) has read enough. A failed write to standard error is ignored.
  */
 export function watchOutput(): void {
   process.stderr.on("error", () => {});
-  let isTold = false;
+  let isReported = false;
   process.stdout.on("error", (error) => {
-    if (!isOutputError(error) || isClosedPipe(error)) return; // told by whoever threw it
-    if (isTold) return; // every further write fails as well
-    isTold = true;
+    if (!isOutputError(error) || isClosedPipe(error)) return; // another part of the program reports it
+    if (isReported) return; // every further write fails too
+    isReported = true;
     process.stderr.write(`holdfast: standard output cannot be written: ${describeWriteError(error)}.\n`);
     process.exitCode ||= 1;
   });
 }
 
-/** Whether a write to standard output failed, which `watchOutput` tells. */
+/** Whether a write to standard output failed. `watchOutput` reports such an error. */
 export function isOutputError(error: unknown): error is NodeJS.ErrnoException {
   return isSystemError(error) && (error.syscall === "write" || isClosedPipe(error));
 }
 
-function isClosedPipe({ code }: NodeJS.ErrnoException): boolean {
-  return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";
+/** A file that cannot be written, as an error for the command line. */
+export function cannotWrite(file: string, error: NodeJS.ErrnoException): StartError {
+  return new StartError(`${file} cannot be written: ${describeWriteError(error)}.`);
 }
 
-/** Whether an error carries a code. */
+/** Whether an error has a code. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error;
+}
+
+function isClosedPipe({ code }: NodeJS.ErrnoException): boolean {
+  return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 const reasons: Record<string, string> = {
@@ -57,7 +59,6 @@ const reasons: Record<string, string> = {
   EDQUOT: "the disk quota is used up",
 };
 
-/** Why something cannot be written, as the end of a sentence. */
-export function describeWriteError({ code = "", syscall }: NodeJS.ErrnoException): string {
+function describeWriteError({ code = "", syscall }: NodeJS.ErrnoException): string {
   return reasons[code] ?? `${code} in ${syscall}`;
 }

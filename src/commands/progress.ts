@@ -1,14 +1,14 @@
-/** Tells on stderr how far long work has come: a bar on a terminal, a plain line now and then elsewhere. */
+/** Shows the progress of long work on standard error: as a bar on a terminal, otherwise as a line every 5 seconds. */
 import { counted } from "./words.ts";
 
-/** Shows progress until it is stopped. */
+/** The display of one piece of work. */
 export interface Progress {
-  /** `done` of the total, and how many resources that were. */
+  /** `done` of the total, and how many resources that is. */
   update(done: number, resources: number): void;
   stop(): void;
 }
 
-/** What is being done, and how much there is to do (`undefined` when nobody knows). */
+/** What the work is, and its total amount if that is known. */
 export interface Work {
   what: string;
   total: number | undefined;
@@ -16,11 +16,11 @@ export interface Work {
 
 const lineEveryMs = 5_000;
 
-/** Begins to show progress. Work that is done within a moment shows nothing where there is no terminal. */
-export async function startProgress(work: Work): Promise<Progress> {
-  return process.stderr.isTTY === true && work.total !== undefined
-    ? startBar(work.what, work.total)
-    : startLines(work);
+/** Starts to show progress. Without a terminal, work of less than 5 seconds shows nothing. */
+export async function startProgress({ what, total }: Work): Promise<Progress> {
+  return process.stderr.isTTY === true && total !== undefined
+    ? startBar(what, total)
+    : startLines({ what, total });
 }
 
 async function startBar(what: string, total: number): Promise<Progress> {

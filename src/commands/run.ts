@@ -1,18 +1,9 @@
-/** The commands, and what becomes of their errors. */
+/** Runs a command line: parses it, runs its command, and turns errors into one line and an exit code. */
 import { Command, CommanderError } from "commander";
 import { about } from "../about.ts";
 import { Problem, StartError } from "../errors.ts";
-import { checkCommand } from "./check.ts";
-import { copyCommand } from "./copy.ts";
-import { eraseCommand } from "./erase.ts";
-import { exportCommand } from "./export.ts";
-import { importCommand } from "./import.ts";
-import { keysCommand } from "./keys.ts";
-import { openapiCommand } from "./openapi.ts";
+import { createCommands, type OnListening } from "./declarations.ts";
 import type { Environment } from "./options.ts";
-import { seedCommand } from "./seed.ts";
-import { serveCommand } from "./serve.ts";
-import { typesCommand } from "./types.ts";
 import { messageOf, toOneLine } from "./words.ts";
 
 const helpAtEnd = `
@@ -22,27 +13,14 @@ Example:
   npx holdfast serve
 `;
 
-/** Every command, in the order in which the help lists them. */
-export function createCommands(env: Environment, onListening?: (base: string) => void): Command[] {
-  return [
-    serveCommand(env, onListening),
-    importCommand(env),
-    seedCommand(env),
-    exportCommand(env),
-    copyCommand(env),
-    checkCommand(env),
-    eraseCommand(env),
-    keysCommand(env),
-    openapiCommand(env),
-    typesCommand(env),
-  ];
-}
-
-/** Runs one command line (without node and script) and gives the exit code: 0, or 1 after one clear line on stderr. `onListening` gets the address of a service that has started. */
+/**
+ * Runs one command line, without the names of Node and the script, and returns the exit code. An error is one line on
+ * standard error and exit code 1. `onListening` is called when `serve` listens.
+ */
 export async function runCli(
   args: readonly string[],
   env: Environment,
-  onListening?: (base: string) => void,
+  onListening?: OnListening,
 ): Promise<number> {
   const commands = createCommands(env, onListening);
   const program = new Command("holdfast")
@@ -52,18 +30,18 @@ export async function runCli(
     .helpCommand("help [command]", "Print the help of a command")
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText("after", helpAtEnd)
-    .enablePositionalOptions() // `--version` of a command is its own
-    .configureOutput({
-      outputError: (text, write) => write(`holdfast: ${toOneLine(text)}${placeOf(text, commands)}\n`),
-    })
+    .enablePositionalOptions() // `openapi --version` is not the program's `--version`
     .exitOverride();
+  printErrorsOf(program, (text) => hintAtCommand(text, commands));
   for (const command of commands) {
     const path = `holdfast ${command.name()}`;
-    tellInOneLine(command, program, path);
-    command.enablePositionalOptions(false); // its options may also stand behind its part, as in `keys list --store …`
-    for (const part of command.commands) {
-      tellInOneLine(part, command, `${path} ${part.name()}`);
-      part.configureHelp({ showGlobalOptions: true });
+    printErrorsOf(command.copyInheritedSettings(program), (text) => hintAtUsage(text, path));
+    command.enablePositionalOptions(false); // its options can also follow a subcommand, as in `keys list --store …`
+    for (const subcommand of command.commands) {
+      printErrorsOf(subcommand.copyInheritedSettings(command), (text) =>
+        hintAtUsage(text, `${path} ${subcommand.name()}`),
+      );
+      subcommand.configureHelp({ showGlobalOptions: true });
     }
     program.addCommand(command);
   }
@@ -75,32 +53,30 @@ export async function runCli(
   }
 }
 
-/** Errors of a command are one line, which says where help is to be had. */
-function tellInOneLine(command: Command, parent: Command, path: string): void {
-  command.copyInheritedSettings(parent).configureOutput({
-    outputError: (text, write) => {
-      const place = /missing required|required option/.test(text) ? ` (see npx ${path} --help)` : "";
-      write(`holdfast: ${toOneLine(text)}${place}${surplusHint(text)}\n`);
-    },
+/** Prints each error of a command in one line, which ends with a hint. */
+function printErrorsOf(command: Command, hintAt: (text: string) => string): void {
+  command.configureOutput({
+    outputError: (text, write) => write(`holdfast: ${toOneLine(text)}${hintAt(text)}\n`),
   });
 }
 
-/** What was probably meant by an argument of `serve`, which takes none. */
-function surplusHint(text: string): string {
-  const [, given] = /too many arguments for 'serve'.* got \d+: ([^,\s]+)\./s.exec(text) ?? [];
-  if (given === undefined) return "";
-  if (/\.(?:json|ndjson|csv)$/.test(given)) return ` To import data, run: npx holdfast import ${given}`;
-  return ' With npm, write options after "--": npm start -- --port 4000';
-}
-
-/** Where an option belongs that was given without a command. */
-function placeOf(text: string, commands: readonly Command[]): string {
+/** Names the command that has an option which was given without a command. */
+function hintAtCommand(text: string, commands: readonly Command[]): string {
   const [, flag] = /unknown option '(--?[a-z-]+)/i.exec(text) ?? [];
-  const command = commands.find(
-    ({ options }) =>
-      flag !== undefined && options.some((option) => option.short === flag || option.long === flag),
+  if (flag === undefined) return "";
+  const command = commands.find(({ options }) =>
+    options.some((option) => option.short === flag || option.long === flag),
   );
   return command === undefined ? "" : ` (Did you mean npx holdfast ${command.name()} ${flag} …?)`;
+}
+
+/** Says how to get help, or what an argument of `serve` probably means. `serve` takes no arguments. */
+function hintAtUsage(text: string, path: string): string {
+  if (/missing required|required option/.test(text)) return ` (see npx ${path} --help)`;
+  const [, argument] = /too many arguments for 'serve'.* got \d+: ([^,\s]+)\./s.exec(text) ?? [];
+  if (argument === undefined) return "";
+  if (/\.(?:json|ndjson|csv)$/.test(argument)) return ` To import data, run: npx holdfast import ${argument}`;
+  return ' With npm, write options after "--": npm start -- --port 4000';
 }
 
 function exitCodeFor(error: unknown): number {

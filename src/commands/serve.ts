@@ -1,28 +1,22 @@
-/** `holdfast serve`: starts the service. */
-import { Command } from "commander";
-import { addServiceOptions, addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast serve`: runs the service until a signal stops it or its store fails. */
 
-/** The command, for the command line. `onListening` gets the address that the collections live under. */
-export function serveCommand(env: Environment, onListening?: (base: string) => void): Command {
-  return addServiceOptions(addStoreOptions(new Command("serve")))
-    .description("Start the service")
-    .option(
-      "--insecure",
-      "allow any --host without authentication: anyone who reaches it can change everything",
-    )
-    .option("--read-only", "refuse every write with 503, so that you can copy the store")
-    .option("--accept", "start even if existing resources do not fit a changed schema")
-    .option("--watch", "restart when the configuration changes; for development")
-    .addHelpText(
-      "after",
-      "\nExample:\n  npx holdfast serve\n  npx holdfast serve --port 4000 --store sqlite:shop.db\n  npx holdfast serve --watch\n",
-    )
-    .action(async ({ watch, ...flags }: Record<string, unknown>) => {
-      if (watch === true) {
-        const { runWatch } = await import("./serve/watch/run-watch.ts");
-        await runWatch(flags, env, onListening);
-      }
-      const { runServe } = await import("./serve/run-serve.ts");
-      await runServe(flags, env, onListening);
+import type { OnListening } from "./declarations.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { createLog } from "./serve/log.ts";
+import { createShutdown, isTerminal, serveUntilShutdown, watchParent } from "./serve/serving.ts";
+
+/** Serves until the process ends. Throws StartError if the service cannot start. */
+export async function runServe(flags: Flags, env: Environment, onListening?: OnListening): Promise<void> {
+  const config = await configOf(flags, env, { reportsFiles: true });
+  const log = await createLog(isTerminal);
+  const shutdown = createShutdown(config.stopTimeoutMs);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => shutdown.request(0));
+  if (env.npm_lifecycle_event !== undefined) {
+    watchParent(() => {
+      if (shutdown.isRequested()) return; // one signal can end both the script and the service
+      log.info("the npm script that started the service has ended, so the service stops");
+      shutdown.request(0);
     });
+  }
+  await serveUntilShutdown(config, { shutdown, log, onListening });
 }

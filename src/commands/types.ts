@@ -1,21 +1,36 @@
-/** `holdfast types`: writes what the collections hold, as TypeScript types. */
-import { Command } from "commander";
-import { addStoreOptions, type Environment } from "./options.ts";
+/** `holdfast types`: writes the types of the collections, of a configuration or of a running service. */
+import type { Collection } from "../collection/collection.ts";
+import { StartError } from "../errors.ts";
+import { openApiDocument } from "../http/openapi/document.ts";
+import { configOf, type Environment, type Flags } from "./options.ts";
+import { writeText } from "./output.ts";
+import { fetchDocument } from "./types/fetch-document.ts";
+import { typesOf } from "./types/types-of.ts";
 
-/** The command, for the command line. */
-export function typesCommand(env: Environment): Command {
-  return addStoreOptions(new Command("types"))
-    .summary("Write TypeScript types of the collections")
-    .description("Write TypeScript types of the collections, for the typed client in another project")
-    .argument("[url]", "running service to read the collections from, instead of the configuration")
-    .option("--token <token>", "API key or JSON Web Token for the running service")
-    .option("-o, --output <file>", "write to a file instead of standard output")
-    .addHelpText(
-      "after",
-      "\nExample:\n  npx holdfast types -o service.d.ts\n  npx holdfast types http://localhost:3000 -o service.d.ts\n",
-    )
-    .action(async (url: string | undefined, flags: Record<string, unknown>) => {
-      const { runTypes } = await import("./types/run-types.ts");
-      await runTypes({ ...flags, url }, env);
-    });
+/**
+ * Writes the types. Throws StartError if the configuration has faults, the service has no OpenAPI document, or the file
+ * cannot be written.
+ */
+export async function runTypes({ url, token, output, ...flags }: Flags, env: Environment): Promise<void> {
+  const isRemote = typeof url === "string";
+  if (isRemote && (flags.config !== undefined || flags.store !== undefined))
+    throw new StartError("Give either the URL of a service, or --config and --store.");
+  if (!isRemote && token !== undefined)
+    throw new StartError("--token is for a running service: give its URL too.");
+  const document = isRemote
+    ? await fetchDocument(url, token as string | undefined)
+    : await configuredDocument(flags, env);
+  await writeText(typesOf(document), output);
+}
+
+/** The OpenAPI document for a caller who can see every attribute. */
+async function configuredDocument(flags: Flags, env: Environment): Promise<object> {
+  const { collections, openCollections, http } = await configOf(flags, env);
+  const all = new Map([...collections].map(([name, collection]) => [name, visibleToAll(collection)]));
+  return openApiDocument({ collections: all, openCollections, settings: http }, "3.1");
+}
+
+function visibleToAll(collection: Collection): Collection {
+  const attributeRules = collection.attributeRules.map((rule) => ({ ...rule, roles: undefined }));
+  return { ...collection, attributeRules, visibility: undefined };
 }

@@ -1,4 +1,4 @@
-/** How several commands put things. */
+/** Texts of messages that several commands print. */
 import { didYouMean } from "../collection/nearest.ts";
 import { describeFaults, type Problem, StartError } from "../errors.ts";
 
@@ -10,38 +10,38 @@ export function counted(n: number, noun: string): string {
 /** `20 bytes`, `106.5 kB`, `12.3 MB`. A kB is 1,000 bytes. */
 export function sized(bytes: number): string {
   if (bytes < 1_000) return counted(bytes, "byte");
-  const [divisor, unit] = bytes < 999_950 ? [1e3, "kB"] : [1e6, "MB"]; // from there on, rounding gives 1,000.0 kB
+  const [divisor, unit] = bytes < 999_950 ? [1e3, "kB"] : [1e6, "MB"]; // 999,950 bytes round to 1,000.0 kB
   const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
   return `${(bytes / divisor).toLocaleString("en", digits)} ${unit}`;
 }
 
-/** A JSON value's text on one line, cut where it gets long. */
+/** A JSON value as one line of at most 80 characters. */
 export function excerpt(value: unknown): string {
   const json = JSON.stringify(value);
-  return json.length > 80 ? `${json.slice(0, 76)}…"` : json;
+  return json.length > 80 ? `${json.slice(0, 76)}…` : json;
 }
 
-/** A sentence that names the nearest of the known names, or all of them where none is near. */
+/** A sentence that suggests the nearest known name. If none is near, it lists the known names. */
 export function suggest(name: string, known: readonly string[]): string {
   if (known.length === 0) return "None exist.";
-  const shown = known.slice(0, 10).join(", ");
-  return didYouMean(name, known).trimStart() || `Known names: ${shown}${known.length > 10 ? ", …" : ""}.`;
+  const first = known.slice(0, 10).join(", ");
+  return didYouMean(name, known).trimStart() || `Known names: ${first}${known.length > 10 ? ", …" : ""}.`;
 }
 
-/** A message without the API keys and passwords of addresses that somebody put in the wrong place. */
+/** A message without the secrets of API keys and without the passwords in addresses. */
 export function withoutSecrets(text: string): string {
   return text
     .replaceAll(/(hf_[0-9a-z]{8}_)[0-9a-z]+/g, "$1…")
     .replaceAll(/([a-z][a-z0-9+.-]+:\/\/?[^\s:@/]*:)[^\s]*@/gi, "$1…@");
 }
 
-/** The message of an error, without secrets: each fault is one line. */
+/** The message of an error, without secrets. Each fault is one line. */
 export function messageOf(error: StartError | Problem): string {
   const texts = error instanceof StartError ? error.faults.map(({ text }) => text) : [error.message];
   return describeFaults(texts.map(toOneLine));
 }
 
-/** A message as one line, without secrets. Commander writes `error: …`, and puts its suggestion in a line of its own. */
+/** A message as one line, without secrets. Commander's messages begin with `error: ` and have several lines. */
 export function toOneLine(text: string): string {
   return withoutSecrets(text)
     .trim()

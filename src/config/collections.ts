@@ -1,4 +1,4 @@
-/** Reads the collections that a file declares, and the rules of who may do what with them. */
+/** Reads the collections of a configuration, with their access rules. */
 import { type NamedRole, rolesIn } from "../access/roles.ts";
 import { type Rules, readRules } from "../access/rules.ts";
 import type { Collection } from "../collection/collection.ts";
@@ -8,10 +8,10 @@ import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
 import { withKnownNames } from "./option-names.ts";
-import { requireOwnPath } from "./own-paths.ts";
+import { ownRootNames } from "./readers.ts";
 import { type FileContent, type Get, requirePlainObject } from "./values.ts";
 
-/** All declared collections and their rules, by name. */
+/** All declared collections and their rules, by name, and the roles that they name. */
 export interface Declared {
   collections: ReadonlyMap<string, Collection>;
   rules: ReadonlyMap<string, Rules>;
@@ -24,30 +24,28 @@ export async function readCollections(
   get: Get,
   faults: StartFaults,
 ): Promise<() => Declared> {
-  const declared = faults.read([], () => readDeclarations(content, faults));
+  const declarations = faults.read(["collections"], () =>
+    requirePlainObject(content.collections ?? {}, "collections"),
+  );
   const readings = await faults.wait([], () =>
     Promise.all(
-      Object.keys(declared()).map(async (name) => {
+      Object.keys(declarations()).map(async (name) => {
         const own = new StartFaults();
-        const reading = await readOne(name, declared(), { get, faults: own });
+        const reading = await readOne(name, declarations(), { get, faults: own });
         faults.read(["collections", name], () => own.throwIfAny());
         return [name, reading] as const;
       }),
     ),
   );
-  faults.read([], () => requireAuth(content, declared()));
+  faults.read([], () => requireAuth(content, declarations()));
   return () => ({
     collections: new Map(readings().map(([name, { whole }]) => [name, whole()])),
     rules: new Map(readings().map(([name, { rules }]) => [name, rules()])),
-    roles: rolesIn(declared()),
+    roles: rolesIn(declarations()),
   });
 }
 
 type Declarations = Readonly<Record<string, unknown>>;
-
-function readDeclarations({ collections }: FileContent, faults: StartFaults): Declarations {
-  return faults.read(["collections"], () => requirePlainObject(collections ?? {}, "collections"))();
-}
 
 async function readOne(
   name: string,
@@ -59,7 +57,7 @@ async function readOne(
     const given = requirePlainObject(declarations[name], at);
     return withKnownNames(given, { path: [], at, level: "collection" }, faults);
   });
-  faults.read([], () => requireOwnPath(name, get("prefix")));
+  faults.read([], () => requireFreePath(name, get("prefix")));
   const reading = await faults.wait([], () => readCollection(name, declaration(), faults));
   faults.read(["references"], () =>
     requireTargets(reading().references(), `${at}.references`, Object.keys(declarations)),
@@ -72,7 +70,15 @@ async function readOne(
   };
 }
 
-/** Throws StartError for the first option about callers, if there is no `auth`. */
+/** Throws StartError if the path of a collection is one of the service's own. */
+function requireFreePath(name: string, prefix: string): void {
+  if (prefix !== "" || !ownRootNames.includes(name)) return;
+  throw new StartError(
+    `collections.${name}: the service uses /${name} itself. Choose another name, or a prefix other than "/".`,
+  );
+}
+
+/** Without `auth`, throws StartError for the first option that needs to know the caller. */
 function requireAuth({ auth }: FileContent, declarations: Declarations): void {
   if (auth !== undefined) return;
   for (const name of Object.keys(declarations)) {
@@ -84,18 +90,17 @@ function requireAuth({ auth }: FileContent, declarations: Declarations): void {
   }
 }
 
-/** The path of the first option about callers in a declaration, which may be unchecked. */
+/** The path of the first option about callers in a declaration that can have faults. */
 function optionAboutCallers(declaration: unknown): readonly string[] | undefined {
   if (!isObject(declaration)) return undefined;
   const { access, attributes, defaults } = declaration;
   if (access !== undefined) return ["access"];
-  const limited = find(attributes, (rule) => isObject(rule) && rule.roles !== undefined);
-  if (limited !== undefined) return ["attributes", limited, "roles"];
-  const naming = find(defaults, (value) => value === "$subject");
+  const restricted = findName(attributes, (rule) => isObject(rule) && rule.roles !== undefined);
+  if (restricted !== undefined) return ["attributes", restricted, "roles"];
+  const naming = findName(defaults, (value) => value === "$subject");
   return naming === undefined ? undefined : ["defaults", naming];
 }
 
-function find(members: unknown, isMeant: (value: unknown) => boolean): string | undefined {
-  if (!isObject(members)) return undefined;
-  return Object.keys(members).find((name) => isMeant(members[name]));
+function findName(members: unknown, matches: (value: unknown) => boolean): string | undefined {
+  return isObject(members) ? Object.keys(members).find((name) => matches(members[name])) : undefined;
 }

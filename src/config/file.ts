@@ -9,19 +9,19 @@ import type { JsonLimits } from "../json/limits.ts";
 import { importConfiguration } from "./module.ts";
 import { type FileContent, requirePlainObject } from "./values.ts";
 
-/** The names that a file may have in the working directory, in the order in which they are looked for. */
+/** The names that a configuration file can have. */
 const fileNames = ["ts", "js", "mjs", "json"].map((extension) => `holdfast.config.${extension}`);
 
 /** Called with the path of a file. */
 export type OnFile = (path: string) => void;
 
-/** Which file is read, and how. */
+/** Which file to read, and how. */
 export interface FileChoice {
-  /** Instead of one of the usual names. */
+  /** The path from a flag or the environment; `undefined` for one of the usual names. */
   named: string | undefined;
-  /** Until a module's top level must be done, in milliseconds. */
+  /** The time limit for the top level of a module, in milliseconds. */
   deadlineMs: number;
-  /** Called before a file is read, or looked for. */
+  /** Called with the path of each file before it is read, also if it does not exist. */
   onFile: OnFile;
 }
 
@@ -52,12 +52,12 @@ export async function readConfigFile(
   return { file, content: requirePlainObject(content, `${file}: the configuration`), faults };
 }
 
-/** The paths at which the configuration file is looked for. `named` is the one that a flag or the environment names. */
+/** The paths at which the configuration file can be. `named` is the path from a flag or the environment. */
 export function possibleFiles(cwd: string, named: string | undefined): string[] {
   return (named === undefined ? fileNames : [named]).map((name) => resolve(cwd, name));
 }
 
-/** Two files would leave one of them ignored. */
+/** Throws StartError if there are several files, because all but one would be ignored. */
 function onlyFile(cwd: string): string | undefined {
   const found = fileNames.filter((name) => existsSync(resolve(cwd, name)));
   if (found.length < 2) return found[0];
@@ -66,10 +66,10 @@ function onlyFile(cwd: string): string | undefined {
   );
 }
 
-/** More than any sound configuration has. */
+/** No real configuration reaches these limits. */
 const jsonLimits: JsonLimits = { depth: 128, members: 100_000 };
 
-/** As strictly as the content of a request: of two members with one name, one would be ignored. */
+/** Parses JSON as strictly as the body of a request. If a name is there twice, one member would be ignored. */
 function readJson(path: string, file: string): unknown {
   try {
     return parseJson(readFileSync(path), jsonLimits);

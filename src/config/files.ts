@@ -3,14 +3,17 @@ import type { AuthSettings } from "../access/settings.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import type { KeyPair, TlsFiles } from "../http/wire/tls.ts";
 
-/** The options that name files. A function throws StartError if its option has faults. */
-export interface NamingFiles {
+/** The options that name files. Each function throws StartError if its option has faults. */
+export interface FileOptions {
   tls: () => TlsFiles | undefined;
   auth: () => AuthSettings | undefined;
 }
 
-/** Returns the certificate and its key, if the configuration names them. Throws StartError with the faults of all files. */
-export async function readFiles({ tls, auth }: NamingFiles, now: number): Promise<KeyPair | undefined> {
+/**
+ * Checks the key set of the issuer if the configuration names it, and returns the certificate and its key if it names them.
+ * Throws StartError with the faults of all files.
+ */
+export async function readFiles({ tls, auth }: FileOptions, now: number): Promise<KeyPair | undefined> {
   const faults = new StartFaults();
   await faults.wait(["auth", "jwt", "jwks"], async () => {
     const settings = auth();

@@ -1,4 +1,4 @@
-/** Reads and checks `auth.jwt`. */
+/** Reads the option `auth.jwt`. */
 import { type Algorithm, allAlgorithms, holdsSecrets, readKeySet } from "../access/jwt/key-set.ts";
 import type { JwksPlace, JwtSettings } from "../access/settings.ts";
 import { withKnownMembers } from "../collection/members.ts";
@@ -6,6 +6,7 @@ import { shown } from "../collection/shown.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/hosts.ts";
+import { isObject } from "../json/gate.ts";
 import { text, texts, truth } from "./readers.ts";
 
 const at = "auth.jwt";
@@ -22,30 +23,28 @@ const known = [
   "scopeClaim",
 ];
 
-/** Reads the option `auth.jwt`. Throws StartError with all faults, each with its place. */
+/** The checked settings. Throws StartError with the faults of all members. */
 export function jwtSettings(value: unknown): JwtSettings {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new StartError(`${at} must be an object with issuer, audience and jwks.`); // it may be a token
-  }
+  if (!isObject(value)) throw new StartError(`${at} must be an object with issuer, audience and jwks.`); // the value can be a token
   const faults = new StartFaults();
   const refuse = (name: string) => `${at}.${name} is not an option.`;
-  const given = withKnownMembers(value as Record<string, unknown>, { names: known, refuse }, faults);
-  const part = <Value>(name: string, read: (value: unknown) => Value) =>
+  const given = withKnownMembers(value, { names: known, refuse }, faults);
+  const member = <Value>(name: string, read: (value: unknown) => Value) =>
     faults.read([name], () => readMember(name, given[name], read));
-  const needed = <Value>(name: string, read: (value: unknown) => Value) => {
-    const member = part(name, read);
-    return faults.read([name], () => required(name, member()));
+  const required = <Value>(name: string, read: (value: unknown) => Value) => {
+    const value = member(name, read);
+    return faults.read([name], () => requireMember(name, value()));
   };
-  const algorithms = part("algorithms", algorithmNames);
+  const algorithms = member("algorithms", algorithmNames);
   const members = {
-    issuer: needed("issuer", text),
-    audience: needed("audience", audience),
-    jwks: needed("jwks", (place) => jwksPlace(place, () => algorithms() ?? allAlgorithms)),
-    onlyAccessTokens: part("onlyAccessTokens", truth),
-    subject: part("subjectClaim", text),
-    roles: part("rolesClaim", text),
-    tenant: part("tenantClaim", text),
-    scope: part("scopeClaim", text),
+    issuer: required("issuer", text),
+    audience: required("audience", audience),
+    jwks: required("jwks", (place) => jwksPlace(place, () => algorithms() ?? allAlgorithms)),
+    onlyAccessTokens: member("onlyAccessTokens", truth),
+    subject: member("subjectClaim", text),
+    roles: member("rolesClaim", text),
+    tenant: member("tenantClaim", text),
+    scope: member("scopeClaim", text),
   };
   faults.throwIfAny();
   return {
@@ -69,12 +68,12 @@ function readMember<Value>(name: string, value: unknown, read: (value: unknown) 
     return read(value);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const said = name === "jwks" ? "" : `, not ${shown(value)}`; // keys and addresses may hold secrets
-    throw new StartError(`${at}.${name} ${(error as Error).message}${said}.`);
+    const not = name === "jwks" ? "" : `, not ${shown(value)}`; // a key set or a URL can contain secrets
+    throw new StartError(`${at}.${name} ${(error as Error).message}${not}.`);
   }
 }
 
-function required<Value>(name: string, value: Value | undefined): Value {
+function requireMember<Value>(name: string, value: Value | undefined): Value {
   if (value !== undefined) return value;
   const why = {
     issuer: "the service would accept tokens of any issuer",
@@ -104,9 +103,9 @@ const jwksPlace = (value: unknown, algorithms: () => readonly Algorithm[]): Jwks
   if (typeof value === "object") {
     if (holdsSecrets(value))
       throw new StartError(`${at}.jwks contains a secret key. Keep only the public keys.`);
-    const taken = algorithms();
+    const accepted = algorithms();
     try {
-      readKeySet(value, taken);
+      readKeySet(value, accepted);
     } catch (error) {
       throw new StartError(`${at}.jwks: ${(error as Error).message}.`);
     }
@@ -118,13 +117,13 @@ const jwksPlace = (value: unknown, algorithms: () => readonly Algorithm[]): Jwks
     : { kind: "file", path: place };
 };
 
-/** Keys that come over a network in the clear could be anybody's. */
+/** Throws for a URL without encryption, because anyone on the network could replace the keys. */
 function safeUrl(place: string): string {
   const fault = new Error("must be an https URL (http only for this machine), a file or a key set");
   if (!URL.canParse(place)) throw fault;
   const { protocol, hostname, username, password } = new URL(place);
   if (username !== "" || password !== "") {
-    throw new StartError(`${at}.jwks must be a URL without a user name and a password.`); // which are not shown
+    throw new StartError(`${at}.jwks must be a URL without a user name and a password.`); // the message does not show them
   }
   const isSafe =
     protocol === "https:" || (protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, "")));

@@ -1,4 +1,4 @@
-/** Imports a configuration file that is a module, whatever that module does meanwhile. */
+/** Imports a configuration file that is a module, even if the module hangs, throws later or ends the process. */
 import { spawnSync } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -8,11 +8,11 @@ import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { toPlain } from "./plain.ts";
 
-/** How a module is imported. */
+/** How to import a module. */
 export interface ImportOptions {
-  /** As messages name it. */
+  /** The name of the file in messages. */
   file: string;
-  /** Until its top level must be done, in milliseconds. */
+  /** The time limit for its top level, in milliseconds. */
   deadlineMs: number;
   /** Faults in its exports are added here. */
   faults: StartFaults;
@@ -23,7 +23,7 @@ export interface ImportOptions {
 /** The default export of the module at a path, as plain data. Throws StartError if the module has no default export. */
 export async function importConfiguration(path: string, options: ImportOptions): Promise<unknown> {
   const { file } = options;
-  const real = realpathSync(path); // as Node names the modules that it loads
+  const real = realpathSync(path); // Node uses this path in errors
   try {
     return await watch(readExport(real, options), options);
   } catch (error) {
@@ -45,8 +45,8 @@ async function readExport(path: string, { file, faults, onFile }: ImportOptions)
 }
 
 /**
- * Waits for a module until the deadline, and for what it throws where nobody waits for it. A module that ends the
- * process is named, since the program would be gone without a word.
+ * Waits for a module until the deadline, or until it throws an error that it does not handle. If the module ends the
+ * process, prints a line that names it.
  */
 async function watch(exported: Promise<unknown>, { file, deadlineMs }: ImportOptions): Promise<unknown> {
   const { promise: failed, reject } = Promise.withResolvers<never>();
@@ -70,7 +70,7 @@ async function watch(exported: Promise<unknown>, { file, deadlineMs }: ImportOpt
   }
 }
 
-/** How a file of this name is read, whatever the package.json around it says; `undefined` leaves it to Node. */
+/** The format of a file by its name, regardless of package.json; `undefined` if Node decides. */
 function formatOf(path: string): string | undefined {
   switch (extname(path)) {
     case ".ts":
@@ -83,7 +83,10 @@ function formatOf(path: string): string | undefined {
   }
 }
 
-/** `npm init` writes `"type": "commonjs"`, or no type at all, of which Node warns: this one file is a module anyway. */
+/**
+ * Imports a file in a format. `npm init` writes `"type": "commonjs"` or no type, but the configuration file is always an ES
+ * module.
+ */
 async function importAs(
   format: string | undefined,
   path: string,
@@ -93,7 +96,7 @@ async function importAs(
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
       const nameFile = (url: URL | null) => url !== null && isLocal(url) && onFile(fileURLToPath(url));
-      if (/^(?:\.{0,2}\/|file:)/.test(specifier)) nameFile(URL.parse(specifier, context.parentURL)); // it may be missing
+      if (/^(?:\.{0,2}\/|file:)/.test(specifier)) nameFile(URL.parse(specifier, context.parentURL)); // even if the file does not exist
       const resolved = next(specifier, context);
       nameFile(URL.parse(resolved.url));
       return resolved;
@@ -108,10 +111,10 @@ async function importAs(
   }
 }
 
-/** The folder of this package, whose own modules a configuration may import. */
+/** The folder of this package. A configuration can import its modules. */
 const ownFolder = new URL("../../", import.meta.url).href;
 
-/** Whether a module is a file that is part of no package. */
+/** Whether a module is a file outside packages. */
 function isLocal({ protocol, href }: URL): boolean {
   const isOurs = ["src/", "dist/"].some((folder) => href.startsWith(ownFolder + folder));
   return protocol === "file:" && !isOurs && !href.includes("/node_modules/");
@@ -124,17 +127,18 @@ function isCommonJs(error: unknown): boolean {
   );
 }
 
-/** Where `defineConfig` cannot be imported: it only tells an editor the types. */
+/** The advice if `defineConfig` cannot be imported. It only gives editors the types. */
 const withoutPackage =
   "Install holdfast in the same project (see README.md), or remove the import: export default { … } is enough.";
 
-/** One line with the place: where in the file it was thrown, or where its syntax breaks. */
+/** The message in one line, with the line of the file that threw the error or has the syntax error. */
 function describeError(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? error.code : undefined;
   if (code === "ERR_UNKNOWN_FILE_EXTENSION") return "its name must end in .ts, .js, .mjs or .json.";
   const place =
-    findPlace(error.stack, basename(path)) ?? (error instanceof SyntaxError ? findBreak(path) : undefined);
+    findPlace(error.stack, basename(path)) ??
+    (error instanceof SyntaxError ? findSyntaxError(path) : undefined);
   const isOurs = code === "ERR_MODULE_NOT_FOUND" && /'holdfast'|dist\/index\.js'/.test(error.message);
   const advice = isOurs ? `. ${withoutPackage}` : "";
   return `${error.message.split("\n")[0]}${place === undefined ? "" : ` (${place})`}${advice}`;
@@ -146,9 +150,9 @@ function findPlace(text: string | undefined, name: string): string | undefined {
   return `line ${place[1]}${place[2] === undefined ? "" : `, column ${place[2]}`}`;
 }
 
-/** The error that `import` throws for JavaScript of broken syntax does not say where; Node tells it when it checks. */
-function findBreak(path: string): string | undefined {
-  // From standard input, since the package.json around a file would say how it is read.
+/** The place of a syntax error. `import` does not report it for JavaScript, but `node --check` does. */
+function findSyntaxError(path: string): string | undefined {
+  // Node reads standard input, because for a file the package.json would decide the format.
   const args = [`--input-type=${formatOf(path) ?? "module"}`, "--check"];
   const { stderr } = spawnSync(process.execPath, args, { encoding: "utf8", input: readFileSync(path) });
   return findPlace(stderr, "[stdin]");

@@ -1,5 +1,4 @@
-/** Names of options and of environment variables: whatever is meant for Holdfast and not known keeps it from starting. */
-
+/** Finds unknown options and environment variables. Each is a fault, so that a misspelled name is never ignored. */
 import type { GuardedDeclaration } from "../access/declaration.ts";
 import { didYouMean, nearestTo } from "../collection/nearest.ts";
 import { type StartFaults, withUnreadable } from "../errors/start-faults.ts";
@@ -23,11 +22,11 @@ const knownOptions = {
   ],
 } as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };
 
-/** Names an object of the file. */
+/** An object in the file. */
 interface Where {
-  /** The path of the object in the place whose faults are collected. */
+  /** Its path, for the faults. */
   path: readonly string[];
-  /** The name of the object in messages. @default the path with dots */
+  /** Its name in messages. @default the path with dots */
   at?: string;
   level: keyof typeof knownOptions;
 }
@@ -48,7 +47,7 @@ export function withKnownNames(
   const unknown = Object.keys(given).filter((name) => !isKnown(name));
   for (const name of unknown) {
     const place = at === "" ? name : `${at}.${name}`;
-    faults.add([...path, name], `${place} is not an option. ${whatInstead(name, group + name, level)}`);
+    faults.add([...path, name], `${place} is not an option. ${advise(name, group + name, level)}`);
   }
   if (unknown.length === 0) return given;
   const meant = unknown.map((name) => nearestTo(group + name, candidatesOf(level)) ?? "");
@@ -58,7 +57,7 @@ export function withKnownNames(
   );
 }
 
-function whatInstead(name: string, path: string, level: keyof typeof knownOptions): string {
+function advise(name: string, path: string, level: keyof typeof knownOptions): string {
   const [elsewhere, place] =
     level === "collection"
       ? (["top", "belongs at the top level of the file"] as const)
@@ -70,7 +69,7 @@ function whatInstead(name: string, path: string, level: keyof typeof knownOption
   return nearestOr(path, candidatesOf(level), known);
 }
 
-/** The names that a misspelled name is compared with: options, and groups of options. */
+/** The names that a misspelled name can mean: options, and groups of options. */
 function candidatesOf(level: keyof typeof knownOptions): readonly string[] {
   const known: readonly string[] = knownOptions[level];
   return [...new Set([...known, ...known.map(firstOf)])];
@@ -80,17 +79,17 @@ function firstOf(name: string): string {
   return name.split(".", 1).join("");
 }
 
-/** What was meant, or else what there is. */
+/** Suggests the nearest name, or lists all names. */
 function nearestOr(name: string, candidates: readonly string[], known = candidates): string {
   return didYouMean(name, candidates).trimStart() || `Known names: ${known.join(", ")}.`;
 }
 
 const variables = [
-  ...Object.values(options).flatMap((option) => ("env" in option ? [option.env] : [])),
+  ...Object.values(options).flatMap(({ env }) => (env === undefined ? [] : [env])),
   "HOLDFAST_CONFIG",
 ];
 
-/** Variables that our own tests read. */
+/** Variables of our own tests. */
 const testVariables = [
   "HOLDFAST_SUITES",
   "HOLDFAST_KILLS",
@@ -104,7 +103,7 @@ const testVariables = [
   "HOLDFAST_STARTED_POSTGRES",
 ];
 
-/** Throws StartError with every environment variable that begins with `HOLDFAST_` and that Holdfast does not know. */
+/** Throws StartError with every unknown environment variable whose name begins with `HOLDFAST_`. */
 export function requireKnownVariables(env: Readonly<Record<string, string | undefined>>): void {
   const unknown = Object.keys(env).filter(
     (name) => name.startsWith("HOLDFAST_") && !variables.includes(name) && !testVariables.includes(name),

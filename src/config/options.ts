@@ -1,16 +1,220 @@
-/** The table of options: each option's place in the file, flag, environment variable, default, and check. */
-import type { Option } from "./option.ts";
-import { accessOptions } from "./options/access.ts";
-import { limitOptions } from "./options/limits.ts";
-import { serviceOptions } from "./options/service.ts";
-import { stopOptions } from "./options/stop.ts";
+/** The table of options: the place of each option in the file, its flag, environment variable, default and check. */
+import { about as program } from "../about.ts";
+import { defaultLimits } from "../http/settings.ts";
+import { defaultHistory } from "../store/history.ts";
+import { jwtSettings } from "./jwt.ts";
+import * as read from "./readers.ts";
+
+/** One option. */
+export interface Option<Value> {
+  /** The flag as `--help` shows it: `-p, --port <number>`. */
+  flag?: `${string}--${string} <${string}>`;
+  /** The environment variable. */
+  env?: string;
+  /** The default as the reference shows it. */
+  shownDefault: string;
+  /** The value if the option is not set. */
+  fallback: Value;
+  about: string;
+  /** Whether messages leave out a wrong value, because it can contain a secret. @default false */
+  isPrivate?: boolean;
+  /** Returns the checked value, or throws an Error whose message says what is right. */
+  read: (value: unknown) => Value;
+}
+
+/** An option with its default. Without `shownDefault`, the reference shows the default as it is. */
+function option<Value>(row: Omit<Option<Value>, "shownDefault"> & { shownDefault?: string }): Option<Value> {
+  return { shownDefault: describeDefault(row.fallback), ...row };
+}
+
+/** An option without a default. */
+function optional<Value>(
+  row: Pick<Option<Value>, "about" | "isPrivate" | "read"> & { shownDefault?: string },
+): Option<Value | undefined> {
+  return option<Value | undefined>({ fallback: undefined, ...row });
+}
+
+function describeDefault(fallback: unknown): string {
+  if (fallback === undefined || Array.isArray(fallback)) return "none"; // every default list is empty
+  return typeof fallback === "string" ? `\`${fallback}\`` : String(fallback);
+}
+
+type LimitName = keyof typeof defaultLimits;
+
+function limit(name: LimitName, most: number, about: string): Option<number> {
+  return option({ fallback: defaultLimits[name], about, read: read.wholeNumber(1, most) });
+}
+
+const hourMs = 3_600_000;
+
+function timeout(fallback: number, about: string): Option<number> {
+  return option({ fallback, about, read: read.wholeNumber(1, hourMs) });
+}
 
 /** Every option, by its place in the configuration file. */
 export const options = {
-  ...serviceOptions,
-  ...accessOptions,
-  ...limitOptions,
-  ...stopOptions,
+  store: option({
+    flag: "-s, --store <address>",
+    env: "HOLDFAST_STORE",
+    fallback: "sqlite:holdfast.db",
+    about:
+      "where resources are kept: `sqlite:<file>`, relative to the working directory, or `postgres://user@host/database`",
+    isPrivate: true,
+    read: read.text,
+  }),
+  host: option({
+    flag: "-H, --host <address>",
+    env: "HOLDFAST_HOST",
+    fallback: "127.0.0.1",
+    about: "the address to listen on",
+    read: read.text,
+  }),
+  port: option({
+    flag: "-p, --port <number>",
+    env: "HOLDFAST_PORT",
+    fallback: 3000,
+    about: "the port to listen on; 0 picks a free port",
+    read: read.wholeNumber(0, 65_535),
+  }),
+  prefix: option({
+    flag: "--prefix <path>",
+    env: "HOLDFAST_PREFIX",
+    fallback: "/api/v1",
+    about: "the start of the path of every collection",
+    read: read.prefix,
+  }),
+  log: option({
+    flag: "--log <what>",
+    env: "HOLDFAST_LOG",
+    fallback: "problems",
+    about: "what to log: `problems`, or `requests` for a line about every request (always on in a terminal)",
+    read: read.logged,
+  }),
+  openCollections: optional({
+    shownDefault: "true without `collections`, else false",
+    about: "whether clients can create collections that are not declared",
+    read: read.truth,
+  }),
+  docs: option({
+    fallback: true,
+    about: "whether to serve the OpenAPI document (`/openapi.json`) and a page to try requests on (`/docs`)",
+    read: read.truth,
+  }),
+  compression: option({
+    fallback: true,
+    about:
+      "whether responses above 1 kB to GET, HEAD and QUERY are compressed with `br` or `gzip`, for clients that accept it",
+    read: read.truth,
+  }),
+  "info.title": option({
+    fallback: "Holdfast",
+    about: "the title of the OpenAPI documents and of the pages at `/` and `/docs`",
+    read: read.text,
+  }),
+  "info.version": option({
+    shownDefault: "Holdfast's version",
+    fallback: program.version,
+    about: "the version of your interface, in the OpenAPI documents and at `/docs`",
+    read: read.text,
+  }),
+  "info.description": optional({
+    about: "what your service is for, as Markdown, in the OpenAPI documents and at `/docs`",
+    read: read.text,
+  }),
+  readOnly: option({
+    fallback: false,
+    about: "whether to refuse every write with 503 `UNAVAILABLE`; the flag `--read-only` does the same",
+    read: read.truth,
+  }),
+  history: option({
+    shownDefault: "`{ keepDays: 30, keepChanges: 1_000_000 }`",
+    fallback: { keep: defaultHistory, showPrincipal: false },
+    about:
+      "how long changes are kept: an object such as the default, `forever` or `none`; `keepBytes` limits the size of the history of a collection; `showPrincipal: true` shows all readers who made each change",
+    read: read.history,
+  }),
+  "auth.keys": option({
+    fallback: false,
+    about: "whether to accept API keys, which `holdfast keys` creates",
+    isPrivate: true,
+    read: read.truth,
+  }),
+  "auth.jwt": optional({
+    about: "the issuer whose JSON Web Tokens to accept: `{ issuer, audience, jwks }` and more",
+    read: jwtSettings,
+  }),
+  hosts: option({
+    fallback: [],
+    about: "host names that requests can use without `auth`, in addition to the loopback names",
+    read: read.hostNames,
+  }),
+  "cors.origins": optional({
+    shownDefault: '`["loopback"]`; none with `auth`',
+    about:
+      "origins whose web pages can call the service: exact origins, `*`, or `loopback` for any port of this machine",
+    read: read.origins,
+  }),
+  tls: optional({
+    about: 'certificate and key files in PEM format, for HTTPS: `{ cert: "server.pem", key: "server.key" }`',
+    isPrivate: true,
+    read: read.tlsFiles,
+  }),
+  requireTls: option({
+    fallback: false,
+    about: "whether to refuse requests that came to a trusted proxy without encryption",
+    read: read.truth,
+  }),
+  trustProxy: option({
+    fallback: [],
+    about:
+      "IP addresses and networks of the proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers to trust",
+    read: read.proxies,
+  }),
+  "limits.body": option({
+    shownDefault: "`1mb`",
+    fallback: defaultLimits.bodyBytes,
+    about: "size of a request body: a number of bytes, or a text such as `512kb` or `1mb`",
+    read: read.bytes,
+  }),
+  "limits.target": limit("targetBytes", 65_536, "length of the request target (path and query), in bytes"),
+  "limits.headers": limit("headerBytes", 1_048_576, "size of all headers with the request target, in bytes"),
+  "limits.jsonDepth": limit("jsonDepth", 256, "nesting depth of a JSON body"),
+  "limits.jsonMembers": limit("jsonMembers", 1_000_000, "members of one JSON object"),
+  "limits.patchOperations": limit("patchOperations", 100_000, "operations in one JSON Patch"),
+  "limits.batch": limit("batch", 1_000, "operations in one batch"),
+  "limits.page": limit("page", 10_000, "resources on one page; the service lowers a larger `limit` to this"),
+  "limits.queryMs": timeout(
+    defaultLimits.queryMs,
+    "how long the service works on a list that cannot use an index",
+  ),
+  "limits.collections": limit("collections", 100_000, "collections that clients can create in open mode"),
+  "limits.headersTimeoutMs": timeout(
+    defaultLimits.headersTimeoutMs,
+    "how long a client can take to send the headers",
+  ),
+  "limits.requestTimeoutMs": timeout(
+    defaultLimits.requestTimeoutMs,
+    "how long a client can take to send the whole request",
+  ),
+  "limits.handlerTimeoutMs": timeout(
+    defaultLimits.handlerTimeoutMs,
+    "how long a write can wait before it starts",
+  ),
+  "limits.keepAliveTimeoutMs": timeout(
+    defaultLimits.keepAliveTimeoutMs,
+    "how long an idle connection stays open",
+  ),
+  "limits.rate": optional({
+    about:
+      "requests of one caller, or of one IP address without a credential: `{ requests: 600, perSeconds: 60 }`",
+    read: read.rate,
+  }),
+  drainDelayMs: option({
+    fallback: 500,
+    about: "time between turning readiness off and closing the listener, when the service stops",
+    read: read.wholeNumber(0, hourMs),
+  }),
+  stopTimeoutMs: timeout(10_000, "how long a graceful stop can take before the service exits anyway"),
 } as const satisfies Record<string, Option<unknown>>;
 
 /** The place of an option in the file, with dots. */
@@ -18,3 +222,8 @@ export type OptionName = keyof typeof options;
 
 /** The checked value of an option. */
 export type OptionValue<Name extends OptionName> = ReturnType<(typeof options)[Name]["read"]>;
+
+/** The long name of an option's flag, such as `--port`; `undefined` without one. */
+export function longFlagOf(option: Pick<Option<unknown>, "about" | "flag">): string | undefined {
+  return /--[a-z-]+/.exec(option.flag ?? "")?.[0];
+}

@@ -1,49 +1,45 @@
-/** What a configuration module exports becomes plain data here: a module may hold anything, getters included. */
+/** Copies what a configuration module exports to plain data. A module can export anything, also getters and cycles. */
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 
 /**
- * A copy of a module's configuration. A value that would be ignored, such as a Map, is a fault. Inside schemas, so is
- * every value that JSON does not have. In the copy, reading such a member throws a StartError without faults. An error
- * that a getter of the module throws is thrown on.
+ * A plain copy of a configuration. A value whose content would be ignored, such as a Map, is a fault. Inside schemas, every
+ * value that JSON does not have is a fault too. In the copy, reading such a member throws a StartError without faults. If a
+ * getter of the module throws an error, `toPlain` throws it.
  */
 export function toPlain(configuration: unknown, faults: StartFaults): unknown {
-  return faults.valueOf(copyOf(configuration, { path: [], around: new Set(), faults }));
+  return faults.valueOf(copyOf(configuration, { path: [], ancestors: new Set(), faults }));
 }
 
 type Path = readonly string[];
 
-interface Place {
+interface Context {
   path: Path;
-  /** The objects around the value. */
-  around: ReadonlySet<unknown>;
+  /** The objects that contain the value. */
+  ancestors: ReadonlySet<unknown>;
   faults: StartFaults;
 }
 
 /** Returns a function that returns the copy. */
-function copyOf(value: unknown, { path, around, faults }: Place): () => unknown {
-  const fault = faultOf(value, isInSchema(path)) ?? (around.has(value) ? "refers to itself" : undefined);
+function copyOf(value: unknown, { path, ancestors, faults }: Context): () => unknown {
+  const fault = faultOf(value, isInSchema(path)) ?? (ancestors.has(value) ? "refers to itself" : undefined);
   if (fault !== undefined) {
     return faults.read(path, () => {
       throw new StartError(`${placeOf(path)} ${fault}.`);
     });
   }
   if (typeof value !== "object" || value === null) return () => value;
-  const within = { around: new Set(around).add(value), faults };
+  const within = { ancestors: new Set(ancestors).add(value), faults };
   const copyMember = (inner: unknown, name: string) => copyOf(inner, { ...within, path: [...path, name] });
-  const copy = Array.isArray(value)
-    ? withMembers(
-        [],
-        Array.from(value, (item, n) => [String(n), copyMember(item, String(n))]),
-      )
-    : withMembers(
-        {},
-        Object.entries(value).map(([name, inner]) => [name, copyMember(inner, name)]),
-      );
+  const entries: [string, unknown][] = Array.isArray(value)
+    ? Array.from(value, (item: unknown, n) => [String(n), item]) // also the gaps of a sparse array
+    : Object.entries(value);
+  const members = entries.map(([name, inner]) => [name, copyMember(inner, name)] as const);
+  const copy = withMembers(Array.isArray(value) ? [] : {}, members);
   return () => copy;
 }
 
-/** Members that cannot be read become getters. */
+/** A member with a fault becomes a getter that throws. */
 function withMembers(holder: object, members: readonly (readonly [string, () => unknown])[]): object {
   for (const [name, get] of members) Object.defineProperty(holder, name, memberOf(get));
   return holder;
@@ -59,7 +55,7 @@ function memberOf(get: () => unknown): PropertyDescriptor {
 
 const notJson = "which is not a JSON value";
 
-/** What is wrong with a value by itself. Outside of schemas, the options look at their values themselves. */
+/** What is wrong with a value, apart from its members. Outside schemas, the readers of options check the values. */
 function faultOf(value: unknown, isSchema: boolean): string | undefined {
   if (typeof value === "object" && value !== null) {
     return isPlain(value) ? undefined : `must be a plain object or list, not ${kindOf(value)}`;
@@ -79,7 +75,7 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === Object.prototype;
 }
 
-/** `a Date`; whatever has no name of its own is some object with a prototype. */
+/** `a Date`, or `an object with a prototype` if the prototype has no name. */
 function kindOf(value: object): string {
   const made = (value as { constructor?: unknown }).constructor;
   if (typeof made !== "function" || made === Object || made.name === "") return "an object with a prototype";
@@ -88,12 +84,12 @@ function kindOf(value: object): string {
 
 const schemaDepth = 3;
 
-/** Below `collections.<name>.schema`. */
+/** Whether the path leads to `collections.<name>.schema` or below it. */
 function isInSchema(path: Path): boolean {
   return path.length >= schemaDepth && path[0] === "collections" && path[2] === "schema";
 }
 
-/** With dots as options are named, and below a schema as its other faults are. */
+/** The name of a place in messages: with dots for options, and with slashes below a schema. */
 function placeOf(path: Path): string {
   if (path.length === 0) return "the configuration";
   if (!isInSchema(path) || path.length === schemaDepth) return path.join(".");

@@ -1,10 +1,14 @@
-/** Readers of options: each gives the checked value, or throws an Error whose message says what would be right. */
+/**
+ * Readers of options. Each returns the checked value, or throws an Error whose message says what is right. The message
+ * continues a sentence that begins with the name of the option.
+ */
 import { isIP } from "node:net";
 import type { Rate } from "../http/caller/rate-limit.ts";
 import type { TlsFiles } from "../http/wire/tls.ts";
+import { isObject } from "../json/gate.ts";
 import { defaultHistory, type History } from "../store/history.ts";
 
-/** A text that is not empty. */
+/** A string that is not empty. */
 export const text = (value: unknown): string => {
   if (typeof value === "string" && value !== "") return value;
   throw new Error("must be a non-empty string");
@@ -16,13 +20,13 @@ export const truth = (value: unknown): boolean => {
   throw new Error("must be true or false");
 };
 
-/** A list of texts, none of them empty. */
+/** A list of strings that are not empty. */
 export const texts = (value: unknown): readonly string[] => {
   if (Array.isArray(value) && value.every((item) => typeof item === "string" && item !== "")) return value;
   throw new Error("must be a list of non-empty strings");
 };
 
-/** A whole number; from flags and the environment it comes as text. */
+/** A whole number. Flags and environment variables give it as text. */
 export const wholeNumber =
   (least: number, most: number) =>
   (value: unknown): number => {
@@ -32,13 +36,12 @@ export const wholeNumber =
     throw new Error(`must be a whole number from ${least} to ${most}`);
   };
 
-/** So many requests in so many seconds. */
+/** A number of requests in a number of seconds. */
 export const rate = (value: unknown): Rate => {
-  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const isWhole = (number: unknown) => Number.isSafeInteger(number) && Number(number) >= 1;
-  const { requests, perSeconds } = Object.fromEntries(members);
-  if (members.length === 2 && isWhole(requests) && isWhole(perSeconds) && perSeconds <= 86_400)
-    return { requests, perSeconds };
+  const { requests, perSeconds, ...others } = membersOf(value);
+  if (isWhole(requests) && isWhole(perSeconds) && Number(perSeconds) <= 86_400 && isEmpty(others))
+    return { requests: Number(requests), perSeconds: Number(perSeconds) };
   throw new Error(
     "must be an object such as { requests: 600, perSeconds: 60 }, with whole numbers and at most 86400 seconds",
   );
@@ -46,7 +49,7 @@ export const rate = (value: unknown): Rate => {
 
 const byteUnits: Record<string, number> = { "": 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** A size in bytes, given as a number or with its unit. */
+/** A size in bytes, as a number or as text with a unit. */
 export const bytes = (value: unknown): number => {
   const match = /^([0-9]+(?:\.[0-9]+)?) *([kmg]?b|)$/i.exec(String(value));
   const size = Math.floor(Number(match?.[1]) * (byteUnits[(match?.[2] ?? "").toLowerCase()] ?? Number.NaN));
@@ -54,9 +57,9 @@ export const bytes = (value: unknown): number => {
   throw new Error('must be a size up to 256mb, such as 65536 or "1mb"');
 };
 
-/** Origins as browsers send them, and the words for all and for those of this machine. */
+/** Origins as browsers send them, `*` for all origins, and `loopback` for those of this machine. */
 export const origins = (value: unknown): readonly string[] => {
-  // Another spelling, such as a port that is the scheme's own, would be no page's.
+  // No browser sends another spelling, such as an explicit default port.
   const isOrigin = (item: string) =>
     item === "*" ||
     item === "loopback" ||
@@ -68,26 +71,24 @@ export const origins = (value: unknown): readonly string[] => {
   );
 };
 
-/** Addresses and networks of proxies. A network of all addresses would let anybody pose as anybody. */
+/** IP addresses and networks of proxies. A network of all addresses would let every client forge its address. */
 export const proxies = (value: unknown): readonly string[] => {
-  const isProxy = (item: string) => {
+  const isProxy = (item: unknown) => {
+    if (typeof item !== "string") return false;
     const [address = "", bits, ...rest] = item.split("/");
-    const family = isIP(address);
-    const most = family === 4 ? 32 : 128;
+    const most = isIP(address) === 4 ? 32 : 128;
     const isNetwork = bits === undefined || (/^[1-9][0-9]*$/.test(bits) && Number(bits) <= most);
-    return family !== 0 && isNetwork && rest.length === 0;
+    return isIP(address) !== 0 && isNetwork && rest.length === 0;
   };
-  const problem = 'must be a list of IP addresses or networks such as ["10.0.0.1", "fd00::/8"]';
-  if (Array.isArray(value) && value.every((item) => typeof item === "string" && isProxy(item))) return value;
-  throw new Error(problem);
+  if (Array.isArray(value) && value.every(isProxy)) return value;
+  throw new Error('must be a list of IP addresses or networks such as ["10.0.0.1", "fd00::/8"]');
 };
 
-/** The files of a certificate and its key. */
+/** The paths of a certificate and its key. */
 export const tlsFiles = (value: unknown): TlsFiles => {
-  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  const { cert, key } = Object.fromEntries(members);
+  const { cert, key, ...others } = membersOf(value);
   const isPath = (path: unknown) => typeof path === "string" && path !== "" && !path.includes("-----BEGIN");
-  if (members.length === 2 && isPath(cert) && isPath(key)) return { cert, key };
+  if (isPath(cert) && isPath(key) && isEmpty(others)) return { cert, key } as TlsFiles;
   throw new Error('must be an object with two file paths: { cert: "server.pem", key: "server.key" }');
 };
 
@@ -98,10 +99,35 @@ export const hostNames = (value: unknown): readonly string[] => {
   throw new Error('must be a list of host names such as "api.example.org", without scheme and port');
 };
 
-/** What the log is about. */
+/** What to log. */
 export const logged = (value: unknown): string => {
   if (value === "requests" || value === "problems") return value;
   throw new Error('must be "requests" or "problems"');
+};
+
+/** The names at the root that the service uses itself, now or in a later release. */
+export const ownRootNames: readonly string[] = [
+  "livez",
+  "readyz",
+  "healthz",
+  "problems",
+  "metrics",
+  "openapi.json",
+  "openapi-3.2.json",
+  "asyncapi.json",
+  ".well-known",
+  "docs",
+];
+
+/** The path before the names of collections; empty for the root. */
+export const prefix = (value: unknown): string => {
+  const path = text(value).replace(/\/$/, "");
+  const [, first = ""] = path.split("/");
+  if (ownRootNames.includes(first))
+    throw new Error(`must not begin with /${first}, which the service uses itself`);
+  const isPlain = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/.test(path); // clients remove dot segments
+  if (path === "" || isPlain) return path;
+  throw new Error('must be "/" or a path of plain segments, such as "/api/v1"');
 };
 
 /** The option `history`. */
@@ -110,30 +136,40 @@ export interface HistoryOption {
   showPrincipal: boolean;
 }
 
-/** Reads how long changes are kept, and who may see who made them. */
+/** How long to keep changes, and whether all readers see who made them. */
 export const history = (value: unknown): HistoryOption => {
   if (value === "forever" || value === "none") return { keep: value, showPrincipal: false };
-  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  if (members.length === 0 || !members.every(isOfHistory)) throw new Error(wantedHistory);
-  const { keep, showPrincipal = false, ...numbers } = Object.fromEntries(members);
-  const hasNumbers = Object.keys(numbers).length > 0;
-  if (keep !== undefined && hasNumbers) throw new Error(wantedHistory);
-  const limits = hasNumbers ? historyOf(numbers) : defaultHistory;
+  const members = Object.entries(membersOf(value));
+  if (members.length === 0 || !members.every(isHistoryMember)) throw new Error(historyHint);
+  const { keep, showPrincipal = false, ...numbers } = value as HistoryMembers;
+  if (keep !== undefined && !isEmpty(numbers)) throw new Error(historyHint);
+  const limits = isEmpty(numbers) ? defaultHistory : historyOf(numbers);
   return { keep: keep ?? limits, showPrincipal };
 };
 
-/** With `keepBytes` alone, changes are kept until there are too many bytes of them. */
+type HistoryMembers = { keep?: "forever"; showPrincipal?: boolean } & Record<string, number>;
+
+/** With `keepBytes` alone, the number of bytes is the only limit. */
 function historyOf(numbers: Record<string, number>): History {
   const isBounded = numbers.keepDays !== undefined || numbers.keepChanges !== undefined;
   return { keepDays: isBounded ? 0 : Number.POSITIVE_INFINITY, keepChanges: 0, ...numbers };
 }
 
-function isOfHistory([name, value]: [string, unknown]): boolean {
+function isHistoryMember([name, value]: [string, unknown]): boolean {
   if (name === "keep") return value === "forever";
   if (name === "showPrincipal") return typeof value === "boolean";
   const isNumber = ["keepDays", "keepChanges", "keepBytes"].includes(name);
   return isNumber && Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-const wantedHistory =
+const historyHint =
   'must be "forever", "none", or an object such as { keepDays: 30, keepChanges: 1000000, keepBytes: 1000000000 } or { keep: "forever", showPrincipal: true }';
+
+/** The members of an object; no members for any other value. */
+function membersOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function isEmpty(members: object): boolean {
+  return Object.keys(members).length === 0;
+}

@@ -1,17 +1,17 @@
-/** Finds the options' values among flags, environment and file, and checks them. */
+/** Finds the values of options in flags, environment and file, and checks them. */
 import { shown } from "../collection/shown.ts";
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { longFlagOf, type Option } from "./option.ts";
+import { isObject } from "../json/gate.ts";
 import { withKnownNames } from "./option-names.ts";
-import { type OptionName, type OptionValue, options } from "./options.ts";
+import { longFlagOf, type Option, type OptionName, type OptionValue, options } from "./options.ts";
 
-/** A file's content. */
+/** The content of a configuration file. */
 export type FileContent = Readonly<Record<string, unknown>>;
 
 /** The sources of values outside the file. */
 export interface OutsideFile {
-  /** The command line's flags by camel-case name; those of commands that mean no option are ignored. */
+  /** The flags of the command line, by camel-case name. Flags that are no options of the configuration are ignored. */
   flags: Readonly<Record<string, unknown>>;
   env: Readonly<Record<string, string | undefined>>;
 }
@@ -22,12 +22,15 @@ type Given = ReadonlyMap<string, () => unknown>;
 /** Returns the checked value of an option. Throws a StartError without faults if the value has faults. */
 export type Get = <Name extends OptionName>(name: Name) => OptionValue<Name>;
 
-/** The options of the file that hold others. */
+/** The first part of each option name with a dot. */
 const groups = new Set(
   Object.keys(options).flatMap((name) => (name.includes(".") ? [name.split(".")[0] as string] : [])),
 );
 
-/** Adds the members that are not options to the faults, and returns the content. Reading a member with faults throws a StartError without faults. */
+/**
+ * Adds the members that are not options to the faults, and returns the content. Reading a member with faults throws a
+ * StartError without faults.
+ */
 export function withKnownOptions(content: FileContent, faults: StartFaults): FileContent {
   const known = withKnownNames(content, { path: [], level: "top" }, faults);
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(known));
@@ -43,14 +46,13 @@ export function withKnownOptions(content: FileContent, faults: StartFaults): Fil
   return copy;
 }
 
-/** The value as an object with members. Throws StartError. */
+/** The value as an object. Throws StartError if it is not one. */
 export function requirePlainObject(value: unknown, at: string): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   throw new StartError(`${at} must be an object.`);
 }
 
-/** Reads flags and the environment. Adds wrong values to the faults. */
+/** Reads the options in flags and in the environment. Adds wrong values to the faults. */
 export function readGiven({ flags, env }: OutsideFile, faults: StartFaults): Given {
   const given = new Map<string, () => unknown>();
   for (const [name, option] of Object.entries<Option<unknown>>(options)) {
@@ -60,15 +62,13 @@ export function readGiven({ flags, env }: OutsideFile, faults: StartFaults): Giv
       option.env === undefined ? undefined : { value: env[option.env], at: option.env },
     ].find((each) => each?.value !== undefined);
     if (found === undefined) continue;
-    given.set(
-      name,
-      faults.read([], () => readValue(option, found.value, found.at)),
-    );
+    const read = () => readValue(option, found.value, found.at);
+    given.set(name, faults.read([], read));
   }
   return given;
 }
 
-/** Reads every option; a value outside the file wins. Adds wrong values to the faults, each with its place. */
+/** Reads every option. A given value wins over the file. Adds wrong values to the faults. */
 export function readOptions(given: Given, content: FileContent, faults: StartFaults): Get {
   const values = new Map(given);
   for (const [name, option] of Object.entries<Option<unknown>>(options)) {
@@ -92,7 +92,7 @@ function readValue(option: Option<unknown>, value: unknown, at: string): unknown
   }
 }
 
-/** `--drain-delay-ms` is `drainDelayMs` among the flags. */
+/** `drainDelayMs` for `--drain-delay-ms`, as commander names it. */
 function camelCase(flag: string): string {
   return flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

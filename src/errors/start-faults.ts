@@ -1,7 +1,7 @@
 /**
  * Collects all faults of a configuration, so that one run reports them all.
  *
- * Each part of a configuration is read by itself. When a part fails, its faults are kept here, and the other parts are
+ * Each part of a configuration is read separately. If a part fails, its faults are added here, and the other parts are
  * still read. A part that needs the value of a failed part fails too, but adds no fault.
  */
 import { StartError, type StartFault } from "../errors.ts";
@@ -14,7 +14,7 @@ export class StartFaults {
   readonly #prefix: string;
   #hasFailed = false;
 
-  /** `file` is the name that the text of each fault begins with. */
+  /** With `file`, the text of each fault begins with that name. */
   constructor(file?: string) {
     this.#prefix = file === undefined ? "" : `${file}: `;
   }
@@ -25,8 +25,8 @@ export class StartFaults {
   }
 
   /**
-   * Reads a part, and returns a function that returns the value. If the read throws StartError, its faults are kept, with
-   * `path` before their paths; then the function throws a StartError without faults.
+   * Reads a part, and returns a function that returns its value. If `read` throws StartError, its faults are added, with
+   * `path` before their paths, and the function throws a StartError without faults.
    */
   read<Value>(path: Path, read: () => Value): () => Value {
     try {
@@ -52,12 +52,12 @@ export class StartFaults {
     return this.#hasFailed || this.#found.length > 0;
   }
 
-  /** Throws a StartError with all faults if there are any, in the order of the file, whose content is `content`. */
+  /** If there are faults, throws a StartError with all of them, in the order of the file with this content. */
   throwIfAny(content?: unknown): void {
     if (this.isAny) throw new StartError(inOrderOf(content, this.#found));
   }
 
-  /** The value of a part that everything else depends on. If the part failed, throws like `throwIfAny`. */
+  /** The value of a part that all others depend on. If the part failed, throws a StartError with all faults. */
   valueOf<Value>(part: () => Value): Value {
     try {
       return part();
@@ -90,7 +90,7 @@ export function readEach<Item, Value>(
   return values.map((value) => value());
 }
 
-/** Reads every member of an object, and returns names and values. Throws one StartError with the faults of all members. */
+/** Reads every member of an object. Throws one StartError with the faults of all members. */
 export function readMembers<Value>(
   members: Readonly<Record<string, unknown>>,
   read: (declared: unknown, name: string) => Value,
@@ -103,7 +103,7 @@ export function readMembers<Value>(
   return values.map(([name, value]) => [name, value()]);
 }
 
-/** A copy with a getter for each of these members that is missing; the getter throws a StartError without faults. */
+/** A copy in which reading one of these missing members throws a StartError without faults. */
 export function withUnreadable<Members extends object>(members: Members, names: readonly string[]): Members {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(members)) as Members;
   for (const name of names)

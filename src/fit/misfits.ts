@@ -1,54 +1,70 @@
-/** Finds what of a collection does not fit. */
+/** Finds the stored resources that do not fit the declaration of their collection, and describes what is wrong. */
 import type { Collection } from "../collection/collection.ts";
-import type { Attributes } from "../collection/resource.ts";
-import { withoutId } from "../collection/resource.ts";
+import { type Target, targetsOf } from "../collection/refers.ts";
+import { type Attributes, withoutId } from "../collection/resource.ts";
+import { clientAttributes, timeFaults } from "../collection/timestamps.ts";
+import { uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
-import { subjectAt } from "../json/pointer.ts";
-import { type Check, referenceCheck, type Scannable, schemaCheck, uniqueCheck } from "./checks.ts";
+import { subjectAt, toFragment } from "../json/pointer.ts";
+import { openScratch } from "../store/scratch.ts";
+import type { Store } from "../store/store.ts";
 
-/** What can be looked for, in the order in which it is told. */
+/** The parts of a declaration that resources must fit, in the order of the reports. */
 export const checkNames = ["schema", "unique", "references"] as const;
 
 /** The name of a check. */
 export type CheckName = (typeof checkNames)[number];
 
-/** A resource that does not fit. */
-export interface Misfit {
-  id: string;
-  violations: readonly Violation[];
+/** The result of one check. */
+export interface Misfits {
+  /** The number of resources. */
+  checked: number;
+  /** The number of resources that do not fit. */
+  count: number;
+  /** The first of these, in the order of ids. */
+  first: readonly { id: string; violations: readonly Violation[] }[];
 }
 
-/** What one check came to. */
-export interface Misfits {
-  /** How many resources were looked at. */
-  checked: number;
-  /** How many of them do not fit. */
-  count: number;
-  /** The first of those, in id order. */
-  first: readonly Misfit[];
+type Scannable = Pick<Store, "scan">;
+
+interface StoredResource {
+  id: string;
+  attributes: Attributes;
+}
+
+/** A check of every resource of a collection, once each. */
+interface Check {
+  violationsOf(resource: StoredResource): readonly Violation[];
+  close(): void;
 }
 
 interface Finding extends Misfits {
   name: CheckName;
   check: Check;
-  first: Misfit[];
+  first: { id: string; violations: readonly Violation[] }[];
 }
 
-/** Looks at every resource of a collection once, and gives by name what each check came to of which something is declared. */
+/** Reads every resource of a collection once. Returns the result of each check that the declaration needs. */
 export async function findMisfits(
   store: Scannable,
   collection: Collection,
-  { names, shown }: { names: readonly CheckName[]; shown: number },
+  { names, maxListed }: { names: readonly CheckName[]; maxListed: number },
 ): Promise<ReadonlyMap<CheckName, Misfits>> {
   const findings: Finding[] = [];
   try {
     for (const name of names.filter((each) => each === "schema" || collection[each].length > 0)) {
-      const check = await openCheck(store, collection, name);
+      const check = await openCheck[name](collection, store);
       findings.push({ name, check, checked: 0, count: 0, first: [] });
     }
     for await (const { id, text } of findings.length === 0 ? [] : store.scan(collection.name)) {
       const attributes = withoutId(JSON.parse(text) as Record<string, unknown>);
-      for (const finding of findings) note(finding, { id, attributes }, shown);
+      for (const finding of findings) {
+        finding.checked++;
+        const violations = finding.check.violationsOf({ id, attributes });
+        if (violations.length === 0) continue;
+        finding.count++;
+        if (finding.first.length < maxListed) finding.first.push({ id, violations });
+      }
     }
   } finally {
     for (const { check } of findings) check.close();
@@ -56,28 +72,74 @@ export async function findMisfits(
   return new Map(findings.map((finding) => [finding.name, finding]));
 }
 
-async function openCheck(store: Scannable, collection: Collection, name: CheckName): Promise<Check> {
-  if (name === "schema") return schemaCheck(collection);
-  return name === "unique" ? uniqueCheck(collection) : referenceCheck(store, collection);
+/** The values and ids that the checks compare are in temporary files, so that memory stays flat. */
+const openCheck: Record<CheckName, (collection: Collection, store: Scannable) => Check | Promise<Check>> = {
+  schema: (collection) => ({
+    violationsOf: ({ attributes }) => [
+      ...timeFaults(collection, attributes),
+      ...collection.validate(clientAttributes(collection, attributes)),
+    ],
+    close() {},
+  }),
+  unique: openUniqueCheck,
+  references: openReferenceCheck,
+};
+
+/** Finds values of unique attributes that an earlier resource has. */
+function openUniqueCheck({ unique }: Collection): Check {
+  const seen = openScratch(
+    "create table seen (attribute integer, value text, id text, primary key (attribute, value)) without rowid",
+  );
+  const insert = seen.prepare("insert into seen values (?, ?, ?) on conflict do nothing");
+  const find = seen.prepare("select id from seen where attribute = ? and value = ?");
+  return {
+    violationsOf: ({ id, attributes }) =>
+      unique.flatMap((each, n) => {
+        const value = uniqueValue(attributes, each);
+        if (value === undefined || insert.run(n, value, id).changes === 1) return [];
+        const detail = `repeats the value of ${JSON.stringify(String(find.get(n, value)?.id))}`;
+        return [{ in: "body", pointer: toFragment(each.path), code: "unique", detail }];
+      }),
+    close: () => seen.close(),
+  };
 }
 
-function note(finding: Finding, resource: { id: string; attributes: Attributes }, shown: number): void {
-  finding.checked++;
-  const violations = finding.check.judge(resource);
-  if (violations.length === 0) return;
-  finding.count++;
-  if (finding.first.length < shown) finding.first.push({ id: resource.id, violations });
+/** Finds references to resources that do not exist. First reads all ids of the collections that they refer to. */
+async function openReferenceCheck({ references }: Collection, store: Scannable): Promise<Check> {
+  const known = openScratch(
+    "create table known (collection text, id text, primary key (collection, id)) without rowid",
+  );
+  try {
+    const insert = known.prepare("insert into known values (?, ?)");
+    for (const collection of new Set(references.map((reference) => reference.collection)))
+      for await (const { id } of store.scan(collection)) insert.run(collection, id);
+  } catch (error) {
+    known.close();
+    throw error;
+  }
+  const find = known.prepare("select 1 from known where collection = ? and id = ?");
+  const isDangling = ({ id, reference }: Target) => find.get(reference.collection, id) === undefined;
+  return {
+    violationsOf: ({ attributes }) =>
+      targetsOf(attributes, references)
+        .filter(isDangling)
+        .map(({ at, reference }) => {
+          const detail = `is not the id of a resource of ${reference.collection}`;
+          return { in: "body", pointer: toFragment(at), code: "reference", detail };
+        }),
+    close: () => known.close(),
+  };
 }
 
-const shownViolations = 3;
+const maxDescribed = 3;
 
 /** What is wrong with a resource, in one line. */
 export function describeViolations(violations: readonly Violation[]): string {
-  const shown = violations
-    .slice(0, shownViolations)
+  const texts = violations
+    .slice(0, maxDescribed)
     .map(({ pointer, detail }) =>
       pointer === undefined || pointer === "#" ? detail : `${subjectAt(pointer, "")} ${detail}`,
     );
-  const more = violations.length - shown.length;
-  return more > 0 ? `${shown.join("; ")}; and ${more} more` : shown.join("; ");
+  const more = violations.length - texts.length;
+  return more > 0 ? `${texts.join("; ")}; and ${more} more` : texts.join("; ");
 }

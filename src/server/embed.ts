@@ -1,13 +1,12 @@
-/** A service as a part of somebody else's Fastify application. */
-
+/** Runs the service inside another Fastify application. */
 import { requirePlainObject } from "../config/values.ts";
 import { compileConfig } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { type App, mountService } from "../http/wire/app.ts";
 import { openService } from "./open-service.ts";
 
-/** What is the application's own affair: an option that was ignored would be a trap. */
-const options = [
+/** The options that the application decides. The plugin refuses them. */
+export const applicationOptions = [
   "host",
   "port",
   "log",
@@ -17,18 +16,25 @@ const options = [
   "docs",
   "drainDelayMs",
   "stopTimeoutMs",
-];
-const limits = ["headers", "headersTimeoutMs", "requestTimeoutMs", "keepAliveTimeoutMs"];
+] as const;
+
+/** The options in `limits` that the application decides. */
+export const applicationLimits = [
+  "headers",
+  "headersTimeoutMs",
+  "requestTimeoutMs",
+  "keepAliveTimeoutMs",
+] as const;
 
 /**
- * Opens the service and serves it below the prefix. It is there when the application is ready, and its store is closed
- * with the application. Throws StartError for what is wrong with the configuration.
+ * Opens the service and serves it below the prefix. It is ready when the application is ready, and its store closes with
+ * the application. Throws StartError if the configuration has faults.
  */
 export async function embed(app: App, config: Record<string, unknown>): Promise<void> {
-  requireOwnOptions(config);
-  // A prefix that it was given, Fastify has put before the paths of this instance already.
+  refuseApplicationOptions(config);
+  // Fastify already puts a prefix that the application passes before the paths of this plugin.
   const below = config.prefix === undefined ? "/api/v1" : "";
-  // What is outside the prefix is not served here, so the service's own description of itself is not there.
+  // The documents are outside the prefix, so the plugin does not serve them.
   const content = { ...config, prefix: `${app.prefix}${below}`, docs: false };
   const { log } = app;
   const { service, drain, close } = await openService(await compileConfig(content, process.cwd()), {
@@ -41,13 +47,13 @@ export async function embed(app: App, config: Record<string, unknown>): Promise<
   await app.register(async (inner) => mountService(inner, service), { prefix: below });
 }
 
-function requireOwnOptions(config: Record<string, unknown>): void {
-  const ofLimits = requirePlainObject(config.limits ?? {}, "limits");
-  const foreign = [
-    ...options.filter((name) => Object.hasOwn(config, name)),
-    ...limits.filter((name) => Object.hasOwn(ofLimits, name)).map((name) => `limits.${name}`),
+function refuseApplicationOptions(config: Record<string, unknown>): void {
+  const limits = requirePlainObject(config.limits ?? {}, "limits");
+  const refused = [
+    ...applicationOptions.filter((name) => Object.hasOwn(config, name)),
+    ...applicationLimits.filter((name) => Object.hasOwn(limits, name)).map((name) => `limits.${name}`),
   ];
-  if (foreign.length === 0) return;
+  if (refused.length === 0) return;
   const why = "the Fastify application decides this, not the service inside it. Leave it out.";
-  throw new StartError(foreign.map((name) => ({ path: name.split("."), text: `${name}: ${why}` })));
+  throw new StartError(refused.map((name) => ({ path: name.split("."), text: `${name}: ${why}` })));
 }

@@ -1,4 +1,4 @@
-/** Opens what answers: the store, held to the configuration, and everything that a request needs beside it. */
+/** Opens the service: the store, prepared for the configuration, and everything else that a request needs. */
 import { createHash } from "node:crypto";
 import { pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
@@ -15,34 +15,34 @@ import { createKeyedQueue } from "../store/keyed-queue.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import { createPace, type Pace } from "../store/pace.ts";
 import type { Store } from "../store/store.ts";
-import { begin } from "./begin.ts";
+import { prepareStore } from "./prepare-store.ts";
 
-/** What the caller may bring along. */
+/** What a program or test can provide. */
 export interface ServiceOptions {
-  /** @default a log that says nothing */
+  /** @default a log without output */
   log?: Log;
-  /** Called once when the store has failed for good; the program should stop then. */
+  /** Called once when the store has failed permanently. The program should then stop. */
   onFailure?: (reason: string) => void;
-  /** Whether the service is a part of another application. @default false */
+  /** Whether the service runs inside another application. @default false */
   isEmbedded?: boolean;
-  /** Settings of the store that no configuration offers: for tests and measurements. */
+  /** Settings of the store for tests and measurements. */
   storeOptions?: StoreOptions;
-  /** Unix time in milliseconds: for tests. @default Date.now */
+  /** The clock, as Unix time in milliseconds, for tests. @default Date.now */
   now?: () => number;
-  /** How much is done in a turn: for tests. @default as `createPace` has it */
+  /** How much one turn of the event loop handles, for tests. @default the result of `createPace` */
   pace?: Pace;
 }
 
-/** A service that can be asked. */
+/** An open service, without a listener. */
 export interface OpenService {
   service: Service;
-  /** From now on readiness is off, and every answer closes its connection. */
+  /** Turns readiness off. From now on, every response closes its connection. */
   drain(): void;
-  /** Lets go of the store. */
+  /** Closes the store. */
   close(): Promise<void>;
 }
 
-/** Opens the store and what stands on it. Throws StartError when that cannot be done. */
+/** Opens the service. Throws StartError if it cannot open the store or the configuration does not fit it. */
 export async function openService(config: Config, options: ServiceOptions = {}): Promise<OpenService> {
   const log = options.log ?? pino({ level: "silent" });
   const pace = options.pace ?? createPace();
@@ -58,8 +58,8 @@ export async function openService(config: Config, options: ServiceOptions = {}):
   });
   let secret: Buffer = Buffer.alloc(0); // set before the service answers any request
   try {
-    const beginning = await begin({
-      fit: async () => {
+    const preparation = await prepareStore({
+      prepare: async () => {
         await store.reach?.();
         const plan = await planStart(store, config);
         if (config.readOnly) requireDeclared(store, plan);
@@ -84,14 +84,14 @@ export async function openService(config: Config, options: ServiceOptions = {}):
         log,
         tags: createTags(() => secret),
         isDraining: () => isDraining,
-        hasBegun: beginning.hasBegun,
+        hasBegun: preparation.isComplete,
         isEmbedded: options.isEmbedded ?? false,
       }),
       drain: () => {
         isDraining = true;
       },
       close: async () => {
-        await beginning.stop();
+        await preparation.stop();
         await store.close();
       },
     };
@@ -124,7 +124,7 @@ function toService(config: Config, parts: Parts): Service {
   };
 }
 
-/** What it brings along is loaded only where somebody is asked who they are. */
+/** Without `auth`, the code of authentication is not loaded. */
 async function authenticateOf(
   { auth }: Config,
   parts: Omit<AuthParts, "settings">,
@@ -134,12 +134,12 @@ async function authenticateOf(
   return openAuthenticate({ settings: auth, ...parts });
 }
 
-/** The address that the service was told to listen on is a name of it, unless it stands for every address. */
+/** The names that requests can use. The address to listen on is one of them, unless it means every address. */
 function ownHosts({ host, http }: Config): readonly string[] {
   return host === "0.0.0.0" || host === "::" ? http.hosts : [...http.hosts, host];
 }
 
-/** What changes the lists that a client may hold, beside their resources. */
+/** A hash of the options that change the content of lists. */
 function hashConfiguration(
   { prefix, limits }: HttpSettings,
   collections: ReadonlyMap<string, Collection>,

@@ -1,4 +1,4 @@
-/** Reads certificate and key anew while a service runs. */
+/** Reloads the certificate and its key while the service runs. */
 import type { Server } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import { StartError } from "../errors.ts";
@@ -6,8 +6,8 @@ import type { Service } from "../http/service.ts";
 import { readKeyPair, type TlsFiles } from "../http/wire/tls.ts";
 
 /**
- * A function that has new connections get what is in the files when it is called. It never throws: what is wrong with the files is
- * logged, and the pair before stays. Calls during a reading share the next one, which sees what each of them is about.
+ * Creates a function that reads the files again, for new connections. It never throws: if a file has a fault, it logs the
+ * fault, and the previous certificate stays in use. Calls during a reload share the next reload.
  */
 export function createTlsReload(
   server: Server,
@@ -35,8 +35,8 @@ async function reload(
     if (server instanceof TlsServer) server.setSecureContext(pair);
     log.info("the certificate was reloaded");
   } catch (error) {
-    const kept = "the certificate was not reloaded, and the previous one stays in use";
-    if (error instanceof StartError) log.error([kept, ...error.faults.map(({ text }) => text)].join(": "));
-    else log.error({ err: error }, kept);
+    const failure = "the certificate was not reloaded, and the previous one stays in use";
+    if (error instanceof StartError) log.error([failure, ...error.faults.map(({ text }) => text)].join(": "));
+    else log.error({ err: error }, failure);
   }
 }

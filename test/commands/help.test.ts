@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { createCommands } from "../../src/commands/run.ts";
-import { longFlagOf } from "../../src/config/option.ts";
-import { options } from "../../src/config/options.ts";
+import { createCommands } from "../../src/commands/declarations.ts";
+import { longFlagOf, options } from "../../src/config/options.ts";
 import { folder, run } from "./cli.ts";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };

@@ -6,8 +6,7 @@ import fc from "fast-check";
 import { openCollection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/schema.ts";
 import { readCsv } from "../../src/commands/import/csv.ts";
-import { piecesOf } from "../../src/commands/import/format.ts";
-import type { Piece, Pieces } from "../../src/commands/import/pieces.ts";
+import type { Item, Items } from "../../src/commands/import/items.ts";
 import { tableText } from "../http/tables.ts";
 import { configuration, folder, jsonLines, type Outcome, run } from "./cli.ts";
 
@@ -211,19 +210,19 @@ for (const { name, csv, args = [], says } of refusals) {
   });
 }
 
-const dealt = async (text: string | Buffer, size: number): Promise<Piece[]> => {
+const dealt = async (text: string | Buffer, size: number): Promise<Item[]> => {
   const bytes = Buffer.from(text as string);
   async function* chunks() {
     for (let begin = 0; begin < bytes.length; begin += size) yield bytes.subarray(begin, begin + size);
   }
   const collection = openCollection("things");
-  const pieces = piecesOf(chunks(), { kind: "csv", delimiter: "," }, { collection, maxBytes: 1_000 });
-  return collect(pieces);
+  const items = readCsv(chunks(), { collection, delimiter: ",", maxBytes: 1_000 });
+  return collect(items);
 };
 
-async function collect(all: AsyncIterable<Pieces>): Promise<Piece[]> {
-  const collected: Piece[] = [];
-  for await (const { pieces } of all) collected.push(...pieces);
+async function collect(all: AsyncIterable<Items>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const { items } of all) collected.push(...items);
   return collected;
 }
 
@@ -231,11 +230,11 @@ test("chunks may break anywhere: inside of characters, quotes and line ends", as
   const text = '\ufeff"id",é\r\na,"x""y\r\n€"\r\n\r\nb,𝄞\nc,"",\rd,"e"';
   const whole = await dealt(text, text.length * 4);
   assert.deepEqual(
-    whole.map((piece) => [piece.place.line, piece.kind === "text" ? piece.bytes.toString() : piece.kind]),
+    whole.map((item) => [item.location.line, item.kind === "text" ? item.bytes.toString() : item.kind]),
     [
       [2, '{"id":"a","é":"x\\"y\\r\\n€"}'],
       [5, '{"id":"b","é":"𝄞"}'],
-      [6, "bad"],
+      [6, "invalid"],
       [7, '{"id":"d","é":"e"}'],
     ],
   );
@@ -250,16 +249,16 @@ test("bytes that are not UTF-8 are found in their line, wherever chunks break", 
   ]);
   for (const size of [1, 2, 3, 5, 100]) {
     const last = (await dealt(bytes, size)).at(-1);
-    assert.deepEqual([last?.kind, last?.place], ["broken", { line: 3 }]);
+    assert.deepEqual([last?.kind, last?.location], ["broken", { line: 3 }]);
   }
-  assert.equal((await dealt(Buffer.from([0x61, 0x0a, 0xe2]), 10)).at(-1)?.place.line, 2);
+  assert.equal((await dealt(Buffer.from([0x61, 0x0a, 0xe2]), 10)).at(-1)?.location.line, 2);
 });
 
 test("a row that is larger than the limit ends the reading, and one whose text would be is bad", async () => {
   const [row] = await dealt(`id,n\na,"${"x".repeat(1_100)}"\nb,1\n`, 64);
-  assert.deepEqual([row?.kind, row?.place.line], ["broken", 2]);
+  assert.deepEqual([row?.kind, row?.location.line], ["broken", 2]);
   const [bad, good] = await dealt(`id,n\na,${"\\".repeat(600)}\nb,1\n`, 64);
-  assert.deepEqual([bad?.kind, bad?.place.line, good?.kind], ["bad", 2, "text"]);
+  assert.deepEqual([bad?.kind, bad?.location.line, good?.kind], ["invalid", 2, "text"]);
 });
 
 test("a file of any size takes no more memory: chunks are not held", async () => {
@@ -270,21 +269,13 @@ test("a file of any size takes no more memory: chunks are not held", async () =>
   }
   let rows = 0;
   let most = 0;
-  const options = {
-    maxBytes: 1_000,
-    delimiter: ",",
-    columnsOf: () =>
-      [
-        { path: ["x"], types: undefined },
-        { path: ["y"], types: undefined },
-      ] as const,
-  };
-  for await (const { pieces } of readCsv(chunks(), options)) {
-    rows += pieces.length;
-    most = Math.max(most, pieces.length);
+  const options = { collection: openCollection("things"), delimiter: ",", maxBytes: 1_000 };
+  for await (const { items } of readCsv(chunks(), options)) {
+    rows += items.length;
+    most = Math.max(most, items.length);
   }
   assert.equal(rows, 200_000);
-  assert.ok(most <= 2_001, `${most} pieces at once`);
+  assert.ok(most <= 2_001, `${most} items at once`);
 });
 
 test("what CSV is made of a collection comes back as the same resources", async () => {
@@ -343,10 +334,10 @@ test("what CSV is made of a collection comes back as the same resources", async 
       async function* chunks() {
         for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
       }
-      const pieces = piecesOf(chunks(), { kind: "csv", delimiter: "," }, { collection, maxBytes: 1e6 });
-      const back = await collect(pieces);
+      const items = readCsv(chunks(), { collection, delimiter: ",", maxBytes: 1e6 });
+      const back = await collect(items);
       assert.deepEqual(
-        back.map((piece) => (piece.kind === "text" ? JSON.parse(piece.bytes.toString()) : piece)),
+        back.map((item) => (item.kind === "text" ? JSON.parse(item.bytes.toString()) : item)),
         texts.map((each) => JSON.parse(each)),
       );
     }),

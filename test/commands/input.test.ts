@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readPieces } from "../../src/commands/import/input.ts";
-import type { Piece } from "../../src/commands/import/pieces.ts";
+import type { Item } from "../../src/commands/import/items.ts";
+import { readJson } from "../../src/commands/import/json.ts";
 import { StartError } from "../../src/errors.ts";
 
 const noLimit = Number.MAX_SAFE_INTEGER;
 
-/** All pieces of an input that comes in chunks of at most `size` bytes. */
-async function piecesOf(input: string | Buffer, size = 65_536, maxBytes = noLimit): Promise<Piece[]> {
+/** All items of an input that comes in chunks of at most `size` bytes. */
+async function itemsOf(input: string | Buffer, size = 65_536, maxBytes = noLimit): Promise<Item[]> {
   const bytes = Buffer.from(input);
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
-  const pieces: Piece[] = [];
-  for await (const part of readPieces(chunks(), maxBytes)) pieces.push(...part.pieces);
-  return pieces;
+  const items: Item[] = [];
+  for await (const part of readJson(chunks(), maxBytes)) items.push(...part.items);
+  return items;
 }
 
-const readable = (pieces: readonly Piece[]) =>
-  pieces.map((piece) =>
-    piece.kind === "text"
-      ? [piece.place.line, piece.bytes.toString()]
-      : [piece.place.line, piece.kind, piece.reason],
+const readable = (items: readonly Item[]) =>
+  items.map((item) =>
+    item.kind === "text"
+      ? [item.location.line, item.bytes.toString()]
+      : [item.location.line, item.kind, item.reason],
   );
 
 const blank = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
@@ -45,7 +45,7 @@ test("the elements of any JSON array come out as they went in, each with its lin
           expected.push([linesIn(input), texts[index]]);
           input += `${texts[index]}${after}${index < elements.length - 1 ? "," : ""}`;
         }
-        assert.deepEqual(readable(await piecesOf(`${input}]`, size)), expected);
+        assert.deepEqual(readable(await itemsOf(`${input}]`, size)), expected);
       },
     ),
   );
@@ -60,7 +60,7 @@ test("the lines of any NDJSON come out as they went in, each with its number, ho
       async (values, end, size) => {
         const lines = ["{}", ...values.map((value) => (value === null ? "" : JSON.stringify(value)))];
         const expected = lines.flatMap((line, index) => (line === "" ? [] : [[index + 1, line]]));
-        const actual = readable(await piecesOf(lines.join(end), size));
+        const actual = readable(await itemsOf(lines.join(end), size));
         assert.deepEqual(
           actual.map(([line, text]) => [line, String(text).trimEnd()]),
           expected,
@@ -70,16 +70,16 @@ test("the lines of any NDJSON come out as they went in, each with its number, ho
   );
 });
 
-const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
-  { name: "nothing", input: "", pieces: [] },
-  { name: "only blanks", input: " \n\n ", pieces: [] },
-  { name: "an empty array", input: "[]", pieces: [] },
-  { name: "one object without a line break", input: "{}", pieces: [[1, "{}"]] },
-  { name: "blanks before the array", input: '\n\n [{"a":1}]\n', pieces: [[3, '{"a":1}']] },
+const inputs: readonly { name: string; input: string; items: unknown[] }[] = [
+  { name: "nothing", input: "", items: [] },
+  { name: "only blanks", input: " \n\n ", items: [] },
+  { name: "an empty array", input: "[]", items: [] },
+  { name: "one object without a line break", input: "{}", items: [[1, "{}"]] },
+  { name: "blanks before the array", input: '\n\n [{"a":1}]\n', items: [[3, '{"a":1}']] },
   {
     name: "a line that is not JSON",
     input: '{"a":1}\nnope\n{"b":2}',
-    pieces: [
+    items: [
       [1, '{"a":1}'],
       [2, "nope"],
       [3, '{"b":2}'],
@@ -88,10 +88,10 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
   {
     name: "elements that are not objects",
     input: '[1,\n"x",\nnull,\n[2],\n{"a":1}]',
-    pieces: [
-      [1, "bad", "is not a JSON object"],
-      [2, "bad", "is not a JSON object"],
-      [3, "bad", "is not a JSON object"],
+    items: [
+      [1, "invalid", "is not a JSON object"],
+      [2, "invalid", "is not a JSON object"],
+      [3, "invalid", "is not a JSON object"],
       [4, "[2]"],
       [5, '{"a":1}'],
     ],
@@ -99,7 +99,7 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
   {
     name: "an array without an end",
     input: '[{"a":1},\n{"b":',
-    pieces: [
+    items: [
       [1, '{"a":1}'],
       [2, "broken", "the input ends before the array does"],
     ],
@@ -107,7 +107,7 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
   {
     name: "an array that breaks inside an element",
     input: '[{"a":1},\n{"b":tru},\n{}]',
-    pieces: [
+    items: [
       [1, '{"a":1}'],
       [2, "broken", "is not JSON"],
     ],
@@ -115,7 +115,7 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
   {
     name: "two commas",
     input: "[{},,{}]",
-    pieces: [
+    items: [
       [1, "{}"],
       [1, "broken", "an element is missing"],
     ],
@@ -123,7 +123,7 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
   {
     name: "a comma at the end",
     input: "[{},\n]",
-    pieces: [
+    items: [
       [1, "{}"],
       [2, "broken", "an element is missing"],
     ],
@@ -131,7 +131,7 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
   {
     name: "no comma",
     input: "[{}\n{}]",
-    pieces: [
+    items: [
       [1, "{}"],
       [2, "broken", "a comma or the end of the array must follow each element"],
     ],
@@ -139,27 +139,27 @@ const inputs: readonly { name: string; input: string; pieces: unknown[] }[] = [
   {
     name: "something after the array",
     input: "[{}]\n{}",
-    pieces: [
+    items: [
       [1, "{}"],
       [2, "broken", "nothing can follow the end of the array"],
     ],
   },
 ];
 
-for (const { name, input, pieces } of inputs) {
-  test(`an input of ${name} comes to these pieces, in chunks of one byte too`, async () => {
-    assert.deepEqual(readable(await piecesOf(input)), pieces);
-    assert.deepEqual(readable(await piecesOf(input, 1)), pieces);
+for (const { name, input, items } of inputs) {
+  test(`an input of ${name} comes to these items, in chunks of one byte too`, async () => {
+    assert.deepEqual(readable(await itemsOf(input)), items);
+    assert.deepEqual(readable(await itemsOf(input, 1)), items);
   });
 }
 
 test("an element has its number beside its line, since an array may have one line for all", async () => {
-  const pieces = await piecesOf('[{},5,{},{"a":tru}]', 3);
+  const items = await itemsOf('[{},5,{},{"a":tru}]', 3);
   assert.deepEqual(
-    pieces.map(({ kind, place }) => [kind, place]),
+    items.map(({ kind, location }) => [kind, location]),
     [
       ["text", { line: 1, element: 1 }],
-      ["bad", { line: 1, element: 2 }],
+      ["invalid", { line: 1, element: 2 }],
       ["text", { line: 1, element: 3 }],
       ["broken", { line: 1, element: 4 }],
     ],
@@ -169,12 +169,12 @@ test("an element has its number beside its line, since an array may have one lin
 test("a text over the limit is bad, and those after it are not", async () => {
   const long = JSON.stringify({ long: "x".repeat(100) });
   for (const size of [7, 1_000]) {
-    const inLines = readable(await piecesOf(`${long}\n{"a":1}\n`, size, 50));
+    const inLines = readable(await itemsOf(`${long}\n{"a":1}\n`, size, 50));
     assert.deepEqual(inLines, [
-      [1, "bad", "is larger than the limit of 50 bytes"],
+      [1, "invalid", "is larger than the limit of 50 bytes"],
       [2, '{"a":1}'],
     ]);
-    const inArray = readable(await piecesOf(`[${long},\n{"a":1}]`, size, 50));
+    const inArray = readable(await itemsOf(`[${long},\n{"a":1}]`, size, 50));
     assert.deepEqual(inArray, inLines);
   }
 });
@@ -200,7 +200,7 @@ for (const { name, input, says } of foreign) {
   test(`an input ${name} is refused in one sentence`, async () => {
     for (const size of [1, 1_000])
       await assert.rejects(
-        piecesOf(input, size),
+        itemsOf(input, size),
         (error) => error instanceof StartError && says.test(error.message),
       );
   });

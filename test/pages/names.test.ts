@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createCommands } from "../../src/commands/run.ts";
+import { createCommands } from "../../src/commands/declarations.ts";
 import { options } from "../../src/config/options.ts";
 import { problems } from "../../src/errors.ts";
 import { lineOf, nodesOf, pageFiles, parsePage, readPage } from "./markdown.ts";

@@ -1,44 +1,45 @@
-/** What the service would do as it is told, and may not be meant. */
+/** Parts of a configuration that are valid, but may be unsafe, misspelled or slow. */
+import { distance } from "fastest-levenshtein";
+import type { Access } from "../../access/access.ts";
 import { actions, scopeOf } from "../../access/actions.ts";
 import { isEndless } from "../../access/api-key.ts";
+import type { NamedRole } from "../../access/roles.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { formatPath, isIdPath } from "../../collection/paths.ts";
 import type { Config } from "../../config.ts";
 import { isLoopback } from "../../http/hosts.ts";
+import type { Filter } from "../../query/filter.ts";
 import { openKeys } from "../../store/open.ts";
+import { withOpen } from "../store.ts";
 import { counted } from "../words.ts";
-import { similarRolesIn } from "./similar-roles.ts";
-import { slowIn } from "./slow-rules.ts";
 
 const list = new Intl.ListFormat("en");
 
-/** A sentence about each part of the configuration that may be unsafe, misspelled or slow. */
+/** A sentence about each such part of the configuration. */
 export function warningsOf(config: Config): string[] {
   return [
     ...publicWrites(config),
-    ...similarRolesIn(config.roles),
-    ...openListener(config),
-    ...openToPages(config),
+    ...similarRoles(config.roles),
+    ...unencryptedListener(config),
+    ...anyOrigin(config),
     ...slowLists(config),
   ];
 }
 
-/** What may be unsafe about the keys in its store, which is there. */
+/** A sentence about the API keys that never expire. The store must exist. */
 export async function keyWarningsOf({ auth, store }: Config, now: number): Promise<string[]> {
   if (auth?.keys !== true) return [];
-  const keys = await openKeys(store);
-  try {
-    const endless = (await keys.all()).filter((key) => isEndless(key, now));
-    if (endless.length === 0) return [];
-    const never = endless.length === 1 ? "never expires" : "never expire";
-    const names = endless.slice(0, 5).map(({ name, prefix }) => `"${name}" (${prefix})`);
-    const more = endless.length > names.length ? " and others" : "";
-    return [`${counted(endless.length, "API key")} ${never}: ${names.join(", ")}${more}`];
-  } finally {
-    await keys.close();
-  }
+  const all = await withOpen(openKeys(store), (keys) => keys.all());
+  const endless = all.filter((key) => isEndless(key, now));
+  if (endless.length === 0) return [];
+  const never = endless.length === 1 ? "never expires" : "never expire";
+  const names = endless.slice(0, 5).map(({ name, prefix }) => `"${name}" (${prefix})`);
+  const more = endless.length > names.length ? " and others" : "";
+  return [`${counted(endless.length, "API key")} ${never}: ${names.join(", ")}${more}`];
 }
 
 function publicWrites({ access, collections }: Config): string[] {
-  if (access === undefined) return []; // then the listener is what matters
+  if (access === undefined) return []; // without `auth`, only the address to listen on matters
   return [...collections.keys()].flatMap((name) => {
     const permit = access.permit(name, undefined);
     const open = actions.filter((action) => scopeOf(action) === "write" && permit.may(action) !== "nothing");
@@ -46,24 +47,85 @@ function publicWrites({ access, collections }: Config): string[] {
   });
 }
 
-function openListener({ host, http: { tls, trustProxy } }: Config): string[] {
+function unencryptedListener({ host, http: { tls, trustProxy } }: Config): string[] {
   if (isLoopback(host) || tls !== undefined || trustProxy.length > 0) return [];
   return [`host: traffic to ${host} is not encrypted, because neither tls nor trustProxy is configured`];
 }
 
-function openToPages({ auth, http: { corsOrigins } }: Config): string[] {
+function anyOrigin({ auth, http: { corsOrigins } }: Config): string[] {
   if (auth !== undefined || !corsOrigins.includes("*")) return [];
   return [
     'cors.origins: with "*" and without auth, every web page that a user of this machine opens can read and change everything',
   ];
 }
 
+/** In shorter names, another letter usually makes another role, as in "hr" and "pr". */
+const minSimilarLength = 4;
+
+/** The pairs of roles that differ by one letter, or only in upper and lower case. */
+function similarRoles(roles: readonly NamedRole[]): string[] {
+  const all = [...Map.groupBy(roles, ({ name }) => name)];
+  return all.flatMap(([one, ofOne], n) =>
+    all
+      .slice(n + 1)
+      .filter(([other]) => isSimilar(one, other))
+      .map(
+        ([other, ofOther]) =>
+          `the roles "${one}" (${placesOf(ofOne)}) and "${other}" (${placesOf(ofOther)}) are almost the same. Is one of them misspelled?`,
+      ),
+  );
+}
+
+function isSimilar(a: string, b: string): boolean {
+  if (a.toLowerCase() === b.toLowerCase()) return true;
+  if (Math.min(a.length, b.length) < minSimilarLength) return false;
+  const differsInDigitsOnly = a.replaceAll(/\d/g, "") === b.replaceAll(/\d/g, ""); // "team-1" and "team-2"
+  return !differsInDigitsOnly && distance(a, b) === 1;
+}
+
+function placesOf([first, ...others]: readonly NamedRole[]): string {
+  const more = others.length === 1 ? "1 other place" : `${others.length} other places`;
+  return `${first?.at}${others.length === 0 ? "" : ` and ${more}`}`;
+}
+
 function slowLists({ access, collections }: Config): string[] {
   if (access === undefined) return [];
   return [...collections.values()].flatMap((collection) =>
-    slowIn(access, collection).map(
+    unindexedIn(access, collection).map(
       (attribute) =>
         `${collection.name}: a rule filters lists by "${attribute}", but no index begins with it, so every list reads the whole collection`,
     ),
   );
+}
+
+/** The attributes that need an index, because rules filter the lists of the collection by them. */
+function unindexedIn(access: Access, { name, indexes }: Collection): readonly string[] {
+  const indexed = new Set(indexes.flatMap(([key]) => (key === undefined ? [] : [formatPath(key.path)])));
+  return [...new Set(access.listFilters(name).flatMap((filter) => unindexedOf(filter, indexed) ?? []))];
+}
+
+/** The attributes of a filter that need an index; `undefined` if no index can serve the filter. */
+function unindexedOf(filter: Filter, indexed: ReadonlySet<string>): readonly string[] | undefined {
+  switch (filter.kind) {
+    case "and": {
+      const each = filter.filters
+        .map((inner) => unindexedOf(inner, indexed))
+        .filter((all) => all !== undefined);
+      return each.toSorted((a, b) => a.length - b.length)[0]; // one served filter is enough
+    }
+    case "or": {
+      const each = filter.filters.map((inner) => unindexedOf(inner, indexed));
+      return each.includes(undefined) ? undefined : each.flatMap((all) => all ?? []);
+    }
+    case "in":
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte": {
+      const name = formatPath(filter.path);
+      return isIdPath(filter.path) || indexed.has(name) ? [] : [name];
+    }
+    default:
+      return undefined;
+  }
 }

@@ -1,120 +1,113 @@
 import { Tokenizer, TokenType } from "@streamparser/json";
-import { tooLarge } from "./line-splitter.ts";
-import type { Piece, Place, Splitter } from "./pieces.ts";
+import { type Item, type Location, type Splitter, tooLarge } from "./items.ts";
 
-/** Splits a JSON array into the texts of its elements. An element over `maxBytes` is a bad one. */
+/** Divides a JSON array into the texts of its elements. It does not check the content of an element. */
 export class ArraySplitter implements Splitter {
   readonly #maxBytes: number;
   readonly #tokenizer = new Tokenizer();
-  #pieces: Piece[] = [];
-  /** What may come next at the level of the array itself. */
+  #items: Item[] = [];
+  /** What must come next between elements. */
   #expected: "array" | "element or end" | "element" | "comma or end" | "nothing" = "array";
   #isBroken = false;
 
-  /** How deep in an element we are; 0 between elements. */
+  /** The nesting depth inside an element; 0 between elements. */
   #depth = 0;
-  #place: Place = { line: 1, element: 0 };
-  /** Where the element begins in the whole input. */
-  #elementBegin = 0;
-  /** The element's bytes from the chunks before this one. */
+  /** The location of the current element, or of the last one. */
+  #location: Location = { line: 1, element: 0 };
+  /** The offset of the current element in the input. */
+  #elementStart = 0;
+  /** The bytes of the current element from earlier chunks. Empty if the element is too large. */
   #held: Buffer[] = [];
 
   #chunk: Buffer = Buffer.alloc(0);
-  /** Where the chunk begins in the whole input. */
-  #chunkBegin = 0;
+  /** The offset of the chunk in the input. */
+  #chunkStart = 0;
   #line = 1;
-  /** Where in the chunk the next line break is; -1 = no more. */
+  /** The offset of the next line break in the chunk; -1 if there is none. */
   #lineBreak = -1;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    // Gathering strings that nobody reads takes a third of the time, and no bound of memory. Were the member to get
-    // another name, this would do nothing.
+    // The tokenizer collects the text of each string, which takes a third of the time and has no limit of memory. If a
+    // release renames this member, only that saving is lost.
     Reflect.set(this.#tokenizer, "bufferedString", new StringLength());
     this.#tokenizer.onToken = ({ token, offset }) => this.#take(token, offset);
-    this.#tokenizer.onError = () => this.#breakOff("is not JSON");
+    this.#tokenizer.onError = () => this.#fail("is not JSON");
   }
 
-  push(chunk: Buffer): Piece[] {
+  push(chunk: Buffer): Item[] {
     this.#chunk = chunk;
     this.#lineBreak = chunk.indexOf(10);
     this.#tokenizer.write(chunk);
     if (this.#depth > 0) this.#hold();
     this.#countLines(chunk.length);
-    this.#chunkBegin += chunk.length;
-    return this.#pieces.splice(0);
+    this.#chunkStart += chunk.length;
+    return this.#items.splice(0);
   }
 
-  end(): Piece[] {
-    if (this.#expected !== "nothing") this.#breakOff("the input ends before the array does");
-    return this.#pieces.splice(0);
+  end(): Item[] {
+    if (this.#expected !== "nothing") this.#fail("the input ends before the array does");
+    return this.#items.splice(0);
   }
 
   #take(token: TokenType, offset: number): void {
     if (this.#isBroken) return;
-    if (this.#depth > 0) this.#takeInside(token, offset);
-    else this.#takeBetween(token, offset);
-  }
-
-  #takeInside(token: TokenType, offset: number): void {
-    if (isOpening(token)) this.#depth++;
-    else if (isClosing(token)) {
-      this.#depth--;
-      if (this.#depth === 0) this.#completeElement(offset + 1);
-    }
+    if (this.#depth === 0) this.#takeBetween(token, offset);
+    else if (isOpening(token)) this.#depth++;
+    else if (isClosing(token) && --this.#depth === 0) this.#completeElement(offset + 1);
   }
 
   #takeBetween(token: TokenType, offset: number): void {
     const expected = this.#expected;
-    this.#countLines(offset - this.#chunkBegin);
+    this.#countLines(offset - this.#chunkStart);
     if (expected === "array") this.#expected = "element or end";
-    else if (expected === "nothing") this.#breakOff("nothing can follow the end of the array");
+    else if (expected === "nothing") this.#fail("nothing can follow the end of the array");
     else if (expected === "comma or end") this.#takeAfterElement(token);
     else if (token === TokenType.RIGHT_BRACKET && expected === "element or end") this.#expected = "nothing";
-    else this.#beginElement(token, offset);
+    else this.#startElement(token, offset);
   }
 
   #takeAfterElement(token: TokenType): void {
     if (token === TokenType.COMMA) this.#expected = "element";
     else if (token === TokenType.RIGHT_BRACKET) this.#expected = "nothing";
-    else this.#breakOff("a comma or the end of the array must follow each element");
+    else this.#fail("a comma or the end of the array must follow each element");
   }
 
-  #beginElement(token: TokenType, offset: number): void {
+  #startElement(token: TokenType, offset: number): void {
     if (isClosing(token) || token === TokenType.COMMA || token === TokenType.COLON) {
-      this.#breakOff("an element is missing");
+      this.#fail("an element is missing");
       return;
     }
-    this.#place = this.#nextPlace();
+    this.#location = this.#nextLocation();
     if (isOpening(token)) {
       this.#depth = 1;
-      this.#elementBegin = offset;
+      this.#elementStart = offset;
     } else {
       this.#expected = "comma or end";
-      this.#pieces.push({ kind: "bad", place: this.#place, reason: "is not a JSON object" });
+      this.#items.push({ kind: "invalid", location: this.#location, reason: "is not a JSON object" });
     }
   }
 
   #completeElement(end: number): void {
     this.#expected = "comma or end";
-    const rest = this.#chunk.subarray(this.#beginInChunk(), end - this.#chunkBegin);
+    const rest = this.#chunk.subarray(this.#startInChunk(), end - this.#chunkStart);
     const bytes = this.#held.length === 0 ? rest : Buffer.concat([...this.#held, rest]);
     this.#held = [];
-    this.#pieces.push(
-      end - this.#elementBegin > this.#maxBytes
-        ? tooLarge(this.#place, this.#maxBytes)
-        : { kind: "text", place: this.#place, bytes },
+    this.#items.push(
+      end - this.#elementStart > this.#maxBytes
+        ? tooLarge(this.#location, this.#maxBytes)
+        : { kind: "text", location: this.#location, bytes },
     );
   }
 
   #hold(): void {
-    const bytes = this.#chunkBegin + this.#chunk.length - this.#elementBegin;
+    const bytes = this.#chunkStart + this.#chunk.length - this.#elementStart;
     if (bytes > this.#maxBytes) this.#held = [];
-    else this.#held.push(this.#chunk.subarray(this.#beginInChunk()));
+    else this.#held.push(this.#chunk.subarray(this.#startInChunk()));
   }
 
-  #beginInChunk(): number {
-    return Math.max(0, this.#elementBegin - this.#chunkBegin);
+  #startInChunk(): number {
+    return Math.max(0, this.#elementStart - this.#chunkStart);
   }
 
   #countLines(until: number): void {
@@ -124,20 +117,20 @@ export class ArraySplitter implements Splitter {
     }
   }
 
-  #nextPlace(): Place {
-    return { line: this.#line, element: (this.#place.element ?? 0) + 1 };
+  #nextLocation(): Location {
+    return { line: this.#line, element: (this.#location.element ?? 0) + 1 };
   }
 
-  /** Where strings and brackets end would be a guess from here on. */
-  #breakOff(reason: string): void {
+  /** Ends the items: after an error, the ends of strings and brackets are unknown. */
+  #fail(reason: string): void {
     if (this.#isBroken) return;
     this.#isBroken = true;
-    const place = this.#depth > 0 ? this.#place : this.#nextPlace();
-    this.#pieces.push({ kind: "broken", place, reason });
+    const location = this.#depth > 0 ? this.#location : this.#nextLocation();
+    this.#items.push({ kind: "broken", location, reason });
   }
 }
 
-/** Counts a string's bytes, which is all that offsets need. */
+/** Counts the bytes of a string, and does not store them. The tokenizer needs them for its offsets. */
 class StringLength {
   byteLength = 0;
 
@@ -145,8 +138,8 @@ class StringLength {
     this.byteLength++;
   }
 
-  appendBuf(bytes: Uint8Array, begin = 0, end = bytes.length): void {
-    this.byteLength += end - begin;
+  appendBuf(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    this.byteLength += end - start;
   }
 
   appendCharCode(): void {}

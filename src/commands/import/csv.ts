@@ -1,59 +1,55 @@
 /**
- * Takes a CSV input (RFC 4180) apart into the JSON texts of its resources, each with the line that it begins in.
- *
- * A library finds the rows and cells. `header.ts` says what the columns are and `cells.ts` what a cell stands for;
- * whether the resource is sound is judged as everywhere. A row is held at a time, so an input may be of any size.
+ * Finds the items of a CSV input (RFC 4180), whose first row names the attributes. The library `csv-parse` finds the rows
+ * and cells, and `columns.ts` makes the text of a resource from a row. One row is in memory at a time.
  */
 import { CsvError, type InfoField, type InfoRecord, type Parser, parse } from "csv-parse";
-import { type Cell, type Column, rowText } from "./cells.ts";
-import { requireNotUtf16 } from "./input.ts";
-import { tooLarge } from "./line-splitter.ts";
-import type { Piece, Pieces } from "./pieces.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { type Cell, type Column, readHeader, rowText } from "./columns.ts";
+import { type Item, type Items, requireNotUtf16, tooLarge } from "./items.ts";
 import { Utf8Check } from "./utf8-check.ts";
 
-/** How a CSV input is read. */
+/** How to read a CSV input. */
 export interface CsvOptions {
-  /** Of one resource's text. */
-  maxBytes: number;
-  /** What stands between two cells. */
+  collection: Collection;
+  /** The character between two cells. */
   delimiter: string;
-  /** The columns that the cells of the first row name; throws when it does not understand them. */
-  columnsOf(header: readonly string[]): readonly Column[];
+  /** The limit for the text of one resource. */
+  maxBytes: number;
 }
 
 /**
- * The pieces of a CSV input, whose first row names the attributes. Rows without any content are nothing. Ends after a
- * broken piece. Throws StartError when the input is UTF-16 or compressed, and what `columnsOf` throws.
+ * The items of a CSV input. Rows without content are not items. Ends after a broken item. Throws StartError if the input is
+ * UTF-16 or compressed, or if its header does not fit the collection.
  */
-export async function* readCsv(input: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<Pieces> {
+export async function* readCsv(input: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<Items> {
   const rows = new Rows(options);
   const check = new Utf8Check();
-  let bytes = 0;
+  let bytesRead = 0;
   for await (const chunk of input) {
-    if (bytes === 0) requireNotUtf16(chunk);
-    bytes += chunk.length;
-    const badLine = check.push(chunk);
-    const pieces = badLine === undefined ? await rows.push(chunk) : [notUtf8(badLine)];
-    yield { pieces, bytes };
-    if (pieces.at(-1)?.kind === "broken") return;
+    if (bytesRead === 0) requireNotUtf16(chunk);
+    bytesRead += chunk.length;
+    const line = check.push(chunk);
+    const items = line === undefined ? await rows.push(chunk) : [notUtf8(line)];
+    yield { items, bytesRead };
+    if (items.at(-1)?.kind === "broken") return;
   }
-  const badLine = check.end();
-  yield { pieces: badLine === undefined ? await rows.end() : [notUtf8(badLine)], bytes };
+  const line = check.end();
+  yield { items: line === undefined ? await rows.end() : [notUtf8(line)], bytesRead };
 }
 
-function notUtf8(line: number): Piece {
-  return { kind: "broken", place: { line }, reason: 'is not UTF-8: save the file as "CSV UTF-8"' };
+function notUtf8(line: number): Item {
+  return { kind: "broken", location: { line }, reason: 'is not UTF-8: save the file as "CSV UTF-8"' };
 }
 
 class Rows {
   readonly #options: CsvOptions;
   readonly #parser: Parser;
   #columns: readonly Column[] | undefined;
-  #pieces: Piece[] = [];
-  /** The line in which the next row begins, unless lines without content come first. */
+  #items: Item[] = [];
+  /** The line after the last row. Empty lines can follow before the next row. */
   #line = 1;
   #emptyLines = 0;
-  /** Line breaks inside the cells of the row that is being read. */
+  /** Line breaks inside the cells of the current row. */
   #breaks = 0;
 
   constructor(options: CsvOptions) {
@@ -68,15 +64,15 @@ class Rows {
       cast: (text, { quoting }: InfoField): Cell => this.#takeCell(text, quoting),
       on_record: (cells: unknown, info: InfoRecord) => this.#takeRow(cells as readonly Cell[], info),
     });
-    this.#parser.on("error", () => {}); // whoever writes is told
-    this.#parser.resume(); // every row has been taken before it would be read
+    this.#parser.on("error", () => {}); // `#run` gets the error too
+    this.#parser.resume(); // `on_record` takes every row, so there is nothing to read
   }
 
-  push(chunk: Buffer): Promise<Piece[]> {
+  push(chunk: Buffer): Promise<Item[]> {
     return this.#run((done) => this.#parser.write(chunk, done));
   }
 
-  end(): Promise<Piece[]> {
+  end(): Promise<Item[]> {
     return this.#run((done) => {
       this.#parser.once("error", done);
       this.#parser.once("end", () => done());
@@ -84,14 +80,14 @@ class Rows {
     });
   }
 
-  /** Where cells and rows end would be a guess after an error. */
-  async #run(work: (done: (error?: Error | null) => void) => void): Promise<Piece[]> {
+  /** Returns the items that the work completes. After an error, the ends of cells and rows are unknown. */
+  async #run(work: (done: (error?: Error | null) => void) => void): Promise<Item[]> {
     const error = await new Promise<Error | null | undefined>((resolve) => work(resolve));
-    const pieces = this.#pieces.splice(0);
-    if (error === undefined || error === null) return pieces;
+    const items = this.#items.splice(0);
+    if (error === undefined || error === null) return items;
     if (!(error instanceof CsvError)) throw error;
-    const place = { line: this.#line + (this.#parser.info.empty_lines - this.#emptyLines) };
-    return [...pieces, { kind: "broken", place, reason: this.#reasonOf(error) }];
+    const location = { line: this.#line + (this.#parser.info.empty_lines - this.#emptyLines) };
+    return [...items, { kind: "broken", location, reason: this.#reasonOf(error) }];
   }
 
   #reasonOf({ code }: CsvError): string {
@@ -112,19 +108,19 @@ class Rows {
     this.#line = line + 1 + this.#breaks;
     this.#emptyLines = info.empty_lines;
     this.#breaks = 0;
-    if (this.#columns === undefined) this.#columns = this.#options.columnsOf(cells.map(({ text }) => text));
-    else if (cells.some(({ text }) => text !== "")) this.#pieces.push(this.#toPiece(cells, line));
+    if (this.#columns === undefined) this.#columns = readHeader(cells, this.#options);
+    else if (cells.some(({ text }) => text !== ""))
+      this.#items.push(this.#toItem(cells, this.#columns, line));
   }
 
-  #toPiece(cells: readonly Cell[], line: number): Piece {
-    const columns = this.#columns ?? [];
+  #toItem(cells: readonly Cell[], columns: readonly Column[], line: number): Item {
     if (cells.length !== columns.length) {
       const reason = `has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, but the header has ${columns.length}`;
-      return { kind: "bad", place: { line }, reason };
+      return { kind: "invalid", location: { line }, reason };
     }
     const bytes = Buffer.from(rowText(columns, cells));
     return bytes.length > this.#options.maxBytes
       ? tooLarge({ line }, this.#options.maxBytes)
-      : { kind: "text", place: { line }, bytes, isMade: true };
+      : { kind: "text", location: { line }, bytes, isGenerated: true };
   }
 }

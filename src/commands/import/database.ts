@@ -1,48 +1,62 @@
-/** Finds the collections in a json-server database: one JSON object, whose members are lists of resources. */
+/** Finds the members of a json-server database: one JSON object, whose members are lists of resources. */
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { StartError } from "../../errors.ts";
-import { requireUtf8 } from "./input.ts";
+import { requireUtf8 } from "./items.ts";
 
-/** A member of the object. */
+/** A member of the database. */
 export interface Member {
   name: string;
-  /** Where the value begins. */
+  /** The line in which the value starts. */
   line: number;
-  value: MemberValue;
+  /** In json-server, an `object` is a single resource. The text of a `list` is not checked. */
+  kind: "list" | "object" | "other";
+  text: Buffer;
 }
 
-/** The value of a member. The items in the text of a list are not checked yet. An object is a singular resource of json-server. */
-export type MemberValue = { kind: "list"; text: Buffer } | { kind: "object" } | { kind: "other" };
-
 /**
- * The members of a database, but for `$schema`, which editors read. Throws StartError when the bytes are not one JSON
- * object, or a name is there twice; `file` is what it calls them.
+ * The members of a database, without `$schema`, which is for editors. Throws StartError if the bytes are not one JSON object
+ * or if a name is there twice. `file` names the database in messages.
  */
 export function readDatabase(bytes: Buffer, file: string): readonly Member[] {
   requireUtf8(bytes);
-  const members = new Members(bytes, file).read();
+  const members = new MemberReader(bytes, file).read();
   const names = members.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined)
     throw new StartError(`${file} has the member ${JSON.stringify(repeated)} twice.`);
-  return members.filter(({ name, value }) => name !== "$schema" || value.kind === "list");
+  return members.filter(({ name, kind }) => name !== "$schema" || kind === "list");
 }
 
+/** What must come next between members. */
 type Expected = "object" | "name or end" | "name" | "colon" | "value" | "comma or end" | "nothing";
 
-class Members {
+const { LEFT_BRACE, RIGHT_BRACE, LEFT_BRACKET, RIGHT_BRACKET, COLON, COMMA, STRING } = TokenType;
+const punctuation: readonly TokenType[] = [RIGHT_BRACE, RIGHT_BRACKET, COLON, COMMA, TokenType.SEPARATOR];
+
+/** What must come after a token; `undefined` if the token is not the expected one. */
+const following: Readonly<Record<Expected, (token: TokenType) => Expected | undefined>> = {
+  object: (token) => (token === LEFT_BRACE ? "name or end" : undefined),
+  "name or end": (token) => (token === RIGHT_BRACE ? "nothing" : following.name(token)),
+  name: (token) => (token === STRING ? "colon" : undefined),
+  colon: (token) => (token === COLON ? "value" : undefined),
+  value: (token) => (punctuation.includes(token) ? undefined : "comma or end"),
+  "comma or end": (token) => (token === RIGHT_BRACE ? "nothing" : token === COMMA ? "name" : undefined),
+  nothing: () => undefined,
+};
+
+class MemberReader {
   readonly #bytes: Buffer;
   readonly #file: string;
-  readonly #found: Member[] = [];
+  readonly #members: Member[] = [];
   #expected: Expected = "object";
-  #name = "";
-  /** How deep in a member's value we are; 0 between values. */
+  /** The nesting depth inside a list or object; 0 between members. */
   #depth = 0;
-  #valueBegin = 0;
-  #isList = false;
-  /** Where in the input something is wrong. */
-  #fault: string | undefined;
+  #name = "";
+  #kind: Member["kind"] = "other";
+  #start = 0;
   #lastOffset = 0;
+  /** Where the first error is. */
+  #fault: string | undefined;
   #line = 1;
   #countedTo = 0;
 
@@ -62,60 +76,31 @@ class Members {
     tokenizer.write(this.#bytes);
     if (this.#expected !== "nothing") this.#fault ??= `on line ${this.#lineOf(this.#bytes.length)}`;
     if (this.#fault !== undefined) throw this.#refusal(this.#fault);
-    return this.#found;
+    return this.#members;
   }
 
   #take(token: TokenType, value: string, offset: number): void {
     this.#lastOffset = offset;
-    if (this.#depth > 0) {
-      this.#takeInside(token, offset);
-      return;
+    if (this.#depth === 0) {
+      const next = following[this.#expected](token);
+      if (next === undefined) this.#fault = `on line ${this.#lineOf(offset)}`;
+      if (next === "colon") this.#name = value;
+      if (next !== "comma or end") {
+        this.#expected = next ?? this.#expected;
+        return;
+      }
+      this.#expected = next;
+      this.#kind = token === LEFT_BRACKET ? "list" : token === LEFT_BRACE ? "object" : "other";
+      this.#start = offset;
     }
-    const next = this.#next(token);
-    if (next === undefined) {
-      this.#fault = `on line ${this.#lineOf(offset)}`;
-      return;
-    }
-    if (this.#expected === "name" || this.#expected === "name or end") this.#name = value;
-    if (this.#expected === "value") this.#beginValue(token, offset);
-    this.#expected = next;
-  }
-
-  /** What comes after a token at the level of the object itself; `undefined` when it must not be there. */
-  #next(token: TokenType): Expected | undefined {
-    const nexts: Readonly<Record<Expected, (token: TokenType) => Expected | undefined>> = {
-      object: (each) => (each === TokenType.LEFT_BRACE ? "name or end" : undefined),
-      "name or end": (each) =>
-        each === TokenType.RIGHT_BRACE ? "nothing" : each === TokenType.STRING ? "colon" : undefined,
-      name: (each) => (each === TokenType.STRING ? "colon" : undefined),
-      colon: (each) => (each === TokenType.COLON ? "value" : undefined),
-      value: (each) => (isValue(each) ? "comma or end" : undefined),
-      "comma or end": (each) =>
-        each === TokenType.RIGHT_BRACE ? "nothing" : each === TokenType.COMMA ? "name" : undefined,
-      nothing: () => undefined,
-    };
-    return nexts[this.#expected](token);
-  }
-
-  #beginValue(token: TokenType, offset: number): void {
-    this.#isList = token === TokenType.LEFT_BRACKET;
-    this.#valueBegin = offset;
-    if (this.#isList || token === TokenType.LEFT_BRACE) this.#depth = 1;
-    else this.#add({ kind: "other" });
-  }
-
-  #takeInside(token: TokenType, offset: number): void {
-    if (token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET) this.#depth++;
-    if (token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET) this.#depth--;
+    if (token === LEFT_BRACE || token === LEFT_BRACKET) this.#depth++;
+    if (token === RIGHT_BRACE || token === RIGHT_BRACKET) this.#depth--;
     if (this.#depth > 0) return;
-    const text = this.#bytes.subarray(this.#valueBegin, offset + 1);
-    this.#add(this.#isList ? { kind: "list", text } : { kind: "object" });
+    const text = this.#bytes.subarray(this.#start, offset + 1);
+    this.#members.push({ name: this.#name, line: this.#lineOf(this.#start), kind: this.#kind, text });
   }
 
-  #add(value: MemberValue): void {
-    this.#found.push({ name: this.#name, line: this.#lineOf(this.#valueBegin), value });
-  }
-
+  /** The line at an offset. The offsets of the calls must increase. */
   #lineOf(offset: number): number {
     for (
       let at = this.#bytes.indexOf(10, this.#countedTo);
@@ -138,14 +123,4 @@ class Members {
         `its collection: npx holdfast import <collection> ${this.#file}`,
     );
   }
-}
-
-function isValue(token: TokenType): boolean {
-  return ![
-    TokenType.RIGHT_BRACE,
-    TokenType.RIGHT_BRACKET,
-    TokenType.COMMA,
-    TokenType.COLON,
-    TokenType.SEPARATOR,
-  ].includes(token);
 }

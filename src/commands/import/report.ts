@@ -1,77 +1,77 @@
+/** Reports what an import did: errors on standard error, the rest on standard output. */
 import { StartError } from "../../errors.ts";
 import { counted, sized } from "../words.ts";
-import type { ImportResult } from "./import.ts";
-import type { Place } from "./pieces.ts";
+import type { ImportResult } from "./collection-import.ts";
+import type { Location } from "./items.ts";
 import type { Tally } from "./tally.ts";
 
-/** What the summary tells beside the result. */
-export interface Circumstances {
-  collection: string;
+/** How long the import took, and what the store takes on disk if that is known. */
+export interface Effort {
   seconds: number;
-  /** Of the whole store. */
-  /** What the store takes on the disk, where that is known. */
   bytes: number | undefined;
 }
 
-/** Says what an import did: the bad lines on stderr, the rest on stdout. Throws StartError when nothing was written. */
-export function reportImport(result: ImportResult, { collection, seconds, bytes }: Circumstances): void {
-  if (!result.isWritten) {
-    printErrors(linesOf(result.bad));
-    throw new StartError(`nothing was imported: ${verdict(result)}`);
+/** The members of a database that are not imported. */
+export interface SkippedMembers {
+  /** Members that cannot be a collection. */
+  invalid: readonly { line: number; name: string; reason: string }[];
+  /** Members that are a single object. */
+  objects: readonly { line: number; name: string }[];
+}
+
+/** Reports the import of one collection. Throws StartError if nothing was imported. */
+export function reportImport(result: ImportResult, effort: Effort): void {
+  const { invalid, imported, collection } = result;
+  if (!result.isAccepted) {
+    printErrors(linesOf(invalid));
+    throw new StartError(
+      result.isBroken
+        ? "nothing was imported: the rest of the input cannot be read. Correct it at the place above."
+        : `nothing was imported: ${share(result)} ${invalid.count === 1 ? "is" : "are"} invalid. ${correctInput}`,
+    );
   }
   printIds(result);
-  printSkipped(result.bad.count > 0 ? [counted(result.bad.count, "resource")] : [], linesOf(result.bad));
-  print(`${counted(result.imported, "resource")} imported into ${collection} ${sumOf(seconds, bytes)}`);
+  printSkipped([[invalid.count, "resource"]], linesOf(invalid));
+  print(`${counted(imported, "resource")} imported into ${collection} ${describeEffort(effort)}`);
 }
 
-/** What became of one list of a database. */
-export interface Part {
-  collection: string;
-  result: ImportResult;
-}
-
-/** What else there is to say of a database. */
-export interface DatabaseCircumstances {
-  /** Members that are no lists for a collection. */
-  bad: readonly { line: number; name: string; reason: string }[];
-  /** Members that are single objects. */
-  objects: readonly { line: number; name: string }[];
-  seconds: number;
-  /** What the store takes on the disk, where that is known. */
-  bytes: number | undefined;
-}
-
-/** Says what the import of a database did, as `reportImport` does. */
+/** Reports the import of a database. Throws StartError if nothing was imported. */
 export function reportDatabase(
-  parts: readonly Part[],
-  { bad, objects, seconds, bytes }: DatabaseCircumstances,
+  results: readonly ImportResult[],
+  { invalid, objects }: SkippedMembers,
+  { isDryRun, ...effort }: Effort & { isDryRun: boolean },
 ): void {
-  for (const { collection, result } of parts) printIds(result, `${collection}: `);
+  const invalidLines = [
+    ...invalid.map(({ line, name, reason }) => `line ${line}: ${JSON.stringify(name)}: ${reason}`),
+    ...results.flatMap((result) => linesOf(result.invalid).map((line) => `${result.collection}, ${line}`)),
+  ];
+  if (isDryRun || results.some(({ isAccepted }) => !isAccepted)) {
+    printErrors(invalidLines);
+    throw databaseRefusal(results, invalid.length);
+  }
+  for (const result of results) printIds(result, `${result.collection}: `);
   for (const { line, name } of objects)
     process.stderr.write(
       `holdfast: skipped ${JSON.stringify(name)} on line ${line}: a single object is not a collection. ${asList(name)}\n`,
     );
-  const resources = sum(parts, ({ result }) => result.bad.count);
-  const skipped = [
-    ...(bad.length > 0 ? [counted(bad.length, "member")] : []),
-    ...(resources > 0 ? [counted(resources, "resource")] : []),
-  ];
-  printSkipped(skipped, badLinesOf(parts, bad));
-  for (const { collection, result } of parts)
-    print(`${counted(result.imported, "resource")} imported into ${collection}`);
-  const imported = sum(parts, ({ result }) => result.imported);
+  const invalidResources = results.reduce((sum, result) => sum + result.invalid.count, 0);
+  printSkipped(
+    [
+      [invalid.length, "member"],
+      [invalidResources, "resource"],
+    ],
+    invalidLines,
+  );
+  for (const { collection, imported } of results)
+    print(`${counted(imported, "resource")} imported into ${collection}`);
+  const imported = results.reduce((sum, result) => sum + result.imported, 0);
   print(
-    `${counted(imported, "resource")} in ${counted(parts.length, "collection")} ${sumOf(seconds, bytes)}`,
+    `${counted(imported, "resource")} in ${counted(results.length, "collection")} ${describeEffort(effort)}`,
   );
 }
 
-/** Says how to keep a single object. */
-function asList(name: string): string {
-  return `To import it, put it in a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
-}
-
-/** Throws StartError, which says that the file has only single objects. */
-export function refuseObjects(objects: DatabaseCircumstances["objects"], file: string): never {
+/** Throws StartError, because a file has single objects and no lists. */
+export function refuseObjects(objects: SkippedMembers["objects"], file: string): never {
   printErrors(
     objects.map(
       ({ line, name }) =>
@@ -81,63 +81,51 @@ export function refuseObjects(objects: DatabaseCircumstances["objects"], file: s
   throw new StartError(`nothing was imported: ${file} contains no list of resources`);
 }
 
-/** Says why nothing of a database was imported. Throws StartError. */
-export function refuseDatabase(parts: readonly Part[], bad: DatabaseCircumstances["bad"]): never {
-  printErrors(badLinesOf(parts, bad));
-  const broken = parts.find(({ result }) => result.isBroken);
+function databaseRefusal(results: readonly ImportResult[], invalidMembers: number): StartError {
+  const broken = results.find(({ isBroken }) => isBroken);
   if (broken !== undefined)
-    throw new StartError(`nothing was imported: the rest of ${broken.collection} cannot be read`);
-  const faults = parts.filter(({ result }) => result.bad.count > 0);
-  const verdicts = faults.map(({ collection, result }) => `${share(result)} in ${collection}`);
-  if (bad.length > 0) verdicts.unshift(counted(bad.length, "member"));
-  throw new StartError(
-    `nothing was imported. Invalid: ${verdicts.join(", ")}. Correct the input, or import the rest with --skip-invalid.`,
+    return new StartError(`nothing was imported: the rest of ${broken.collection} cannot be read`);
+  const shares = results
+    .filter(({ invalid }) => invalid.count > 0)
+    .map((result) => `${share(result)} in ${result.collection}`);
+  const members = invalidMembers > 0 ? [counted(invalidMembers, "member")] : [];
+  return new StartError(
+    `nothing was imported. Invalid: ${[...members, ...shares].join(", ")}. ${correctInput}`,
   );
 }
 
-function badLinesOf(parts: readonly Part[], bad: DatabaseCircumstances["bad"]): string[] {
-  return [
-    ...bad.map(({ line, name, reason }) => `line ${line}: ${JSON.stringify(name)}: ${reason}`),
-    ...parts.flatMap(({ collection, result }) => linesOf(result.bad).map((text) => `${collection}, ${text}`)),
-  ];
+const correctInput = "Correct the input, or import the rest with --skip-invalid.";
+
+function asList(name: string): string {
+  return `To import it, put it in a list: ${JSON.stringify(name)}: [{ "id": "1", … }] becomes ${name}/1`;
 }
 
 function printIds({ imported, withoutId, unfitId, numberId }: ImportResult, prefix = ""): void {
-  if (withoutId.count > 1 && withoutId.count === imported) {
-    print(`${prefix}the input has no ids, so each resource got a generated one`);
-  } else if (withoutId.count > 0) {
-    const what = `${counted(withoutId.count, "resource")} had no id and got a generated one`;
-    print(`${prefix}${what}: ${places(withoutId)}`);
-  }
-  if (unfitId.count > 0) {
-    const what = `${counted(unfitId.count, "resource")} had an id that does not fit the collection and got a generated one`;
-    print(`${prefix}${what}: ${places(unfitId)}`);
-  }
-  if (numberId.count > 0) {
-    const what = `${counted(numberId.count, "resource")} had a number as id, which is now a string`;
-    print(`${prefix}${what}: ${places(numberId)}`);
-  }
+  const hasNoIds = withoutId.count > 1 && withoutId.count === imported;
+  if (hasNoIds) print(`${prefix}the input has no ids, so each resource got a generated one`);
+  const notes: [Tally, string][] = [
+    [withoutId, "had no id and got a generated one"],
+    [unfitId, "had an id that does not fit the collection and got a generated one"],
+    [numberId, "had a number as id, which is now a string"],
+  ];
+  for (const [tally, text] of hasNoIds ? notes.slice(1) : notes)
+    if (tally.count > 0) print(`${prefix}${counted(tally.count, "resource")} ${text}: ${locationsOf(tally)}`);
 }
 
-function printSkipped(what: readonly string[], lines: readonly string[]): void {
-  if (what.length === 0) return;
-  process.stderr.write(`holdfast: skipped ${what.join(" and ")}:\n`);
+function printSkipped(skipped: readonly [count: number, noun: string][], lines: readonly string[]): void {
+  const texts = skipped.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
+  if (texts.length === 0) return;
+  process.stderr.write(`holdfast: skipped ${texts.join(" and ")}:\n`);
   printErrors(lines);
 }
 
-function sumOf(seconds: number, bytes: number | undefined): string {
-  const taken = bytes === undefined ? "" : `; the store takes ${sized(bytes)} on disk`;
-  return `in ${seconds.toFixed(1)} s${taken}`;
+function describeEffort({ seconds, bytes }: Effort): string {
+  const size = bytes === undefined ? "" : `; the store takes ${sized(bytes)} on disk`;
+  return `in ${seconds.toFixed(1)} s${size}`;
 }
 
-function verdict(result: ImportResult): string {
-  return result.isBroken
-    ? "the rest of the input cannot be read. Correct it at the place above."
-    : `${share(result)} ${result.bad.count === 1 ? "is" : "are"} invalid. Correct the input, or import the rest with --skip-invalid.`;
-}
-
-function share({ bad, imported }: ImportResult): string {
-  return `${bad.count.toLocaleString("en")} of ${counted(bad.count + imported, "resource")}`;
+function share({ invalid, imported }: ImportResult): string {
+  return `${invalid.count.toLocaleString("en")} of ${counted(invalid.count + imported, "resource")}`;
 }
 
 function print(text: string): void {
@@ -148,24 +136,19 @@ function printErrors(lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`  ${line}\n`);
 }
 
-function linesOf(bad: Tally): string[] {
-  const first = bad.first();
-  const lines = first.map(({ place, what }) => `${toText(place)}: ${what}`);
-  const more = bad.count - first.length;
+function linesOf(invalid: Tally): string[] {
+  const lines = invalid.first().map(({ location, text }) => `${describeLocation(location)}: ${text}`);
+  const more = invalid.count - lines.length;
   return more > 0 ? [...lines, `and ${more.toLocaleString("en")} more`] : lines;
 }
 
-function places(tally: Tally): string {
-  const shown = tally
+function locationsOf(tally: Tally): string {
+  const first = tally
     .first()
-    .map(({ place, what }) => (what === "" ? toText(place) : `${toText(place)} (${what})`));
-  return `${shown.join(", ")}${tally.count > shown.length ? ", …" : ""}`;
+    .map(({ location, text }) => `${describeLocation(location)}${text === "" ? "" : ` (${text})`}`);
+  return `${first.join(", ")}${tally.count > first.length ? ", …" : ""}`;
 }
 
-function toText({ line, element }: Place): string {
+function describeLocation({ line, element }: Location): string {
   return element === undefined ? `line ${line}` : `element ${element} on line ${line}`;
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }

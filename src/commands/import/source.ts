@@ -1,37 +1,83 @@
+/** Opens the input of an import, and decides its format. */
 import { open } from "node:fs/promises";
+import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { StartError } from "../../errors.ts";
+import { interruptible } from "../interruption.ts";
+import type { Flags } from "../options.ts";
 
-/** Where an import reads from. */
+/** An open input. */
 export interface Source {
   stream: Readable;
-  /** In bytes; `undefined` when only the end will tell. */
+  /** The size in bytes; `undefined` for standard input, a pipe or a device. */
   size: number | undefined;
 }
 
-const chunkBytes = 262_144;
+/** Thrown if a file cannot be read. */
+export class UnreadableSource extends StartError {}
+
+/**
+ * Opens a file, or standard input for `-`, imports from it, and closes it. SIGINT and SIGTERM interrupt the import. Throws
+ * UnreadableSource.
+ */
+export async function importFrom(
+  file: string,
+  work: (source: Source, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const source = await openSource(file);
+  const { stream } = source;
+  stream.on("error", () => {}); // the reader of the stream gets the error too
+  try {
+    await interruptible("nothing was imported", (signal) => {
+      signal.addEventListener("abort", () => stream.destroy(signal.reason));
+      return work(source, signal);
+    });
+  } finally {
+    stream.destroy();
+  }
+}
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
   EACCES: "this user has no permission to read it",
 };
 
-/** Thrown when a file cannot be read. */
-export class Unreadable extends StartError {}
-
-/** Opens a file, or standard input for `-`. Throws Unreadable. */
-export async function openSource(file: string): Promise<Source> {
+async function openSource(file: string): Promise<Source> {
   if (file === "-") return { stream: process.stdin, size: undefined };
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-    throw new Unreadable(`${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}.`);
+    throw new UnreadableSource(`${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}.`);
   });
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
-    throw new Unreadable(`${file} cannot be read: it is a folder.`);
+    throw new UnreadableSource(`${file} cannot be read: it is a folder.`);
   }
   return {
-    stream: handle.createReadStream({ highWaterMark: chunkBytes }),
+    stream: handle.createReadStream({ highWaterMark: 262_144 }),
     size: stat.isFile() ? stat.size : undefined,
   };
+}
+
+/** The format of an input. */
+export type ImportFormat = { kind: "json" } | { kind: "csv"; delimiter: string };
+
+const delimiters: Readonly<Record<string, string>> = { ".csv": ",", ".tsv": "\t" };
+
+/** The format from the options `--format` and `--delimiter`, or from the name of the file. Throws StartError. */
+export function formatOf(file: string, { format, delimiter }: Flags): ImportFormat {
+  const byName = delimiters[extname(file).toLowerCase()];
+  const isCsv = format === undefined ? byName !== undefined : format === "csv";
+  if (isCsv) {
+    return { kind: "csv", delimiter: delimiter === undefined ? (byName ?? ",") : readDelimiter(delimiter) };
+  }
+  if (delimiter !== undefined) throw new StartError("--delimiter is for CSV: add --format csv.");
+  return { kind: "json" };
+}
+
+function readDelimiter(delimiter: unknown): string {
+  if (delimiter === "tab" || delimiter === "\\t") return "\t";
+  if (typeof delimiter === "string" && /^[^"\r\n\p{L}\p{N}]$/u.test(delimiter)) return delimiter;
+  throw new StartError(
+    `--delimiter must be one character such as "," or ";", or tab, not ${JSON.stringify(delimiter)}.`,
+  );
 }

@@ -1,28 +1,34 @@
-import type { Place } from "./pieces.ts";
+import type { Location } from "./items.ts";
 
-/** Something that befell parts of the input: how many, and the first of them. */
+/** One counted item. */
+export interface Counted {
+  location: Location;
+  text: string;
+}
+
+/** Counts items of the input, and keeps the first of them for the report. */
 export class Tally {
-  readonly #shown: number;
-  readonly #first: { place: Place; what: string }[] = [];
+  readonly #maxKept: number;
+  readonly #first: Counted[] = [];
   #count = 0;
 
-  constructor(shown: number) {
-    this.#shown = shown;
+  constructor(maxKept: number) {
+    this.#maxKept = maxKept;
   }
 
   get count(): number {
     return this.#count;
   }
 
-  add(place: Place, what = ""): void {
+  add(location: Location, text = ""): void {
     this.#count++;
-    if (this.#first.length < this.#shown) this.#first.push({ place, what });
+    if (this.#first.length < this.#maxKept) this.#first.push({ location, text });
   }
 
-  /** The first ones, in the order of the input. */
-  first(): readonly { place: Place; what: string }[] {
+  /** The first items, in the order of the input. */
+  first(): readonly Counted[] {
     return this.#first.toSorted(
-      ({ place: a }, { place: b }) => a.line - b.line || (a.element ?? 0) - (b.element ?? 0),
+      ({ location: a }, { location: b }) => a.line - b.line || (a.element ?? 0) - (b.element ?? 0),
     );
   }
 }

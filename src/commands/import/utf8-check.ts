@@ -1,44 +1,37 @@
 import { isUtf8 } from "node:buffer";
 
-/** Whether bytes that come in chunks are UTF-8. Each call gives the line of the first that is not, or `undefined`. */
+/** Checks that bytes in chunks are UTF-8. Each call returns the line of the first faulty byte, or `undefined`. */
 export class Utf8Check {
-  /** The beginning of a character whose end has not come yet. */
-  #begun: Buffer = Buffer.alloc(0);
+  /** The start of a character that continues in the next chunk. */
+  #rest: Buffer = Buffer.alloc(0);
   #line = 1;
 
   push(chunk: Buffer): number | undefined {
-    const bytes = this.#begun.length === 0 ? chunk : Buffer.concat([this.#begun, chunk]);
-    const end = endOfWholeCharacters(bytes);
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = endOfLastCharacter(bytes);
+    this.#rest = bytes.subarray(end);
     const whole = bytes.subarray(0, end);
-    this.#begun = bytes.subarray(end);
-    if (!isUtf8(whole)) return this.#line + lineOfFirstBad(whole);
-    for (let at = whole.indexOf(lineFeed); at !== -1; at = whole.indexOf(lineFeed, at + 1)) this.#line++;
-    return undefined;
+    const isValid = isUtf8(whole);
+    for (let start = 0; ; this.#line++) {
+      const lineEnd = whole.indexOf(0x0a, start);
+      if (!isValid && (lineEnd === -1 || !isUtf8(whole.subarray(start, lineEnd)))) return this.#line;
+      if (lineEnd === -1) return undefined;
+      start = lineEnd + 1;
+    }
   }
 
   end(): number | undefined {
-    return this.#begun.length === 0 ? undefined : this.#line;
+    return this.#rest.length === 0 ? undefined : this.#line;
   }
 }
 
-const lineFeed = 0x0a;
-
-/** Where the last character begins, if it may go on in the next chunk; else the end. */
-function endOfWholeCharacters(bytes: Buffer): number {
+/** The end of the bytes, or the start of the last character if it can continue in the next chunk. */
+function endOfLastCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue; // inside of a character
+    if ((byte & 0xc0) === 0x80) continue; // not the first byte of a character
     const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
     return length > back ? bytes.length - back : bytes.length;
   }
   return bytes.length;
-}
-
-function lineOfFirstBad(bytes: Buffer): number {
-  let line = 0;
-  for (let begin = 0; ; line++) {
-    const end = bytes.indexOf(lineFeed, begin);
-    if (end === -1 || !isUtf8(bytes.subarray(begin, end))) return line;
-    begin = end + 1;
-  }
 }

@@ -1,11 +1,11 @@
-/** Where the log goes: stderr, as JSON lines, or readable on a terminal. */
+/** The log of the service: JSON lines on standard error, or readable lines on a terminal. */
 import { type Logger, pino } from "pino";
-import { openLossyOutput } from "./lossy-output.ts";
+import { LossyOutput } from "./lossy-output.ts";
 
-/** The program's log, which never holds it up. Stdout stays free for what a command is asked for. */
+/** Creates the log. It drops lines instead of blocking the service. */
 export async function createLog(isTerminal: boolean): Promise<Logger> {
   const toLine = isTerminal ? await createPretty() : (line: string) => line;
-  const output = openLossyOutput(process.stderr.fd, {
+  const output = new LossyOutput(process.stderr.fd, {
     onResume: (dropped) => log.warn(`${dropped} log lines were dropped because they could not be written`),
   });
   process.once("exit", () => output.close());

@@ -1,37 +1,25 @@
 /**
- * Lines to a file descriptor, of which none is ever waited for: a reader that is stuck, or a full disk, must not hold
- * up the service. What cannot be written now is held, within a bound; beyond it lines are dropped and counted.
+ * Writes lines to a file descriptor without ever waiting: a stuck reader or a full disk must not block the service. Lines
+ * that cannot be written yet are held, up to a limit. Further lines are dropped and counted.
  */
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 
-/** Somewhere to write lines. */
-export interface LossyOutput {
-  /** Writes a line, with its line end, now or later, or drops it. Never throws. */
-  write(line: string): void;
-  /** Tries once more to write what is held, and gives the descriptor back. */
-  close(): void;
-}
-
-/** How an output behaves. */
+/** How the output reports and holds lines. */
 export interface LossyOptions {
-  /** Told how many lines were dropped, when writing works again; it may write a line about them. */
+  /** Called with the number of dropped lines when writing works again. It can write a line. */
   onResume(dropped: number): void;
-  /** What may be held, in bytes. @default 1048576 */
+  /** The limit of held bytes. @default 1048576 */
   maxHeldBytes?: number;
 }
 
-/** Until what is held is tried again: a reader that is only slow should find more to read by then. */
+/** Time between two attempts to write held lines. */
 const retryMs = 10;
 
-/** Opens an output to a file descriptor that stays open. */
-export function openLossyOutput(fd: number, options: LossyOptions): LossyOutput {
-  return new BoundedOutput(fd, options);
-}
-
-class BoundedOutput implements LossyOutput {
+/** An output to a file descriptor, which must stay open. */
+export class LossyOutput {
   readonly #fd: number;
-  readonly #isOurs: boolean;
+  readonly #isOwnFd: boolean;
   readonly #options: Required<LossyOptions>;
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -39,12 +27,13 @@ class BoundedOutput implements LossyOutput {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(fd: number, options: LossyOptions) {
-    const own = openWithoutBlocking(fd);
-    this.#isOurs = own !== undefined;
-    this.#fd = own ?? fd;
+    const ownFd = openWithoutBlocking(fd);
+    this.#isOwnFd = ownFd !== undefined;
+    this.#fd = ownFd ?? fd;
     this.#options = { maxHeldBytes: 1_048_576, ...options };
   }
 
+  /** Writes a line with its line end, holds it, or drops it. Never throws. */
   write(line: string): void {
     if (this.#timer !== undefined) {
       this.#hold(Buffer.from(line));
@@ -58,13 +47,14 @@ class BoundedOutput implements LossyOutput {
     }
   }
 
+  /** Tries once more to write the held lines. */
   close(): void {
     this.#flush();
     clearTimeout(this.#timer);
-    if (this.#isOurs) closeSync(this.#fd);
+    if (this.#isOwnFd) closeSync(this.#fd);
   }
 
-  /** Once a line is dropped all are, until what came before them is written: the gap is one. */
+  /** After one dropped line, drops all lines until the held ones are written. So the log has a single gap. */
   #hold(bytes: Buffer): void {
     if (this.#dropped > 0 || this.#heldBytes + bytes.length > this.#options.maxHeldBytes) {
       this.#dropped++;
@@ -98,7 +88,7 @@ class BoundedOutput implements LossyOutput {
     let position = 0;
     try {
       while (position < bytes.length) position += writeSync(this.#fd, bytes, position);
-    } catch {} // later, then
+    } catch {} // the next attempt writes the rest
     const rest = bytes.subarray(position);
     this.#held = rest.length > 0 ? [rest] : [];
     this.#heldBytes = rest.length;
@@ -106,13 +96,13 @@ class BoundedOutput implements LossyOutput {
 }
 
 /**
- * A pipe or a terminal opened anew, so that not waiting is ours alone: the flag would else be shared with every program
- * that writes there, and any of them that ends may take it back. `undefined` where that cannot be done; Node has then
- * set the flag for what it opens as `process.stderr`.
+ * Opens a pipe or terminal again, in non-blocking mode. The mode of the given descriptor is shared with other programs, and
+ * any of them can reset it. Returns `undefined` if the system cannot do this. Node has then already set the mode for
+ * `process.stderr`.
  */
 function openWithoutBlocking(fd: number): number | undefined {
   try {
-    if (!fstatSync(fd).isFIFO() && !isatty(fd)) return undefined; // a file opened anew would be written from its beginning
+    if (!fstatSync(fd).isFIFO() && !isatty(fd)) return undefined; // a file would be written from its start
     const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
     return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
   } catch {

@@ -1,70 +1,70 @@
-/** A service from its start until the process ends. */
+/** Runs a service from its start to the end of the process. */
 import { flushCompileCache } from "node:module";
 import type { Logger } from "pino";
+import { about } from "../../about.ts";
 import type { Config } from "../../config.ts";
 import { type RunningServer, startServer } from "../../server.ts";
-import { banner } from "./banner.ts";
+import { shownAddress } from "../../store/address.ts";
 
-/** The end of the process. */
-export interface End {
-  /** Asks for an orderly end, with this exit code. A second call ends the process at once, with exit code 1. */
+/** The graceful stop of the process. */
+export interface Shutdown {
+  /** Requests it, with the exit code of the process. A second request ends the process immediately with exit code 1. */
   request(exitCode: number): void;
   requested: Promise<number>;
   isRequested(): boolean;
 }
 
-/** What a service is run with. */
+/** How to run the service. `onListening` is called before the banner is printed. */
 export interface ServingOptions {
-  end: End;
+  shutdown: Shutdown;
   log: Logger;
-  /** Gets the base address of the collections, before a person reads it. */
   onListening?: ((base: string) => void | Promise<void>) | undefined;
 }
 
+/** Whether standard error, and with it the log, goes to a terminal. */
+export const isTerminal = process.stderr.isTTY === true;
+
 /**
- * Starts the service, says where it listens, and stops it when the end is requested; then the process ends. Throws
- * StartError when it cannot start.
+ * Starts the service, prints the banner, and stops the service when the shutdown is requested. Then it ends the process.
+ * Throws StartError if the service cannot start.
  */
-export async function serveUntilEnd(config: Config, options: ServingOptions): Promise<never> {
-  const { end, log, onListening } = options;
+export async function serveUntilShutdown(
+  config: Config,
+  { shutdown, log, onListening }: ServingOptions,
+): Promise<never> {
+  const onFailure = (reason: string) => {
+    log.fatal(reason);
+    shutdown.request(1);
+  };
   const starting = startServer(
     { ...config, logRequests: config.logRequests || isTerminal },
-    {
-      log,
-      onFailure(reason) {
-        log.fatal(reason);
-        end.request(1);
-      },
-    },
+    { log, onFailure },
   );
   if (config.http.tls !== undefined) reloadOnHangup(starting);
   const server = await starting;
   await onListening?.(`${server.origin}${config.http.prefix}`);
   process.stdout.write(banner(config, server.origin));
-  flushCompileCache(); // a service that is killed has not written it at its end
-  const exitCode = await end.requested;
+  flushCompileCache(); // Node writes it at the end, but not if the process is killed
+  const exitCode = await shutdown.requested;
   await server.stop();
   process.exit(exitCode);
 }
 
-/** Whether a person reads the log. */
-export const isTerminal = process.stderr.isTTY === true;
-
-/** The signal that tells of a renewed certificate may come while the service is still starting. */
+/** SIGHUP means that the certificate was renewed. It can arrive while the service is starting. */
 function reloadOnHangup(starting: Promise<RunningServer>): void {
   process.on("SIGHUP", () => {
     starting.then(
       ({ reloadTls }) => reloadTls(),
-      () => {}, // the caller that waits for the start gets the error
+      () => {}, // `serveUntilShutdown` throws this error
     );
   });
 }
 
 /**
- * The end of the process. The first request for it, which may come while the service is still starting, is for
- * an orderly one. A second one, or the deadline, does not wait any longer: what was acknowledged is on the disk.
+ * The shutdown of this process. It can be requested while the service is starting. After the timeout the process ends with
+ * exit code 1. Nothing is lost then, because every confirmed write is on disk.
  */
-export function createEnd(timeoutMs: number): End {
+export function createShutdown(timeoutMs: number): Shutdown {
   const { promise: requested, resolve } = Promise.withResolvers<number>();
   let isRequested = false;
   const request = (exitCode: number) => {
@@ -74,4 +74,45 @@ export function createEnd(timeoutMs: number): End {
     resolve(exitCode);
   };
   return { request, requested, isRequested: () => isRequested };
+}
+
+const parentCheckMs = 250;
+
+/**
+ * Calls back once when the parent process has ended. npm sends a signal only to its shell, and some shells (such as dash)
+ * end without passing it on. The service would then run forever.
+ */
+export function watchParent(onEnd: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    onEnd();
+  }, parentCheckMs);
+  timer.unref();
+}
+
+/** The address, the store, the mode, and a command to try. */
+function banner(config: Config, origin: string): string {
+  const base = `${origin}${config.http.prefix}`;
+  const [first] = config.collections.keys();
+  const lines = [
+    `Holdfast ${about.version}`,
+    `  listens on  ${base}`,
+    `  stores in   ${shownAddress(config.store)}${config.store.kind === "sqlite" ? " (SQLite)" : ""}`,
+    `  mode        ${config.readOnly ? "read-only; " : ""}${modeOf(config)}`,
+    `  try         ${first === undefined && !config.readOnly ? tryCreate(base) : `curl -i ${base}/${first ?? "topics"}`}`,
+    ...(config.http.docs ? [`  docs        ${origin}/docs`] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function modeOf({ collections, openCollections }: Config): string {
+  if (collections.size === 0) return "open: the first create in a collection creates it";
+  const declared = `declared: ${[...collections.keys()].join(", ")}`;
+  return openCollections ? `${declared}; others are created on first use` : declared;
+}
+
+function tryCreate(base: string): string {
+  return `curl -i ${base}/topics -H 'Content-Type: application/json' -d '{"title":"Hello"}'`;
 }

@@ -1,10 +1,10 @@
-/** The TypeScript types of what a description of an interface tells of its collections. */
+/** Makes the TypeScript types of collections from an OpenAPI document. */
 import { timestampNames } from "../../collection/timestamps.ts";
 import { isObject } from "../../json/gate.ts";
 
-/** The text of a module. The client makes types of schemas itself, and JSON is the literal type of what it says. */
-export function typesOf(description: object): string {
-  const declared = collectionsOf(description).map(
+/** The text of a module. It contains the schemas as literal types, and the client makes types of resources from them. */
+export function typesOf(document: object): string {
+  const declared = collectionsOf(document).map(
     ([name, declaration]) => `    ${JSON.stringify(name)}: ${literal(declaration)};`,
   );
   const all = declared.length === 0 ? "Record<string, object>" : `{\n${declared.join("\n")}\n  }`;
@@ -20,42 +20,40 @@ function literal(declaration: object): string {
   return JSON.stringify(declaration, undefined, 2).replaceAll("\n", "\n    ");
 }
 
-/** What has one resource below it is a collection; any collection that nobody declared has no types. */
-function collectionsOf(description: object): [name: string, declaration: object][] {
-  const paths = Object.keys(at(description, "paths"));
+/** A path with an `{id}` below it is a collection. Undeclared collections have no types. */
+function collectionsOf(document: object): [name: string, declaration: object][] {
+  const paths = Object.keys(at(document, "paths"));
   const collections = paths.filter((path) => !path.includes("{") && paths.includes(`${path}/{id}`));
-  return collections.map((path) => [path.slice(path.lastIndexOf("/") + 1), declarationAt(description, path)]);
+  return collections.map((path) => [path.slice(path.lastIndexOf("/") + 1), declarationAt(document, path)]);
 }
 
-/** What of a declaration says how resources are read and written. */
-function declarationAt(description: object, path: string): object {
-  const input = contentOf(description, [path, "post"]);
-  const resource = contentOf(description, [`${path}/{id}`, "put"]);
+/** The members of a declaration that decide the types of resources. */
+function declarationAt(document: object, path: string): object {
+  const input = bodySchemaOf(document, [path, "post"]);
+  const resource = bodySchemaOf(document, [`${path}/{id}`, "put"]);
   const sent = namesIn(input.required);
-  const kept = namesIn(resource.required).filter((name) => name !== "id");
+  const stored = namesIn(resource.required).filter((name) => name !== "id");
   const properties = at(resource, "properties");
-  const required = [...new Set([...kept, ...sent])];
+  const required = [...new Set([...stored, ...sent])];
   return {
     id: at(properties, "id").type === "integer" ? "integer" : "uuid",
-    timestamps: timestampNames.every((name) => isServices(properties, input, name)),
-    defaults: Object.fromEntries(kept.filter((name) => !sent.includes(name)).map((name) => [name, true])),
+    timestamps: timestampNames.every((name) => isReadOnly(properties, input, name)),
+    defaults: Object.fromEntries(stored.filter((name) => !sent.includes(name)).map((name) => [name, true])),
     schema: { ...input, ...(required.length > 0 ? { required } : {}) },
   };
 }
 
-/** Whether the service itself looks after an attribute. */
-function isServices(properties: object, input: object, name: string): boolean {
+function isReadOnly(properties: object, input: object, name: string): boolean {
   return at(properties, name).readOnly === true && !Object.hasOwn(at(input, "properties"), name);
 }
 
-/** The schema of what an operation takes. */
-function contentOf(description: object, operation: readonly string[]): Record<string, unknown> {
-  const content = at(description, "paths", ...operation, "requestBody", "content");
+function bodySchemaOf(document: object, operation: readonly string[]): Record<string, unknown> {
+  const content = at(document, "paths", ...operation, "requestBody", "content");
   const { $ref } = at(content, "application/json", "schema");
-  return at(description, "components", "schemas", String($ref).split("/").at(-1) ?? "");
+  return at(document, "components", "schemas", String($ref).split("/").at(-1) ?? "");
 }
 
-/** The object at a place; an empty one where there is none. */
+/** The object at a path; an empty object if the path leads to none. */
 function at(value: object, ...path: readonly string[]): Record<string, unknown> {
   let found: unknown = value;
   for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;

@@ -1,11 +1,26 @@
-/** Reads the options that are about the wire. */
+/** Builds the settings of HTTP and of authentication from the values of several options. */
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/settings.ts";
+import { StartError } from "../errors.ts";
 import type { HttpSettings, Limits } from "../http/settings.ts";
 import type { TlsFiles } from "../http/wire/tls.ts";
-import type { Get } from "./values.ts";
+import type { FileContent, Get } from "./values.ts";
 
-/** How the service speaks HTTP. Throws StartError for what is wrong with an option. */
+/** The sources of credentials; `undefined` without `auth`. Throws StartError if `auth` names no source. */
+export function authOf(content: FileContent, get: Get, cwd: string): AuthSettings | undefined {
+  if (content.auth === undefined) return undefined;
+  const keys = get("auth.keys");
+  const jwt = get("auth.jwt");
+  if (!keys && jwt === undefined) {
+    throw new StartError(
+      "auth names no source of credentials, so no caller could authenticate. Add keys: true or jwt, or remove auth.",
+    );
+  }
+  if (jwt?.jwks.kind !== "file") return { keys, jwt };
+  return { keys, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
+}
+
+/** The settings of HTTP. Throws StartError if one of their options has faults. */
 export function httpOf(
   get: Get,
   { cwd, auth }: { cwd: string; auth: AuthSettings | undefined },
@@ -26,7 +41,7 @@ export function httpOf(
   };
 }
 
-/** The files of certificate and key. Relative paths begin at the working directory, like the path of the store. */
+/** The files of certificate and key, with absolute paths. */
 export function tlsOf(files: TlsFiles | undefined, cwd: string): TlsFiles | undefined {
   return files && { cert: resolve(cwd, files.cert), key: resolve(cwd, files.key) };
 }

@@ -1,4 +1,4 @@
-/** A collection as the text of an export, in pieces, from one snapshot. */
+/** The text of an export: all resources of a collection, from one snapshot, as NDJSON or CSV. */
 import { StartError } from "../../errors.ts";
 import { Columns, csvHeader, csvPieces, parseResource } from "../../http/lists/csv.ts";
 import type { StoreReader } from "../../store/open.ts";
@@ -7,25 +7,25 @@ import type { Stored } from "../../store/stored.ts";
 /** A format of an export. */
 export type ExportFormat = "ndjson" | "csv";
 
-/** What is to be written. */
-export interface ExportOrder {
+/** What an export contains. */
+export interface ExportOptions {
   collection: string;
   format: ExportFormat;
-  /** Told how many resources have been written. */
+  /** Receives the number of resources so far. */
   onProgress(resources: number): void;
 }
 
-/** Text is written in pieces of about this many characters. */
+/** The text comes in pieces of about this many characters, so memory stays flat. */
 const pieceLength = 65_536;
 
-/** The text of an export. */
-export function exportText(reader: StoreReader, order: ExportOrder): AsyncGenerator<string> {
-  return order.format === "csv" ? csvText(reader, order) : ndjsonText(reader, order);
+/** The text of an export, in pieces. */
+export function exportText(reader: StoreReader, options: ExportOptions): AsyncGenerator<string> {
+  return options.format === "csv" ? csvText(reader, options) : ndjsonText(reader, options);
 }
 
 async function* ndjsonText(
   reader: StoreReader,
-  { collection, onProgress }: ExportOrder,
+  { collection, onProgress }: ExportOptions,
 ): AsyncGenerator<string> {
   let resources = 0;
   for await (const texts of batches(reader.scan(collection))) {
@@ -35,24 +35,24 @@ async function* ndjsonText(
   }
 }
 
-/** The header names every attribute, so all resources are read before the first is written. */
+/** The header names every attribute, so this reads all resources once before it writes the first. */
 async function* csvText(
   reader: StoreReader,
-  { collection, onProgress }: ExportOrder,
+  { collection, onProgress }: ExportOptions,
 ): AsyncGenerator<string> {
-  const written = batches(reader.scan(collection));
+  const exported = batches(reader.scan(collection));
   try {
-    let next = await written.next(); // the snapshot begins here
+    let next = await exported.next(); // starts the snapshot of the export
     const columns = await columnsOf(reader.scan(collection));
     yield csvHeader(columns);
-    for (let resources = 0; next.done !== true; next = await written.next()) {
+    for (let resources = 0; next.done !== true; next = await exported.next()) {
       requireColumns(columns, next.value);
       resources += next.value.length;
       onProgress(resources);
       yield* csvPieces(columns, next.value);
     }
   } finally {
-    await written.return(undefined);
+    await exported.return(undefined);
   }
 }
 
@@ -62,16 +62,14 @@ async function columnsOf(scan: AsyncIterable<Stored>): Promise<readonly string[]
   return columns.names;
 }
 
-/** The columns are those of a moment later; in between, an attribute may have gone from all resources. */
+/** The columns come from a later snapshot. Between the two, all resources can lose an attribute. */
 function requireColumns(columns: readonly string[], texts: readonly string[]): void {
   const known = new Set(columns);
-  const names = texts.flatMap((text) => Object.keys(parseResource(text)));
-  const name = names.find((each) => !known.has(each));
-  if (name !== undefined) {
-    throw new StartError(
-      `The attribute "${name}" disappeared from the collection during the export. Run the export again.`,
-    );
-  }
+  const name = texts.flatMap((text) => Object.keys(parseResource(text))).find((each) => !known.has(each));
+  if (name === undefined) return;
+  throw new StartError(
+    `The attribute "${name}" disappeared from the collection during the export. Run the export again.`,
+  );
 }
 
 async function* batches(scan: AsyncIterable<Stored>): AsyncGenerator<readonly string[]> {

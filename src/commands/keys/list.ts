@@ -1,19 +1,17 @@
+/** `holdfast keys list`: prints API keys as a table or as JSON lines. It never prints the key itself or its hash. */
 import { isLive } from "../../access/api-key.ts";
 import type { ApiKey } from "../../store/keys.ts";
-import { configOf, type Environment } from "../options.ts";
-import { withKeys } from "./with-keys.ts";
+import { openKeys, requireStore } from "../../store/open.ts";
+import { configOf, type Environment, type Flags } from "../options.ts";
+import { withOpen } from "../store.ts";
 
-/** Writes every key to standard output: never the key itself, and never its hash. */
-export async function runList(
-  { asJson }: { asJson: boolean },
-  all: Readonly<Record<string, unknown>>,
-  env: Environment,
-): Promise<void> {
-  await withKeys(await configOf(all, env), async (keys) => {
-    const known = await keys.all();
-    const lines = asJson ? known.map(toJson) : toTable(known, Date.now());
-    process.stdout.write(lines.map((line) => `${line}\n`).join(""));
-  });
+/** Prints every key, also expired and revoked ones. Throws StartError if the store does not exist. */
+export async function runList({ json, ...flags }: Flags, env: Environment): Promise<void> {
+  const { store } = await configOf(flags, env);
+  requireStore(store);
+  const all = await withOpen(openKeys(store), (keys) => keys.all());
+  const lines = json === true ? all.map(toJson) : toTable(all, Date.now());
+  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
 function toJson({ hash: _, ...key }: ApiKey): string {
@@ -28,9 +26,9 @@ const heading = ["key", "name", "subject", "roles", "scopes", "created", "expire
 
 function toTable(keys: readonly ApiKey[], now: number): string[] {
   if (keys.length === 0) return ["there are no API keys"];
-  const cells = [heading, ...keys.map((key) => cellsOf(key, now))];
-  const widths = heading.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells.map((row) =>
+  const rows = [heading, ...keys.map((key) => cellsOf(key, now))];
+  const widths = heading.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join("  ")
@@ -47,12 +45,12 @@ function cellsOf(key: ApiKey, now: number): string[] {
     key.roles.join(" ") || "none",
     scopes || "none",
     day(key.createdAt),
-    endOf(key, now),
+    expiryOf(key, now),
     key.lastUsedAt === undefined ? "never" : hour(key.lastUsedAt),
   ];
 }
 
-function endOf(key: ApiKey, now: number): string {
+function expiryOf(key: ApiKey, now: number): string {
   if (key.revokedAt !== undefined) return `revoked ${day(key.revokedAt)}`;
   if (key.expiresAt === undefined) return "never";
   return isLive(key, now) ? day(key.expiresAt) : `expired ${day(key.expiresAt)}`;

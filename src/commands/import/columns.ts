@@ -1,0 +1,155 @@
+/** What the columns of a CSV input contain, and the text of the resource that a row describes. */
+import { type AttributeType, attributeFacts } from "../../collection/attributes.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { type Path, parsePath } from "../../collection/paths.ts";
+import { StartError } from "../../errors.ts";
+import { withoutGuard } from "../../http/lists/csv.ts";
+import { suggest } from "../words.ts";
+
+/** The attribute of one column. */
+export interface Column {
+  path: Path;
+  /** The types that the attribute can have; `undefined` if the schema does not say. Then every cell is a string. */
+  types: ReadonlySet<AttributeType> | undefined;
+}
+
+/** One cell of a row. */
+export interface Cell {
+  text: string;
+  isQuoted: boolean;
+}
+
+/**
+ * The columns that the first row names. Throws StartError if a name cannot be an attribute of the collection, or if it is
+ * there twice.
+ */
+export function readHeader(
+  header: readonly Cell[],
+  { collection, delimiter }: { collection: Collection; delimiter: string },
+): readonly Column[] {
+  const names = header.map(({ text }) => text);
+  requireDelimiter(names, delimiter);
+  const columns = names.map((name, index) => readColumn(collection, name, index));
+  requireDistinct(columns.map(({ path }) => path));
+  return columns;
+}
+
+/** A header with a single column usually has another delimiter. */
+function requireDelimiter([only = "", ...others]: readonly string[], delimiter: string): void {
+  if (others.length > 0) return;
+  const found = [",", ";", "\t", "|"].find((each) => each !== delimiter && only.includes(each));
+  if (found === undefined) return;
+  const option = found === "\t" ? "tab" : `"${found}"`;
+  throw new StartError(
+    `The header has only one column, ${JSON.stringify(only)}. If ${option} separates the columns, add --delimiter ${option}.`,
+  );
+}
+
+function readColumn(collection: Collection, text: string, index: number): Column {
+  const isDeclared = (name: string) => attributeFacts(collection, [name]).isDeclared;
+  // Spaces around a name belong to it only if the schema has them too. A dot leads into an object, unless the schema
+  // has an attribute with this exact name.
+  const name = isDeclared(withoutGuard(text)) ? withoutGuard(text) : withoutGuard(text.trim());
+  const path: Path | undefined = name !== "" && isDeclared(name) ? [name] : parsePath(name);
+  if (path === undefined) {
+    const what = name === "" ? "has no name" : `is "${name}", with an empty name before or after a dot`;
+    throw new StartError(`Column ${index + 1} of the header ${what}.`);
+  }
+  requireKnown(collection, path);
+  return { path, types: attributeFacts(collection, path).types };
+}
+
+function requireKnown(collection: Collection, path: Path): void {
+  for (let depth = 1; depth <= path.length; depth++) {
+    const prefix = path.slice(0, depth) as [string, ...string[]];
+    const { insteadOf } = attributeFacts(collection, prefix);
+    if (insteadOf === undefined) continue;
+    throw new StartError(
+      `The header names "${path.join(".")}", which is not an attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", insteadOf)}`,
+    );
+  }
+}
+
+/** Throws StartError if two columns have the same path, or if one path is a part of another. */
+function requireDistinct(paths: readonly Path[]): void {
+  const all = new Map(paths.map((path) => [JSON.stringify(path), path]));
+  const seen = new Set<string>();
+  for (const path of paths) {
+    const name = path.join(".");
+    if (seen.has(JSON.stringify(path)))
+      throw new StartError(`The header names "${name}" twice. Remove one of these columns.`);
+    seen.add(JSON.stringify(path));
+    const outer = path.slice(1).map((_, depth) => all.get(JSON.stringify(path.slice(0, depth + 1))));
+    const whole = outer.find((each) => each !== undefined);
+    if (whole === undefined) continue;
+    throw new StartError(
+      `The header names both "${whole.join(".")}" and "${name}", which is part of it. Remove one of these columns.`,
+    );
+  }
+}
+
+/** The JSON texts of values, or the members of an inner object. */
+type Members = Map<string, string | Members>;
+
+/** The JSON text of the object that a row describes. A path of several names leads into inner objects. */
+export function rowText(columns: readonly Column[], cells: readonly Cell[]): string {
+  const root: Members = new Map();
+  columns.forEach(({ path, types }, index) => {
+    const json = cellJson(cells[index] as Cell, types);
+    if (json === undefined) return;
+    let members = root;
+    for (const name of path.slice(0, -1)) members = innerMembers(members, name);
+    members.set(path.at(-1) as string, json);
+  });
+  return membersJson(root);
+}
+
+function innerMembers(members: Members, name: string): Members {
+  const known = members.get(name);
+  const inner = known instanceof Map ? known : new Map();
+  members.set(name, inner);
+  return inner;
+}
+
+function membersJson(members: Members): string {
+  const texts = [...members].map(
+    ([name, value]) => `${JSON.stringify(name)}:${typeof value === "string" ? value : membersJson(value)}`,
+  );
+  return `{${texts.join(",")}}`;
+}
+
+const stringOnly: ReadonlySet<AttributeType> = new Set(["string"]);
+
+/**
+ * The JSON text of a cell; `undefined` for an empty cell. If a cell fits none of the types, it is a string, and the schema
+ * reports it. If the attribute can be a string, a cell in quotes is one.
+ */
+function cellJson({ text, isQuoted }: Cell, types = stringOnly): string | undefined {
+  const isQuotedString = isQuoted && types.has("string");
+  if (text === "") return isQuotedString ? '""' : undefined;
+  const json = structureJson(text, types) ?? (isQuotedString ? undefined : scalarJson(text, types));
+  return json ?? JSON.stringify(withoutGuard(text));
+}
+
+const numberShape = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
+
+/** A number keeps its digits: the JSON parser refuses a number that cannot be stored exactly. */
+function scalarJson(text: string, types: ReadonlySet<AttributeType>): string | undefined {
+  // Spreadsheets write TRUE and FALSE, and can add spaces around a number. A string must stay as it is.
+  const value = types.has("string") ? text : text.trim().toLowerCase();
+  if (value === "null" && types.has("null")) return value;
+  if ((value === "true" || value === "false") && types.has("boolean")) return value;
+  return types.has("number") && numberShape.test(value) ? value : undefined;
+}
+
+function structureJson(text: string, types: ReadonlySet<AttributeType>): string | undefined {
+  const [first] = text.trimStart();
+  const canBe = (first === "[" && types.has("array")) || (first === "{" && types.has("object"));
+  if (!canBe) return undefined;
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
+}

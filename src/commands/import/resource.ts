@@ -1,0 +1,66 @@
+/** Checks one item of an import, in the same way as the body of a create. */
+import type { Collection } from "../../collection/collection.ts";
+import { withDefaults } from "../../collection/defaults.ts";
+import { fitId } from "../../collection/ids.ts";
+import { resourceText } from "../../collection/resource.ts";
+import { clientAttributes, timeFaults, withOwnTimes } from "../../collection/timestamps.ts";
+import { Problem } from "../../errors.ts";
+import { describeViolations } from "../../fit/misfits.ts";
+import { wholeText } from "../../json/explain.ts";
+import { parseJson, requireObject } from "../../json/gate.ts";
+import type { JsonLimits } from "../../json/limits.ts";
+import { excerpt } from "../words.ts";
+import type { Item } from "./items.ts";
+
+/** A valid resource. */
+export interface ValidResource {
+  /** The id in the input; `undefined` if the resource needs a generated one. */
+  id: string | undefined;
+  /** An id in the input that does not fit the collection, as JSON. */
+  unfitId: string | undefined;
+  /** Whether the id is a number in the input. */
+  hasNumberId: boolean;
+  /** The text of the resource with an id. */
+  textWith(id: string): string;
+}
+
+/** What a resource must fit, and the time of the import as Unix time in milliseconds. */
+export interface ResourceRules {
+  collection: Collection;
+  limits: JsonLimits;
+  at: number;
+}
+
+type TextItem = Extract<Item, { kind: "text" }>;
+
+/** Parses and validates the text of an item. Returns what is wrong if it is not a valid resource. */
+export function readResource(
+  item: TextItem,
+  { collection, limits, at }: ResourceRules,
+): ValidResource | string {
+  const value = parseObject(item, limits);
+  if (typeof value === "string") return value;
+  const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
+  const violations = [...timeFaults(collection, value, at), ...collection.validate(attributes)];
+  if (violations.length > 0) return describeViolations(violations);
+  const all = collection.timestamps ? withOwnTimes(attributes, value, at) : attributes;
+  const id = fitId(collection.idKind, value.id);
+  return {
+    id,
+    unfitId: id === undefined && Object.hasOwn(value, "id") ? excerpt(value.id) : undefined,
+    hasNumberId: typeof value.id === "number",
+    textWith: (finalId) => resourceText(collection.idKind, finalId, all),
+  };
+}
+
+function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Record<string, unknown> | string {
+  try {
+    return requireObject(parseJson(bytes, limits));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const message = error.message.replace(wholeText, "The resource");
+    if (isGenerated === true) return message.replace(/ \((?:line \d+, )?column \d+\)/, "");
+    // The report names the line of the input, so the "line 1" of a text with one line would only confuse.
+    return bytes.includes(0x0a) ? message : message.replace(/\bline 1, (column \d+)/, "$1");
+  }
+}

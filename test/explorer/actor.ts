@@ -1,17 +1,39 @@
 /**
- * A client that changes resources of its own, one request after the other. So a power cut leaves one question open: has its next
- * request taken effect, or not? Each request is decided by a seed, and knows what the client's resources are once it has happened.
+ * A client that changes only its own resources, one request after the other. After a power cut, one question is therefore open: did
+ * the request in progress take effect? A seed decides each request, and the client knows what its resources are after it.
  */
 import type { createClient } from "../durability/program.ts";
 import type { Random } from "./random.ts";
 
-/** What a resource holds beside its id. `mark` tells it from the client's others. */
+/** The attributes of a resource except its id. `mark` identifies it among the client's resources. */
 export type Fields = Record<string, unknown> & { mark: string };
 
 /** The client's resources, by collection and mark. */
 export type State = ReadonlyMap<string, Fields>;
 
-/** A request, and what is so once it has happened. */
+/** How long the texts of resources are: mostly short, or each of several pages, so that the log soon has 1,000 pages. */
+export type TextLength = "mixed" | "long";
+
+/** What a client sent, and which responses it got. Requests are numbered from 0. */
+export interface ClientLog {
+  client: string;
+  /** The resources after each request; the first entry is before any request. */
+  states: readonly State[];
+  /** The `Idempotency-Key` of each request that has one. */
+  keys: readonly (string | undefined)[];
+  /** The body of each response that arrived. */
+  bodies: readonly (string | undefined)[];
+  /** A response that a sound service does not send. The client sends nothing more after it. */
+  complaint: string | undefined;
+}
+
+/** The number of the request with this `X-Request-Id`; `undefined` if another client sent it. */
+export function numberOf(requestId: string, { client }: ClientLog): number | undefined {
+  const [name, number] = requestId.split(".");
+  return name === client ? Number(number) : undefined;
+}
+
+/** A request, and the client's resources after it. */
 interface Attempt {
   name: string;
   method: "POST" | "PUT" | "PATCH" | "DELETE";
@@ -19,13 +41,13 @@ interface Attempt {
   body?: unknown;
   key?: string;
   after: State;
-  /** Learns the new ids from the answer. */
-  learn(answer: Answered): void;
+  /** Takes the new ids from the response. */
+  learn(body: Created): void;
 }
 
-type Answered = { id?: string | number; results?: { body?: { id?: string | number } }[] };
+type Created = { id?: string | number; results?: { body?: { id?: string | number } }[] };
 
-/** The collections of the service that actors talk to. */
+/** The configuration of the service. */
 export const configuration = {
   collections: {
     authors: {
@@ -62,37 +84,44 @@ export const configuration = {
 
 /** One client. */
 export class Actor {
-  readonly client: string;
+  readonly #client: string;
   readonly #random: Random;
+  readonly #texts: TextLength;
   readonly #ids = new Map<string, string | number>();
+  readonly #states: State[] = [new Map()];
+  readonly #keys: (string | undefined)[] = [];
+  readonly #bodies: (string | undefined)[] = [];
   #state: State = new Map();
   #open: Attempt | undefined;
   #tries = 0;
-  /** What is so after each request, the first being what is so before any. */
-  readonly states: State[] = [new Map()];
-  /** A response that no request of a sound service gets; the client sends nothing more then. */
-  complaint: string | undefined;
-  /** The key of each request that has one. */
-  readonly keys: (string | undefined)[] = [];
+  #complaint: string | undefined;
 
-  constructor(client: string, random: Random) {
-    this.client = client;
+  constructor(client: string, random: Random, texts: TextLength) {
+    this.#client = client;
     this.#random = random;
+    this.#texts = texts;
   }
 
-  /** The place among the requests of the one with this name, or of a retry of it; `undefined` for those of others. */
-  positionOf(name: string): number | undefined {
-    const [client, position] = name.split(".");
-    return client === this.client ? Number(position) : undefined;
+  /** Whether a response was wrong. */
+  get hasComplaint(): boolean {
+    return this.#complaint !== undefined;
   }
 
-  /** Sends the next request, or again one that got no answer. Gives false when no answer comes, or a wrong one. */
+  log(): ClientLog {
+    return {
+      client: this.#client,
+      states: this.#states,
+      keys: this.#keys,
+      bodies: this.#bodies,
+      complaint: this.#complaint,
+    };
+  }
+
+  /** Sends the next request, or repeats one that got no response. Returns false if no response arrives, or a wrong one. */
   async act(connection: ReturnType<typeof createClient>): Promise<boolean> {
-    if (this.complaint !== undefined) return false;
-    const attempt = this.#open ?? this.#next();
-    if (attempt !== this.#open) this.states.push(attempt.after);
-    this.#open = attempt;
-    const { name, method, path, body, key, after } = attempt;
+    if (this.hasComplaint) return false;
+    this.#open ??= this.#next();
+    const { name, method, path, body, key, after, learn } = this.#open;
     const headers = {
       "x-request-id": `${name}.${this.#tries++}`,
       ...(key !== undefined && { "idempotency-key": key }),
@@ -101,23 +130,24 @@ export class Actor {
     if (answer === undefined) return false;
     const isDone = answer.status < 300 || (method === "DELETE" && answer.status === 404);
     if (!isDone) {
-      this.complaint = `${name}: ${method} ${path} is ${answer.status}: ${answer.text}`;
+      this.#complaint = `${name}: ${method} ${path} is ${answer.status}: ${answer.text}`;
       return false;
     }
-    if (answer.text !== "") attempt.learn(JSON.parse(answer.text) as Answered);
+    if (answer.text !== "") learn(JSON.parse(answer.text) as Created);
+    this.#bodies[this.#keys.length - 1] = answer.text;
     this.#open = undefined;
     this.#state = after;
     return true;
   }
 
   #next(): Attempt {
-    const position = this.states.length - 1;
-    const key = `key-${this.client}-${position}-`;
-    const name = `${this.client}.${position}`;
-    const attempt = this.#decide(String(position));
+    const number = this.#keys.length;
+    const attempt = this.#decide(String(number));
     const hasKey = attempt.method === "POST" || (attempt.method === "PATCH" && this.#random() < 0.5);
-    this.keys.push(hasKey ? key : undefined);
-    return { learn: () => {}, ...attempt, name, ...(hasKey && { key }) };
+    const key = hasKey ? `key-${this.#client}-${number}-` : undefined;
+    this.#keys.push(key);
+    this.#states.push(attempt.after);
+    return { learn: () => {}, ...attempt, name: `${this.#client}.${number}`, ...(key && { key }) };
   }
 
   #decide(mark: string): Omit<Attempt, "name" | "key" | "learn"> & Partial<Pick<Attempt, "learn">> {
@@ -139,7 +169,7 @@ export class Actor {
       path: `/${collection}`,
       body: fields,
       after: this.#with([`${collection}/${fields.mark}`, fields]),
-      learn: ({ id }: Answered) => this.#learn(`${collection}/${fields.mark}`, id),
+      learn: ({ id }: Created) => this.#learn(`${collection}/${fields.mark}`, id),
     };
   }
 
@@ -154,7 +184,7 @@ export class Actor {
     };
   }
 
-  /** Deletes a resource, and with an author all books of theirs. */
+  /** Deletes a resource. With an author, the service deletes the author's books. */
   #delete({ address }: Known) {
     const id = this.#ids.get(address);
     const [collection] = address.split("/");
@@ -164,7 +194,7 @@ export class Actor {
     return { method: "DELETE" as const, path: `/${collection}/${id}`, after: new Map(left) };
   }
 
-  /** Makes an author with a book and changes another book, all or nothing. */
+  /** Creates an author with a book and changes another book, in one batch. */
   #batch(mark: string, book: Known) {
     const author = this.#author(`${mark}a`);
     const title = this.#title(mark);
@@ -185,7 +215,7 @@ export class Actor {
         ],
       },
       after,
-      learn: ({ results }: Answered) => {
+      learn: ({ results }: Created) => {
         this.#learn(`authors/${author.mark}`, results?.[0]?.body?.id);
         this.#learn(`books/${own.mark}`, results?.[1]?.body?.id);
         own.authorId = results?.[0]?.body?.id;
@@ -209,23 +239,28 @@ export class Actor {
   }
 
   #author(mark: string, turn = mark): Fields {
-    return { client: this.client, mark, email: `${mark}-${turn}@${this.client}.example`, text: this.#text() };
+    return {
+      client: this.#client,
+      mark,
+      email: `${mark}-${turn}@${this.#client}.example`,
+      text: this.#text(),
+    };
   }
 
   #book(mark: string, author: Known | undefined): Fields {
     const authorId = author && this.#ids.get(author.address);
-    return { client: this.client, mark, authorId, title: this.#title(mark), text: this.#text() };
+    return { client: this.#client, mark, authorId, title: this.#title(mark), text: this.#text() };
   }
 
-  /** A word that no other title has, and one that many have. */
+  /** A word that no other title has, and a word that many titles have. */
   #title(mark: string): string {
-    return `word${this.client}x${mark} ${this.#random() < 0.5 ? "winter" : "summer"}`;
+    return `word${this.#client}x${mark} ${this.#random() < 0.5 ? "winter" : "summer"}`;
   }
 
-  /** Mostly short, sometimes of several pages. */
   #text(): string {
-    const length = this.#random() < 0.2 ? 20_000 : 300;
-    return "x".repeat(Math.floor(this.#random() * length));
+    const [least, most] =
+      this.#texts === "long" ? [20_000, 60_000] : [0, this.#random() < 0.2 ? 20_000 : 300];
+    return "x".repeat(least + Math.floor(this.#random() * (most - least)));
   }
 }
 

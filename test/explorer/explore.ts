@@ -1,52 +1,70 @@
 /** Cuts the power at every point of a session, many times, and judges what is left. */
 import { createHash } from "node:crypto";
-import { Disk, survivals } from "./disk.ts";
-import { type Acknowledged, faultsOf } from "./judge.ts";
-import type { Random } from "./random.ts";
+import { numberOf } from "./actor.ts";
+import { Disk, type Survival, survivals } from "./disk.ts";
+import { type Acknowledged, Judge } from "./judge.ts";
+import { type Random, randomOf } from "./random.ts";
 import type { Recording } from "./recording.ts";
+
+/** An image that is not what it must be. */
+export interface BadImage {
+  /** The event before the power cut; for a wrong response, the last event. */
+  at: number;
+  survival: Survival | "a wrong response";
+  faults: readonly string[];
+}
 
 /** What an exploration found. */
 export interface Findings {
-  /** Images that were opened and judged; equal ones are judged once. */
+  /** Images that were opened and judged. Equal ones are judged once. */
   images: number;
-  /** Those in which something was lost, or half there, or that could not be opened. */
-  bad: { at: number; survival: string; faults: readonly string[] }[];
+  bad: BadImage[];
 }
 
-/** Explores a recording until it has judged `images` different images, or each cut has been tried in all ways. */
-export function explore(
-  { events, actors }: Recording,
-  { random, images, folder }: { random: Random; images: number; folder: string },
-): Findings {
+/** How a recording is explored. The same recording, seed and number of images always give the same findings. */
+export interface Exploration {
+  seed: number;
+  /** About so many images, spread over the whole session. Each response adds the image right after it. */
+  images: number;
+  /** Where images are written, one in the place of the other. */
+  folder: string;
+  /** Whether the first bad image ends the exploration. @default false */
+  isOverAtFirst?: boolean;
+}
+
+/** Explores a recording. */
+export async function explore(
+  { events, clients }: Recording,
+  { seed, images, folder, isOverAtFirst = false }: Exploration,
+): Promise<Findings> {
+  const random = randomOf(seed);
   const disk = new Disk();
-  const acknowledged = new Map(actors.map((actor) => [actor, 0]));
-  const complaints = actors.flatMap(({ complaint }) => complaint ?? []);
-  const findings: Findings = {
-    images: 0,
-    bad: complaints.map((complaint) => ({
-      at: events.length,
-      survival: "of a killed process",
-      faults: [complaint],
-    })),
-  };
+  const judge = new Judge(folder);
+  const acknowledged = new Map(clients.map((client) => [client, 0]));
+  const complaints = clients.flatMap(({ complaint }) => complaint ?? []);
+  const findings: Findings = { images: 0, bad: [] };
+  if (complaints.length > 0)
+    findings.bad.push({ at: events.length, survival: "a wrong response", faults: complaints });
   const seen = new Set<string>();
   const share = images / events.length;
   for (const [index, event] of events.entries()) {
     if ("step" in event) disk.apply(event.at, event.step);
     else
-      for (const [actor, count] of acknowledged)
-        acknowledged.set(actor, Math.max(count, (actor.positionOf(event.answered) ?? -1) + 1));
+      for (const [client, count] of acknowledged)
+        acknowledged.set(client, Math.max(count, (numberOf(event.answered, client) ?? -1) + 1));
     for (const survival of shuffled(survivals, random)) {
-      // An answer is worth least before the next flush: no cut right after one is left out.
-      const isAfterAnswer = "answered" in event && survival === "nothing";
-      if (!isAfterAnswer && findings.images >= share * (index + 1)) continue;
+      // An unflushed write is lost only before the next flush, so the cut right after each response is judged.
+      const isAfterResponse = "answered" in event && survival === "nothing";
+      if (!isAfterResponse && findings.images >= share * (index + 1)) continue;
       const image = disk.image(survival, random);
       const print = printOf(image, acknowledged);
       if (seen.has(print)) continue;
       seen.add(print);
       findings.images++;
-      const faults = faultsOf(image, acknowledged, folder);
-      if (faults.length > 0) findings.bad.push({ at: index, survival, faults });
+      const faults = await judge.faultsOf(image, acknowledged);
+      if (faults.length === 0) continue;
+      findings.bad.push({ at: index, survival, faults });
+      if (isOverAtFirst) return findings;
     }
   }
   return findings;
@@ -54,7 +72,7 @@ export function explore(
 
 function printOf(image: ReadonlyMap<string, Buffer>, acknowledged: Acknowledged): string {
   const hash = createHash("sha1");
-  for (const [name, bytes] of image) hash.update(name).update(bytes);
+  for (const [name, bytes] of image) hash.update(`${name} ${bytes.length} `).update(bytes);
   return hash.update([...acknowledged.values()].join()).digest("base64");
 }
 

@@ -1,11 +1,20 @@
-/** Explores power cuts until 200,000 images have been judged. What each session found is kept, so that a later run goes on. */
+/** Explores power cuts until 200,000 images have been judged. The results of each session are saved, so a later run continues. */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { whyNoTrace } from "../strace.ts";
-import { runSession } from "./session.ts";
+import { firstLoss } from "./controls.ts";
+import { sabotages } from "./sabotage.ts";
+import { saveBad } from "./saved.ts";
+import { checkpointSession, exploreImages, randomLives, recordSession } from "./session.ts";
 
 const imagesOfSession = 500;
+
+/** Requests of a session: enough for some restarts, few enough that images stay small. */
+const requests = 150;
+
+/** Every fourth session has checkpoints in the middle of the load. */
+const checkpointEvery = 4;
 
 /** Sessions of 500 images each: 200,000 images, unless HOLDFAST_RUNS says otherwise. */
 const aim = Number(process.env.HOLDFAST_RUNS ?? 400) * imagesOfSession;
@@ -18,47 +27,40 @@ interface Result {
   bad: number;
 }
 
-/** Builds with a fault, whose losses the explorer must find. */
-const faultyBuilds = ["no-flush", "late-flush", "separate-heads"];
-
-/** Gives whether the explorer finds the losses of a build with a fault, in a few sessions. */
-async function findsLosses(patch: string): Promise<boolean> {
-  let images = 0;
-  for (let seed = 1; seed <= 10; seed++) {
-    const findings = await runSession(seed, 200, `test/explorer/sabotage/${patch}.patch`);
-    images += findings.images;
-    if (findings.bad.length === 0) continue;
-    console.log(
-      `${patch}: ${findings.bad.length} of ${images} images are bad, such as: ${findings.bad[0]?.faults[0]}`,
-    );
-    return true;
-  }
-  console.error(`${patch}: all ${images} images are sound, so the explorer does not see this fault`);
-  return false;
-}
-
-/** Gives whether every image is sound, and those of faulty builds are not. Sessions of the same sources count, whenever they ran. */
+/** Whether every image is right, and those of faulty builds are not. Sessions of the same sources count, whenever they ran. */
 export async function proveNoPowerLoss(): Promise<boolean> {
   const why = whyNoTrace();
   if (why !== false) throw new Error(`The explorer ${why}.`);
-  for (const patch of faultyBuilds) if (!(await findsLosses(patch))) return false;
+  for (const sabotage of sabotages) {
+    const loss = await firstLoss(sabotage);
+    if (loss === undefined) {
+      console.error(`${sabotage}: the explorer does not find this fault.`);
+      return false;
+    }
+    const { images, bad } = loss.findings;
+    console.log(`${sabotage}: image ${images} of seed ${loss.seed} is bad: ${bad[0]?.faults[0]}`);
+  }
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `explorer-${sourceVersion()}.ndjson`);
   const results = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(parse) : [];
-  const begun = performance.now();
+  const begin = performance.now();
   while (sum(results, "images") < aim) {
-    const seed = (results.at(-1)?.seed ?? 0) + 1;
-    const { images, bad } = await runSession(seed, imagesOfSession);
-    results.push({ seed, images, bad: bad.length });
+    results.push(await proveSession((results.at(-1)?.seed ?? 0) + 1));
     appendFileSync(file, `${JSON.stringify(results.at(-1))}\n`);
-    for (const { at, survival, faults } of bad.slice(0, 3))
-      console.error(
-        `seed ${seed}, power cut after event ${at}, on the disk: ${survival}: ${faults.join("; ")}`,
-      );
-    const minutes = ((performance.now() - begun) / 60_000).toFixed(0);
+    const minutes = ((performance.now() - begin) / 60_000).toFixed(0);
     console.log(`${sum(results, "images")} of ${aim} images, ${sum(results, "bad")} bad, ${minutes} minutes`);
   }
   return sum(results, "bad") === 0;
+}
+
+async function proveSession(seed: number): Promise<Result> {
+  const ordinary = { seed, texts: "mixed", lives: randomLives(seed, requests) } as const;
+  const recording = await recordSession(seed % checkpointEvery === 0 ? checkpointSession(seed) : ordinary);
+  const exploration = { seed, images: imagesOfSession };
+  const findings = await exploreImages(recording, exploration);
+  const { images, bad } = findings;
+  if (bad.length > 0) console.error(saveBad({ recording, exploration }, findings));
+  return { seed, images, bad: bad.length };
 }
 
 const parse = (line: string) => JSON.parse(line) as Result;

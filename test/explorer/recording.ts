@@ -1,113 +1,129 @@
-/** A session of the service, with kills and restarts, whose every write, flush and answer is recorded. */
+/** Records a session of the service, with kills and restarts: every write, flush and response. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, end, type Program } from "../durability/program.ts";
 import { until } from "../until.ts";
-import { Actor, configuration } from "./actor.ts";
-import type { Random } from "./random.ts";
+import { Actor, type ClientLog, configuration, type TextLength } from "./actor.ts";
+import { Disk } from "./disk.ts";
+import { randomOf } from "./random.ts";
 import { type Event, eventsOf, recordedCalls, recordingFlags } from "./trace.ts";
 
-/** What a session gives: the events of its programs in order, and what the clients know. */
+/** The events of all lives of the service in order, and what the clients know. Plain data, which can be saved. */
 export interface Recording {
   events: readonly Event[];
-  actors: readonly Actor[];
+  clients: readonly ClientLog[];
 }
 
 /** Starts the service on a store behind a command. */
 export type Start = (store: string, wrapper: readonly string[], flags: readonly string[]) => Promise<Program>;
 
-/** How a session is made. */
-export interface SessionSettings {
-  start: Start;
-  folder: string;
-  random: Random;
+/** One run of the service, from its start until a signal ends it. */
+export interface Life {
   /** Requests of all clients together. */
   requests: number;
+  /** Whether each flush takes 30 ms longer. */
+  isSlow: boolean;
+  /** Whether another program has the store open, such as a backup. The service is then not the first to open it. */
+  isHeldOpen: boolean;
+  signal: "SIGKILL" | "SIGTERM";
+}
+
+/** What a session consists of. The seed decides the requests of each client. */
+export interface Session {
+  seed: number;
+  lives: readonly Life[];
+  texts: TextLength;
 }
 
 const clients = 6;
 
-/** The file of the store; the log is beside it. */
+/** The file of the store. The log is next to it. */
 export const storeName = "store.db";
+export const logName = `${storeName}-wal`;
 
-/** Whether a power cut may change what a file holds for the service. The index of the log is made anew by the first who opens it. */
-const isData = (name: string) => name.startsWith(storeName) && !/-shm$|\.lock/.test(name);
+/** Whether the service reads this file again after a power cut. It always creates the index of the log again. */
+const isData = (name: string) => name === storeName || name === logName;
 
-/** Runs a session in an empty folder. */
-export async function record({ start, folder, random, requests }: SessionSettings): Promise<Recording> {
-  await mkdir(join(folder, "disk"), { recursive: true });
+/** Runs a session in an empty folder. Throws Error if the recording does not contain everything that happened to the files. */
+export async function record(
+  { seed, lives, texts }: Session,
+  { start, folder }: { start: Start; folder: string },
+): Promise<Recording> {
+  const place = join(folder, "disk");
+  await mkdir(place, { recursive: true });
   await writeFile(join(folder, "holdfast.config.json"), JSON.stringify(configuration));
-  const actors = Array.from({ length: clients }, (_, index) => new Actor(`c${index}`, random));
+  const actors = Array.from(
+    { length: clients },
+    (_, index) => new Actor(`c${index}`, randomOf(seed * clients + index), texts),
+  );
   const events: Event[] = [];
-  for (let life = 0, left = requests; left > 0 && !actors.some(hasComplaint); life++) {
-    const planned = Math.min(left, 1 + Math.floor(random() * requests * 0.3));
-    const trace = join(folder, `trace-${life}`);
-    left -= await live({ start, folder, random, actors, trace, planned });
+  const disk = new Disk();
+  for (const life of lives) {
+    const trace = join(folder, "trace");
+    await live(life, { start, folder, actors, trace });
     const begin = (events.at(-1)?.at ?? 0) + 1;
-    const lived = eventsOf(await readFile(trace, "latin1"), join(folder, "disk"), isData);
-    for (const event of lived) events.push(shifted(event, begin));
+    for (const event of eventsOf(await readFile(trace, "latin1"), place, isData)) {
+      if (!hasHappened(event, place)) continue;
+      const next = shifted(event, begin);
+      events.push(next);
+      if ("step" in next) disk.apply(next.at, next.step);
+    }
+    requireComplete(disk, place);
     await rm(trace);
+    if (actors.some(({ hasComplaint }) => hasComplaint)) break;
   }
-  return { events, actors };
+  return { events, clients: actors.map((actor) => actor.log()) };
 }
 
-const hasComplaint = ({ complaint }: Actor) => complaint !== undefined;
-
-/** One life of the service, which a signal ends. Gives how many requests were sent. */
-async function live({
-  start,
-  folder,
-  random,
-  actors,
-  trace,
-  planned,
-}: Omit<SessionSettings, "requests"> & {
-  actors: readonly Actor[];
-  trace: string;
-  planned: number;
-}): Promise<number> {
-  const isSlow = random() < 0.5;
+/** One life of the service, until it has ended. */
+async function live(
+  { requests, isSlow, isHeldOpen, signal }: Life,
+  { start, folder, actors, trace }: { start: Start; folder: string; actors: readonly Actor[]; trace: string },
+): Promise<void> {
   const slowly = isSlow ? ["-e", "inject=fdatasync,fsync:delay_enter=30000"] : [];
-  const wrapper = [
-    "strace",
-    "-D",
-    "-f",
-    "--seccomp-bpf",
-    "-o",
-    trace,
-    ...recordingFlags,
-    "-e",
-    `trace=${recordedCalls}`,
-    ...slowly,
-  ];
+  const files = ["-o", trace, ...recordingFlags, "-e", `trace=${recordedCalls}`];
   const store = join(folder, "disk", storeName);
-  const holder = random() < 0.5 && existsSync(store) ? await holdOpen(store) : undefined;
-  const program = await start(store, wrapper, ["--config", join(folder, "holdfast.config.json")]);
+  const holder = isHeldOpen && existsSync(store) ? await holdOpen(store) : undefined;
+  const program = await start(
+    store,
+    ["strace", "-D", "-f", "--seccomp-bpf", ...files, ...slowly],
+    ["--config", join(folder, "holdfast.config.json")],
+  );
   let sent = 0;
+  let open = actors.length;
+  let logAtLast: bigint | undefined;
   const connections = actors.map(() => createClient(program.port));
   const work = actors.map(async (actor, index) => {
     const connection = connections[index];
-    while (connection !== undefined && sent < planned) {
-      sent++;
-      if (!(await actor.act(connection))) return;
+    let isAnswered = true;
+    while (connection !== undefined && isAnswered && sent < requests) {
+      if (++sent === requests) logAtLast = timeOfLog(store);
+      isAnswered = await actor.act(connection);
     }
+    open--;
   });
-  const signal = random() < 0.75 ? "SIGKILL" : "SIGTERM";
+  // A kill during the commit of the last requests, before their responses: the log is written and not flushed yet.
   if (signal === "SIGKILL")
-    await until("the requests are on their way", () => sent >= planned || actors.every(hasComplaint));
+    await until("the last requests are written", () =>
+      open === 0 ? true : sent >= requests && timeOfLog(store) !== logAtLast,
+    );
   else await Promise.all(work);
   await end(program, signal);
   await Promise.all(work);
   for (const connection of connections) connection.close();
   if (holder !== undefined) await letGo(holder);
   await isWritten(trace, program);
-  return sent;
 }
 
-/** Another program that has the store open, such as a backup. While it lives, nobody who opens the store is the first. */
+/** When the log was last written to. */
+function timeOfLog(store: string): bigint | undefined {
+  return statSync(`${store}-wal`, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+}
+
+/** Another program that has the store open, such as a backup. */
 async function holdOpen(store: string): Promise<ChildProcess> {
   const program = `
     const { DatabaseSync } = require("node:sqlite");
@@ -126,10 +142,30 @@ async function letGo(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-/** strace goes on for a moment after the program has ended. */
+/** strace continues for a moment after the program has ended. */
 async function isWritten(trace: string, { child }: Program): Promise<void> {
   const last = new RegExp(`^${child.pid} +\\+\\+\\+ (killed|exited)`, "m");
   await until("the trace is complete", async () => last.test(await readFile(trace, "latin1")));
+}
+
+/** Whether a call took effect that the kill interrupted: the file shows it. */
+function hasHappened(event: Event, place: string): boolean {
+  if (!("step" in event) || event.isUnfinished !== true || event.step.kind !== "write") return true;
+  const { name, offset, bytes } = event.step;
+  return readFileSync(join(place, name))
+    .subarray(offset, offset + bytes.length)
+    .equals(bytes);
+}
+
+/** Throws Error if the files are not what the recorded calls make of them. */
+function requireComplete(disk: Disk, place: string): void {
+  const image = disk.image("everything", Math.random);
+  for (const name of [storeName, logName]) {
+    const path = join(place, name);
+    const found = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    if (!(image.get(name) ?? Buffer.alloc(0)).equals(found))
+      throw new Error(`${path} is not what the recorded calls make of it.`);
+  }
 }
 
 /** The same event in the time of the whole session. */

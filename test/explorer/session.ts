@@ -1,16 +1,15 @@
 /** One session from its recording to its judgement. */
-
 import { existsSync, statfsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProgram } from "../durability/program.ts";
-import { explore, type Findings } from "./explore.ts";
-import { copyPatched } from "./patched.ts";
+import { type Exploration, explore, type Findings } from "./explore.ts";
 import { randomOf } from "./random.ts";
-import { record } from "./recording.ts";
+import { type Life, type Recording, record, type Session } from "./recording.ts";
+import { copySabotaged, type Sabotage } from "./sabotage.ts";
 
-/** Where images are written, one in the place of the other: into memory, if the system has such a folder with enough space. */
+/** Memory, if the system has such a folder with enough space. */
 function placeOfImages(): string {
   const memory = "/dev/shm";
   if (!existsSync(memory)) return tmpdir();
@@ -18,25 +17,60 @@ function placeOfImages(): string {
   return bavail * bsize > 256 * 1024 * 1024 ? memory : tmpdir();
 }
 
-/** Requests of a session: enough for some restarts, few enough that images stay small. */
-const requests = 150;
-
-/** Records a session of this seed, of the program as it is or with a patch, and judges about so many images of it. */
-export async function runSession(seed: number, images: number, patch?: string): Promise<Findings> {
+/** Records a session of the program as it is, or of a sabotaged copy. */
+export async function recordSession(session: Session, sabotage?: Sabotage): Promise<Recording> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-explorer-"));
-  const image = await mkdtemp(join(placeOfImages(), "holdfast-image-"));
-  const random = randomOf(seed);
-  const from = patch === undefined ? "." : join(folder, "program");
+  const from = sabotage === undefined ? "." : join(folder, "program");
   try {
-    if (patch !== undefined) await copyPatched(patch, from);
-    const recording = await record({
+    if (sabotage !== undefined) await copySabotaged(sabotage, from);
+    return await record(session, {
       start: (store, wrapper, flags) => startProgram(store, wrapper, flags, from),
       folder,
-      random,
-      requests,
     });
-    return explore(recording, { random, images, folder: image });
   } finally {
-    for (const each of [folder, image]) await rm(each, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Explores a recording in a folder that is removed afterwards. */
+export async function exploreImages(
+  recording: Recording,
+  exploration: Omit<Exploration, "folder">,
+): Promise<Findings> {
+  const folder = await mkdtemp(join(placeOfImages(), "holdfast-image-"));
+  try {
+    return await explore(recording, { ...exploration, folder });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Some lives of different lengths with this many requests, as the seed decides. */
+export function randomLives(seed: number, requests: number): Life[] {
+  const random = randomOf(seed);
+  const lives: Life[] = [];
+  for (let left = requests; left > 0; left -= lives.at(-1)?.requests ?? left)
+    lives.push({
+      requests: Math.min(left, 1 + Math.floor(random() * requests * 0.3)),
+      isSlow: random() < 0.5,
+      isHeldOpen: random() < 0.5,
+      signal: random() < 0.75 ? "SIGKILL" : "SIGTERM",
+    });
+  return lives;
+}
+
+/**
+ * A session in which the log reaches 1,000 pages several times: it is moved into the file in the middle of the load, and then starts
+ * again from its beginning.
+ */
+export function checkpointSession(seed: number): Session {
+  const quick = { isSlow: false, isHeldOpen: false, signal: "SIGKILL" } as const;
+  return {
+    seed,
+    texts: "long",
+    lives: [
+      { ...quick, requests: 90 },
+      { ...quick, requests: 60 },
+    ],
+  };
 }

@@ -7,8 +7,15 @@ export const recordedCalls =
   "openat,pwrite64,pwritev,write,writev,sendto,sendmsg,ftruncate,fallocate,fsync,fdatasync,unlink,unlinkat,rename,renameat,renameat2";
 export const recordingFlags = ["-xx", "-y", "-s", "4000000"] as const;
 
-/** Something that happened: to a file, or an answer began to leave. `at` orders what several programs did, one after the other. */
-export type Event = { at: number } & ({ step: Step } | { answered: string; status: number });
+/** A step of a file, or the start of a response. `at` gives the order, also of several programs one after the other. */
+export type Event = { at: number } & (
+  | {
+      step: Step;
+      /** The program was killed during the call, so it is unknown whether the call took effect. */
+      isUnfinished?: true;
+    }
+  | { answered: string; status: number }
+);
 
 /** A system call, from the line where it began to the line where it ended. */
 interface Call {
@@ -17,6 +24,7 @@ interface Call {
   result: string;
   begin: number;
   end: number;
+  isUnfinished?: true;
 }
 
 /**
@@ -49,13 +57,19 @@ function* callsOf(trace: string): Generator<Call> {
     if (resumed !== undefined) open.delete(thread);
     const text = first === undefined ? rest : `${first.text}${resumed}`;
     const [, name, args = "", result = ""] = /^(\w+)\((.*)\) += (.*)$/.exec(text) ?? [];
-    if (name !== undefined) yield { name, args, result, begin: first?.begin ?? line, end: line };
+    const call = { args, result, begin: first?.begin ?? line, end: line };
+    if (name !== undefined)
+      yield* result.startsWith("?") ? interrupted({ ...call, name }) : [{ ...call, name }];
   }
-  // A write during which the program was killed may have happened; of a flush nothing can be relied on.
   for (const { begin, text } of open.values()) {
     const [, name, args = ""] = /^(\w+)\((.*)$/.exec(text) ?? [];
-    if (name !== undefined && !name.endsWith("sync")) yield { name, args, result: "0", begin, end: begin };
+    if (name !== undefined) yield* interrupted({ name, args, result: "?", begin, end: begin });
   }
+}
+
+/** A write during which the program was killed may have happened. An interrupted flush guarantees nothing. */
+function interrupted(call: Call): Call[] {
+  return isFlush(call) ? [] : [{ ...call, isUnfinished: true }];
 }
 
 function eventOf(call: Call, folder: string, isData: (name: string) => boolean) {
@@ -67,7 +81,7 @@ function eventOf(call: Call, folder: string, isData: (name: string) => boolean) 
   if (isFlush(call) && path === folder) return { step: { kind: "flush names", covers: call.begin } as const };
   if (dirname(path) !== folder || !isData(basename(path))) return undefined;
   const step = stepOf(call, basename(path));
-  return step && { step };
+  return step && { step, ...(call.isUnfinished && { isUnfinished: call.isUnfinished }) };
 }
 
 function stepOf({ name: call, args, begin, end }: Call, name: string): Step | undefined {

@@ -1,4 +1,5 @@
 /** Faults that the explorer must find: in builds of the program, and in disks. */
+import type { Step } from "./disk.ts";
 import type { Findings } from "./explore.ts";
 import { type Life, logName, type Recording, type Session, storeName } from "./recording.ts";
 import type { Sabotage } from "./sabotage.ts";
@@ -28,20 +29,26 @@ export async function firstLoss(
 }
 
 /** Flushes that a faulty disk confirms and does not do. */
-export const skippedFlushes = ["of the log", "of the store's file", "of the names"] as const;
+const skips = {
+  "of the log": (step: Step) => step.kind === "flush" && step.name === logName,
+  "of the store's file": (step: Step) => step.kind === "flush" && step.name === storeName,
+  "of the names": (step: Step) => step.kind === "flush names",
+};
 
-/** The same session on a disk that skips some flushes. */
+export const skippedFlushes = Object.keys(skips) as (keyof typeof skips)[];
+
+/**
+ * The same session on a disk that skips some flushes. It skips flushes of the files only after the first response, so that a loss
+ * comes from the load or from a checkpoint, and not from the creation of the store.
+ */
 export function onFaultyDisk(
   { events, clients }: Recording,
   skipped: (typeof skippedFlushes)[number],
 ): Recording {
-  const isSkipped = (event: Recording["events"][number]) => {
-    if (!("step" in event)) return false;
-    const { step } = event;
-    if (skipped === "of the names") return step.kind === "flush names";
-    return step.kind === "flush" && step.name === (skipped === "of the log" ? logName : storeName);
-  };
-  return { events: events.filter((event) => !isSkipped(event)), clients };
+  const first = events.findIndex((event) => "answered" in event);
+  const isSkipped = (event: Recording["events"][number], index: number) =>
+    "step" in event && (index > first || skipped === "of the names") && skips[skipped](event.step);
+  return { events: events.filter((event, index) => !isSkipped(event, index)), clients };
 }
 
 /** Whether the log was moved into the file while clients were writing, and was then written again from its beginning. */

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { whyNoTrace } from "../strace.ts";
+import { breaks, judgeBroken } from "./broken-images.ts";
 import { firstLoss, hasCheckpoints, onFaultyDisk, skippedFlushes } from "./controls.ts";
 import type { Exploration } from "./explore.ts";
 import type { Life, Recording, Session } from "./recording.ts";
@@ -26,12 +30,14 @@ async function assertAllRight(recording: Recording, images: number): Promise<voi
   if (findings.bad.length > 0) assert.fail(saveBad({ recording, exploration }, findings));
 }
 
-describe("a power cut", { skip: whyNoTrace() }, () => {
+describe("a power cut", { skip: whyNoTrace(), concurrency: 2 }, () => {
   let ordinary: Recording;
   let checkpoints: Recording;
   before(async () => {
-    ordinary = await recordSession(restarts);
-    checkpoints = await recordSession(checkpointSession(seed));
+    [ordinary, checkpoints] = await Promise.all([
+      recordSession(restarts),
+      recordSession(checkpointSession(seed)),
+    ]);
   });
 
   test("loses nothing that was acknowledged, over kills and restarts", () => assertAllRight(ordinary, 400));
@@ -56,4 +62,20 @@ describe("a power cut", { skip: whyNoTrace() }, () => {
       assert.ok(loss, "the explorer does not find this fault");
       context.diagnostic(`seed ${loss.seed}: ${loss.findings.bad[0]?.faults[0]}`);
     });
+
+  test("is judged by everything that the store has", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-broken-"));
+    try {
+      for (const { what, sql, fault } of breaks) {
+        const { good, broken } = await judgeBroken(ordinary, { sql, folder });
+        assert.deepEqual(good, []);
+        assert.ok(
+          broken.some((each) => fault.test(each)),
+          `${what}: ${broken.join("; ")}`,
+        );
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });

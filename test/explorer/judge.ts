@@ -42,7 +42,7 @@ export class Judge {
     try {
       return [...(await this.#faultsOfStore(path, acknowledged)), ...damageOf(path)];
     } catch (error) {
-      return [`it cannot be opened: ${error}`];
+      return [`it cannot be opened: ${error}`.replaceAll(`${this.#folder}/`, "")];
     }
   }
 
@@ -97,7 +97,7 @@ async function readContents(
       changes: reader.changes(collection, 0, Number.MAX_SAFE_INTEGER),
       nextId: reserved?.kind === "reserved" ? reserved.first : undefined,
       textOf: (id, version) => past.version(collection, id, version)?.text,
-      find: (word) => reader.page(collection, { words: [word], limit: 10_000, count: true }),
+      find: (word, limit) => reader.page(collection, { words: [word], limit, count: true }),
     });
   }
   const all = (sql: string) => database.prepare(sql).all();

@@ -69,8 +69,8 @@ export function checkpointSession(seed: number): Session {
     seed,
     texts: "long",
     lives: [
-      { ...quick, requests: 90 },
-      { ...quick, requests: 60 },
+      { ...quick, requests: 80 },
+      { ...quick, requests: 20 },
     ],
   };
 }

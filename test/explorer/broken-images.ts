@@ -1,0 +1,121 @@
+/** Images that are broken by hand, one for each thing that the judge looks at. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Disk } from "./disk.ts";
+import { type Acknowledged, Judge } from "./judge.ts";
+import { type Recording, storeName } from "./recording.ts";
+
+const last = (table: string, column: string) => `${column} = (select max(${column}) from ${table})`;
+
+/** What is done to a good store, and what the judge says of it. Collection 1 is `authors`, 2 is `books`. */
+export const breaks: readonly { what: string; sql: string; fault: RegExp }[] = [
+  {
+    what: "a resource is lost",
+    sql: `delete from resources_1 where ${last("resources_1", "key")}`,
+    fault: /^authors: there are \d+ resources, but the store says \d+/,
+  },
+  {
+    what: "a resource has another text",
+    sql: `update resources_1 set doc = json_set(doc, '$.text', 'other') where ${last("resources_1", "key")}`,
+    fault: /^c\d: after \d+ acknowledged requests/,
+  },
+  {
+    what: "a head row is behind",
+    sql: "update heads set sequence = sequence - 1 where number = 1",
+    fault: /^authors: there are \d+ changes, but the store says \d+/,
+  },
+  {
+    what: "the change log has a gap",
+    sql: `update changes_1 set sequence = sequence + 1 where ${last("changes_1", "sequence")}`,
+    fault: /^authors: the change log has a gap/,
+  },
+  {
+    what: "a change has another version",
+    sql: `update changes_2 set version = version + 1 where ${last("changes_2", "sequence")}`,
+    fault: /^books: the changes of \d+ do not lead to its version/,
+  },
+  {
+    what: "the history has another text",
+    sql: "update changes_2 set superseded = replace(superseded, 'winter', 'autumn')",
+    fault: /^c\d: the history of books\/\w+ has other versions than were written/,
+  },
+  {
+    what: "a word is lost",
+    sql: `delete from search_2 where rowid = (select max(key) from resources_2)`,
+    fault: /^books: a search for \w+ finds 0 of 0 resources, but 1 have it/,
+  },
+  {
+    what: "a word of a resource that does not exist is left",
+    sql: "insert into search_2 (rowid, words) values (999999, 'winter summer')",
+    fault: /^books: a search for (winter|summer) finds \d+ of \d+ resources, but \d+ have it/,
+  },
+  {
+    what: "a receipt is lost",
+    sql: `delete from receipts where ${last("receipts", "key")}`,
+    fault: /^key-\S+ is lost after \d+ requests/,
+  },
+  {
+    what: "the receipts are counted wrongly",
+    sql: "update meta set value = value + 1 where name = 'receipts'",
+    fault: /^there are \d+ receipts, but the store says \d+/,
+  },
+  {
+    what: "a stored response is another one",
+    sql: "update receipts set answer = json_set(answer, '$.body', '{}')",
+    fault: /has another response than the client got/,
+  },
+  {
+    what: "a unique value exists twice",
+    sql: "update resources_1 set doc = json_set(doc, '$.email', 'same')",
+    fault: /^authors: two resources have the same email/,
+  },
+  {
+    what: "a reference leads nowhere",
+    sql: `update resources_2 set doc = json_set(doc, '$.authorId', 'none') where ${last("resources_2", "key")}`,
+    fault: /^books: \d+ refers to a resource that does not exist/,
+  },
+  {
+    what: "an integer id can be given again",
+    sql: "update heads set last_id = 0 where number = 2",
+    fault: /^books: the id \d+ would be given again/,
+  },
+  {
+    what: "the store has another secret",
+    sql: "update meta set value = value + 1 where name = 'secret_1'",
+    fault: /^the store has another secret/,
+  },
+  {
+    what: "an index lacks entries",
+    sql: `drop index changes_1_by_resource;
+      create index changes_1_by_resource on changes_1 (id, version) where version > 1;
+      pragma writable_schema = on;
+      update sqlite_schema set sql = replace(sql, ' where version > 1', '') where name = 'changes_1_by_resource'`,
+    fault: /wrong # of entries in index|row \d+ missing from index/,
+  },
+];
+
+/** What the judge says of the last image of a session, and of the same image after `sql`. */
+export async function judgeBroken(
+  { events, clients }: Recording,
+  { sql, folder }: { sql: string; folder: string },
+): Promise<{ good: string[]; broken: string[] }> {
+  const disk = new Disk();
+  for (const event of events) if ("step" in event) disk.apply(event.at, event.step);
+  const image = disk.image("everything", Math.random);
+  const acknowledged: Acknowledged = new Map(clients.map((client) => [client, client.bodies.length]));
+  const judge = new Judge(join(folder, "judged"));
+  const good = await judge.faultsOf(image, acknowledged);
+  return { good, broken: await judge.faultsOf(changed(image, sql, join(folder, "changed")), acknowledged) };
+}
+
+function changed(image: ReadonlyMap<string, Buffer>, sql: string, folder: string): Map<string, Buffer> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [name, bytes] of image) writeFileSync(join(folder, name), bytes);
+  const path = join(folder, storeName);
+  const database = new DatabaseSync(path, { defensive: false });
+  database.exec(sql);
+  database.close(); // as the last connection, it moves the log into the file
+  return new Map([[storeName, readFileSync(path)]]);
+}

@@ -5,24 +5,28 @@ import { type Life, logName, type Recording, type Session, storeName } from "./r
 import type { Sabotage } from "./sabotage.ts";
 import { exploreImages, recordSession } from "./session.ts";
 
-const quick: Life = { requests: 40, isSlow: false, isHeldOpen: false, signal: "SIGKILL" };
+const quick: Life = { requests: 40, flushDelayMs: 0, isHeldOpen: false, signal: "SIGKILL" };
 
-/** The shortest sessions in which each fault loses something. */
-function sessionFor(sabotage: Sabotage, seed: number): Session {
-  const killedAndResumed = [
-    { ...quick, isSlow: true },
-    { ...quick, requests: 20, isSlow: true, isHeldOpen: true },
-  ];
-  return { seed, texts: "mixed", lives: sabotage === "no flush at the start" ? killedAndResumed : [quick] };
+/**
+ * The shortest session in which each fault loses something, and the images that show it besides those right after responses. A long
+ * flush makes it certain that the kill comes before its end.
+ */
+function controlOf(sabotage: Sabotage, seed: number): { session: Session; images: number } {
+  const mixed = { seed, texts: "mixed" } as const;
+  if (sabotage !== "no flush at the start") return { session: { ...mixed, lives: [quick] }, images: 100 };
+  const killed = { ...quick, requests: 20, flushDelayMs: 200 };
+  const resumed = { ...quick, requests: 12, flushDelayMs: 30, isHeldOpen: true };
+  return { session: { ...mixed, lives: [killed, resumed] }, images: 0 };
 }
 
 /** The first loss of a build with a fault, and the seed of its session. Tries a few sessions, as the moment of a kill differs. */
 export async function firstLoss(
   sabotage: Sabotage,
 ): Promise<{ seed: number; findings: Findings } | undefined> {
-  for (let seed = 1; seed <= 5; seed++) {
-    const recording = await recordSession(sessionFor(sabotage, seed), sabotage);
-    const findings = await exploreImages(recording, { seed, images: 100, isOverAtFirst: true });
+  for (let seed = 1; seed <= 10; seed++) {
+    const { session, images } = controlOf(sabotage, seed);
+    const recording = await recordSession(session, sabotage);
+    const findings = await exploreImages(recording, { seed, images, isOverAtFirst: true });
     if (findings.bad.length > 0) return { seed, findings };
   }
   return undefined;

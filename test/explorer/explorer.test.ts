@@ -2,25 +2,25 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { before, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { whyNoTrace } from "../strace.ts";
 import { breaks, judgeBroken } from "./broken-images.ts";
 import { firstLoss, hasCheckpoints, onFaultyDisk, skippedFlushes } from "./controls.ts";
 import type { Exploration } from "./explore.ts";
 import type { Life, Recording, Session } from "./recording.ts";
 import { sabotages } from "./sabotage.ts";
-import { saveBad } from "./saved.ts";
+import { readSaved, save, saveBad } from "./saved.ts";
 import { checkpointSession, exploreImages, recordSession } from "./session.ts";
 
 const seed = 1;
 
-const killed: Life = { requests: 40, isSlow: true, isHeldOpen: false, signal: "SIGKILL" };
+const killed: Life = { requests: 40, flushDelayMs: 30, isHeldOpen: false, signal: "SIGKILL" };
 
 /** A kill during a flush, a start beside another program, and an orderly stop. */
 const restarts: Session = {
   seed,
   texts: "mixed",
-  lives: [killed, { ...killed, isSlow: false, isHeldOpen: true }, { ...killed, signal: "SIGTERM" }],
+  lives: [killed, { ...killed, flushDelayMs: 0, isHeldOpen: true }, { ...killed, signal: "SIGTERM" }],
 };
 
 async function assertAllRight(recording: Recording, images: number): Promise<void> {
@@ -33,6 +33,8 @@ async function assertAllRight(recording: Recording, images: number): Promise<voi
 describe("a power cut", { skip: whyNoTrace(), concurrency: 2 }, () => {
   let ordinary: Recording;
   let checkpoints: Recording;
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-explored-"));
+  after(() => rmSync(folder, { recursive: true }));
   before(async () => {
     [ordinary, checkpoints] = await Promise.all([
       recordSession(restarts),
@@ -49,11 +51,14 @@ describe("a power cut", { skip: whyNoTrace(), concurrency: 2 }, () => {
 
   for (const skipped of skippedFlushes)
     test(`loses something on a disk that skips the flushes ${skipped}`, async () => {
+      const exploration = { seed, images: 100, isOverAtFirst: true };
       const recording = onFaultyDisk(checkpoints, skipped);
-      const again = () => exploreImages(recording, { seed, images: 100, isOverAtFirst: true });
-      const findings = await again();
+      const findings = await exploreImages(recording, exploration);
       assert.equal(findings.bad.length, 1);
-      assert.deepEqual(await again(), findings, "the same recording and seed give the same findings");
+      const path = join(folder, `saved-${skippedFlushes.indexOf(skipped)}`);
+      save({ recording, exploration }, path);
+      const again = readSaved(path);
+      assert.deepEqual(await exploreImages(again.recording, again.exploration), findings);
     });
 
   for (const sabotage of sabotages)
@@ -64,18 +69,13 @@ describe("a power cut", { skip: whyNoTrace(), concurrency: 2 }, () => {
     });
 
   test("is judged by everything that the store has", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-broken-"));
-    try {
-      for (const { what, sql, fault } of breaks) {
-        const { good, broken } = await judgeBroken(ordinary, { sql, folder });
-        assert.deepEqual(good, []);
-        assert.ok(
-          broken.some((each) => fault.test(each)),
-          `${what}: ${broken.join("; ")}`,
-        );
-      }
-    } finally {
-      rmSync(folder, { recursive: true });
+    for (const { what, sql, fault } of breaks) {
+      const { good, broken } = await judgeBroken(ordinary, { sql, folder });
+      assert.deepEqual(good, []);
+      assert.ok(
+        broken.some((each) => fault.test(each)),
+        `${what}: ${broken.join("; ")}`,
+      );
     }
   });
 });

@@ -24,8 +24,8 @@ export type Start = (store: string, wrapper: readonly string[], flags: readonly 
 export interface Life {
   /** Requests of all clients together. */
   requests: number;
-  /** Whether each flush takes 30 ms longer. */
-  isSlow: boolean;
+  /** Each flush takes so much longer, in milliseconds. */
+  flushDelayMs: number;
   /** Whether another program has the store open, such as a backup. The service is then not the first to open it. */
   isHeldOpen: boolean;
   signal: "SIGKILL" | "SIGTERM";
@@ -80,10 +80,11 @@ export async function record(
 
 /** One life of the service, until it has ended. */
 async function live(
-  { requests, isSlow, isHeldOpen, signal }: Life,
+  { requests, flushDelayMs, isHeldOpen, signal }: Life,
   { start, folder, actors, trace }: { start: Start; folder: string; actors: readonly Actor[]; trace: string },
 ): Promise<void> {
-  const slowly = isSlow ? ["-e", "inject=fdatasync,fsync:delay_enter=30000"] : [];
+  const delay = `inject=fdatasync,fsync:delay_enter=${flushDelayMs * 1_000}`;
+  const slowly = flushDelayMs === 0 ? [] : ["-e", delay];
   const files = ["-o", trace, ...recordingFlags, "-e", `trace=${recordedCalls}`];
   const store = join(folder, "disk", storeName);
   const holder = isHeldOpen && existsSync(store) ? await holdOpen(store) : undefined;

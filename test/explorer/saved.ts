@@ -16,7 +16,7 @@ export function saveBad(saved: Saved, { images, bad }: Findings): string {
   const { seed } = saved.exploration;
   const path = join("test-results", `explorer-seed-${seed}.recording`);
   mkdirSync("test-results", { recursive: true });
-  writeFileSync(path, serialize(saved));
+  save(saved, path);
   const shown = bad.slice(0, 3).map(({ at, survival, faults }) => {
     return `  after event ${at}, on the disk: ${survival}: ${faults.join("; ")}`;
   });
@@ -25,6 +25,11 @@ export function saveBad(saved: Saved, { images, bad }: Findings): string {
     ...shown,
     `Repeat it: npx node --conditions=holdfast-source test/explorer/again.ts ${path}`,
   ].join("\n");
+}
+
+/** Saves a recording. */
+export function save(saved: Saved, path: string): void {
+  writeFileSync(path, serialize(saved));
 }
 
 /** Reads a saved recording. Writes are buffers again. */

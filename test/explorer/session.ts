@@ -52,7 +52,7 @@ export function randomLives(seed: number, requests: number): Life[] {
   for (let left = requests; left > 0; left -= lives.at(-1)?.requests ?? left)
     lives.push({
       requests: Math.min(left, 1 + Math.floor(random() * requests * 0.3)),
-      isSlow: random() < 0.5,
+      flushDelayMs: random() < 0.5 ? 30 : 0,
       isHeldOpen: random() < 0.5,
       signal: random() < 0.75 ? "SIGKILL" : "SIGTERM",
     });
@@ -64,7 +64,7 @@ export function randomLives(seed: number, requests: number): Life[] {
  * again from its beginning.
  */
 export function checkpointSession(seed: number): Session {
-  const quick = { isSlow: false, isHeldOpen: false, signal: "SIGKILL" } as const;
+  const quick = { flushDelayMs: 0, isHeldOpen: false, signal: "SIGKILL" } as const;
   return {
     seed,
     texts: "long",

@@ -94,7 +94,7 @@ async function readContents(
       ...collection,
       ...head,
       resources: await toArray(scans.scan(collection)),
-      changes: reader.changes(collection, 0, Number.MAX_SAFE_INTEGER),
+      changes: past.changesAfter(collection, 0, Number.MAX_SAFE_INTEGER),
       nextId: reserved?.kind === "reserved" ? reserved.first : undefined,
       textOf: (id, version) => past.version(collection, id, version)?.text,
       find: (word, limit) => reader.page(collection, { words: [word], limit, count: true }),

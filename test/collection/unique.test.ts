@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defineCollection } from "../../src/collection/schema.ts";
+import { uniqueValue } from "../../src/collection/unique.ts";
 import { StartError } from "../../src/errors.ts";
 
 const properties = {
@@ -57,4 +58,10 @@ for (const [unique, says] of refused) {
 
 test("without a schema nothing can be unique", async () => {
   await assert.rejects(define(["email"], {}), /one type/);
+});
+
+test("ignoreCase compares the letters A to Z without case, and no others", () => {
+  const compared = (email: string) => uniqueValue({ email }, { path: ["email"], ignoreCase: true });
+  assert.equal(compared("Kim@Example.ORG"), compared("kim@example.org"));
+  assert.notEqual(compared("Ä"), compared("ä"));
 });

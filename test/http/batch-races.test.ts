@@ -1,4 +1,4 @@
-/** Batches beside writes that do not wait in turn with them: deletes that change what refers to the deleted resource. */
+/** Batches beside other writes to the same resources. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { check } from "./check.ts";
@@ -46,5 +46,25 @@ test("a batch that was overtaken is decided anew, on what is there then, and its
     assert.deepEqual([left.tagIds, left.n], [[], 1]);
     const logs = await service.send({ path: `/api/v1/logs?of=${post.id}&limit=1000` });
     assert.equal((logs.json as unknown[]).length, 60);
+  }
+});
+
+test("batches that change the same resources in opposite orders do not wait for each other", async () => {
+  const two = await Promise.all([service.create("logs"), service.create("logs")]);
+  const ids = two.map(({ id }) => id);
+  let n = 0;
+  const patch = (path: string) => service.send({ method: "PATCH", path, content: { n: n++ } });
+  const batch = (ordered: readonly string[]) => {
+    const operations = ordered.map((id) => ({ method: "PATCH", path: `/logs/${id}`, body: { n: n++ } }));
+    return service.send({ method: "POST", path: "/api/v1/_batch", content: { operations } });
+  };
+  for (let round = 0; round < 4; round++) {
+    // Batches that wait for single writes get their resources one by one.
+    const answers = Array.from({ length: 5 }, () => [
+      ...two.map(({ path }) => patch(path)),
+      batch(ids),
+      batch(ids.toReversed()),
+    ]);
+    for (const answer of await Promise.all(answers.flat())) check(answer, { status: 200 });
   }
 });

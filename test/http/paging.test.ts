@@ -32,6 +32,16 @@ async function walk(path: string): Promise<Answer[]> {
   return answers;
 }
 
+test("a walk sorted by an attribute that has no value in many resources sees each resource once", async () => {
+  const values = [null, undefined, {}, 1, null, undefined, {}, 1, null];
+  const made = await Promise.all(values.map((rank) => service.create("sparse", { rank })));
+  for (const sort of ["rank", "-rank"]) {
+    const answers = await walk(`/api/v1/sparse?sort=${sort}&limit=2`);
+    const ids = answers.flatMap(({ json }) => (json as { id: string }[]).map(({ id }) => id));
+    assert.deepEqual(ids.sort(), made.map(({ id }) => id).sort());
+  }
+});
+
 describe("a page", () => {
   test("links to the next by a cursor and to the first", async () => {
     const answer = await service.send({ path: `${list}?limit=2` });

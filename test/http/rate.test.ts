@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
+import { createKeyText } from "../../src/access/key-text.ts";
 import { addressKey } from "../../src/http/caller/quota.ts";
 import { RateCounts } from "../../src/http/caller/rate-limit.ts";
+import { createPair, settingsFor } from "../access/issuer.ts";
 import { check } from "./check.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
@@ -96,6 +98,16 @@ describe("a rate limit", () => {
       const [method = "", path] = each.split(" ");
       const answer = await service.send({ method, path: `/api/v1${path}` });
       check(answer, { status: 429, problem: "QUOTA_EXCEEDED" });
+    }
+  });
+
+  test("counts a request with an invalid credential once", async (t) => {
+    const auth = { keys: true, jwt: settingsFor([createPair("ES256")]) };
+    const service = await start(t, { auth, rate: { requests: 9, perSeconds: 60 } });
+    const credentials = ["hf_short", createKeyText(), "not a token", "a.b.c"];
+    for (const [n, credential] of credentials.entries()) {
+      const answer = await service.send({ path: topics, headers: { Authorization: `Bearer ${credential}` } });
+      check(answer, { status: 401, headers: { RateLimit: new RegExp(`;r=${8 - n};`) } });
     }
   });
 

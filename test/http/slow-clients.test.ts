@@ -86,6 +86,20 @@ for (const [what, more] of [
   });
 }
 
+test("the memory of responses that were read slowly is free once, and not again when their connection closes", async (t) => {
+  const service = await start(t, { wireBounds: { maxHeldBytes: 1_000_000 } });
+  const page = await createPage(service);
+  const whole = (await service.send({ path: page })).text.length;
+  const isUsedUp = async () => (await statusOf(service, page)) === 503;
+  const first = await client(t, service, get(page).repeat(9));
+  await until("the memory is used up", isUsedUp);
+  assert.ok((await readAll(first, 9 * whole)) >= 9 * whole);
+  first.destroy();
+  await until("the memory is free", async () => !(await isUsedUp()));
+  await client(t, service, get(page).repeat(9));
+  await until("the memory is used up again", isUsedUp);
+});
+
 test("clients that never read are let go where others need the places of their requests", async (t) => {
   // Long enough that the places are still taken when the service is asked, also on a slow machine.
   const wireBounds = { stalledTimeoutMs: 4_000, longestStallMs: 600_000, maxRequests: 2 };

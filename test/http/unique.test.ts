@@ -61,6 +61,8 @@ for (const collection of ["users", "numbered"]) {
     for (const answer of answers) if (answer.status !== 201) checkTaken(answer, "#/email");
     const list = await service.send({ method: "GET", path: `/api/v1/${collection}?email=crowd@x` });
     assert.equal((list.json as unknown[]).length, 1);
+    const all = await service.send({ path: `/api/v1/${collection}?limit=1000` });
+    assert.equal(all.headers["x-total-count"], String((all.json as unknown[]).length));
   });
 }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import pg from "pg";
 import type { Problem } from "../../src/errors.ts";
+import type { Commit } from "../../src/store/commit.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -138,6 +139,55 @@ test("what is declared holds for all instances, also those that did not know of 
   assert.equal(await third.count("counters"), 10);
   const { rows } = await query(url, "select sequence, count from holdfast_heads where number = 1");
   assert.deepEqual(rows, [{ sequence: "10", count: "10" }]);
+  await Promise.all(stores.map((store) => store.close()));
+  release();
+});
+
+/** Lets every instance create a resource at the same time, in many rounds. Gives the error codes of those that were refused. */
+async function createAtOnce(
+  stores: readonly Store[],
+  commitOf: (round: number, id: string) => Pick<Commit, "receipt"> & { mark: string },
+): Promise<Set<string>> {
+  const codes = new Set<string>();
+  for (let round = 0; round < 20; round++) {
+    const ended = await Promise.allSettled(
+      stores.map(async (store) => {
+        const id = String(await store.reserveIds("counters", 1));
+        const { mark, ...more } = commitOf(round, id);
+        const next = JSON.stringify({ id: Number(id), mark });
+        const key = { collection: "counters", id };
+        await store.commit({ changes: [{ key, expect: "absent", next }], at: Date.now(), ...more });
+      }),
+    );
+    const refused = ended.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+    assert.equal(refused.length, stores.length - 1, `round ${round}`);
+    for (const { reason } of refused) codes.add((reason as Problem).code);
+  }
+  return codes;
+}
+
+test("of creates with one unique value at the same time, one instance accepts one", async () => {
+  const { url, release } = await openDatabase();
+  const stores = await openThree(url);
+  await stores[0]?.migrate([counters]);
+  const codes = await createAtOnce(stores, (round) => ({ mark: `m${round}` }));
+  assert.deepEqual([...codes], ["UNIQUE_VIOLATION"]);
+  assert.equal(await stores[0]?.count("counters"), 20);
+  await Promise.all(stores.map((store) => store.close()));
+  release();
+});
+
+test("of creates with one Idempotency-Key at the same time, one instance accepts one", async () => {
+  const { url, release } = await openDatabase();
+  const stores = await openThree(url);
+  await stores[0]?.migrate([{ ...counters, unique: [] }]);
+  const expiresAt = Date.now() + 3_600_000;
+  const codes = await createAtOnce(stores, (round, id) => ({
+    mark: id,
+    receipt: { key: `key ${round}`, fingerprint: "", answer: id, expiresAt },
+  }));
+  assert.deepEqual([...codes], ["IDEMPOTENCY_KEY_REUSED"]);
+  assert.equal(await stores[0]?.count("counters"), 20);
   await Promise.all(stores.map((store) => store.close()));
   release();
 });

@@ -93,6 +93,24 @@ test("the queue is bounded by weight too, but one call alone always passes", asy
   assert.equal(await batch.run("x"), 1);
 });
 
+test("calls that fail give their weight back, also while others wait", async () => {
+  const { promise: stays, resolve: end } = Promise.withResolvers<void>();
+  const batch = createBatch<number, number>({
+    maxTogether: 1,
+    maxWeight: 10,
+    weigh: Math.abs,
+    async perform([n]) {
+      if (n === 1) await stays;
+      return [Number(n) < 0 ? { error: new Error(`${n}`) } : { answer: Number(n) }];
+    },
+  });
+  const first = batch.run(1); // the queue is never empty, so no call passes because it is alone
+  for (let round = 0; round < 3; round++) await assert.rejects(batch.run(-9), { message: "-9" });
+  assert.equal(await batch.run(9), 9);
+  end();
+  assert.equal(await first, 1);
+});
+
 test("when performing throws, all calls of that batch are rejected and the next ones are not", async () => {
   for (const isAsync of [false, true]) {
     let isBroken = true;

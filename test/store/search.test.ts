@@ -8,6 +8,7 @@ import type { ListQuery } from "../../src/store/page.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
 import { type PageQuery, selectPage } from "../../src/store/sqlite/select.ts";
+import { SearchTables } from "../../src/store/sqlite/writer/search-tables.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ceilingMs, until } from "../until.ts";
 import { openSqliteFixture, untilAnswered } from "./sqlite-fixture.ts";
@@ -132,6 +133,26 @@ describe("search in a SQLite store", () => {
       const again = await reopen();
       await until("the words are gathered", () => isGathered(database));
       assert.equal((await find(again, ["common"], { count: true })).total, 2_000);
+    }),
+  );
+
+  test(
+    "resources that change while words are gathered are found by their new words",
+    onFile({ resources: 10 }, async (_, database) => {
+      database.exec(
+        "begin immediate; update searches set indexed_to = 5; delete from search_1 where rowid > 5",
+      );
+      const tables = new SearchTables(database);
+      const next = JSON.stringify({ text: "changed" });
+      database.exec(`update resources_1 set doc = '${next}' where key between 4 and 6`);
+      for (const key of [4, 5, 6]) tables.follow(1, key, { before: "{}", next });
+      while (tables.gather());
+      const found = database.prepare("select rowid from search_1 where search_1 match 'changed'").all();
+      database.exec("commit");
+      assert.deepEqual(
+        found.map(({ rowid }) => rowid),
+        [4, 5, 6],
+      );
     }),
   );
 

@@ -122,6 +122,16 @@ export function uniqueContract(open: OpenFixture): void {
   );
 
   test(
+    "where case is ignored, letters outside ASCII keep theirs",
+    onStore(open, async (store) => {
+      await declare(store, [{ path: ["email"], ignoreCase: true }]);
+      await commit(store, [created(topic("a"), { email: "ÄRGER" })]);
+      await commit(store, [created(topic("b"), { email: "ärger" })]);
+      await rejectsWith("UNIQUE_VIOLATION", commit(store, [created(topic("c"), { email: "Ärger" })]));
+    }),
+  );
+
+  test(
     "a value is free again once its resource is deleted or has another",
     onStore(open, async (store) => {
       await declare(store);

@@ -3,9 +3,11 @@
  * those. A proof that was interrupted goes on where it was.
  */
 import { proveNoPowerLoss } from "./explorer/prove.ts";
+import { proveFaultsNoticed } from "./faults/prove.ts";
 
 const proofs: Record<string, () => Promise<boolean>> = {
   explorer: proveNoPowerLoss,
+  faults: proveFaultsNoticed,
 };
 
 const names = process.argv.slice(2);

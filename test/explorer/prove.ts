@@ -1,7 +1,7 @@
 /** Explores power cuts until 200,000 images have been judged. The results of each session are saved, so a later run continues. */
-import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sourceVersion } from "../source-version.ts";
 import { whyNoTrace } from "../strace.ts";
 import { firstLoss } from "./controls.ts";
 import { sabotages } from "./sabotage.ts";
@@ -41,7 +41,7 @@ export async function proveNoPowerLoss(): Promise<boolean> {
     console.log(`${sabotage}: image ${images} of seed ${loss.seed} is bad: ${bad[0]?.faults[0]}`);
   }
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `explorer-${sourceVersion()}.ndjson`);
+  const file = join(folder, `explorer-${sourceVersion("src")}.ndjson`);
   const results = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(parse) : [];
   const begin = performance.now();
   while (sum(results, "images") < aim) {
@@ -67,8 +67,3 @@ const parse = (line: string) => JSON.parse(line) as Result;
 
 const sum = (results: readonly Result[], of: "images" | "bad") =>
   results.reduce((total, result) => total + result[of], 0);
-
-/** The version of what is explored: the committed sources. */
-function sourceVersion(): string {
-  return execFileSync("git", ["rev-parse", "--short", "HEAD:src"], { encoding: "utf8" }).trim();
-}

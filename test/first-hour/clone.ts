@@ -1,10 +1,11 @@
 /** A clean clone of this project in an empty folder. */
 import { execFile } from "node:child_process";
-import { cp, readFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { folder } from "../commands/cli.ts";
+import { copyProject } from "../project.ts";
 import { type Served, serve } from "./terminal.ts";
 
 /** A clone that was set up by the first command of the README, whose service is running. */
@@ -15,9 +16,6 @@ export interface Clone {
   seconds: number;
 }
 
-/** What a checkout has beside the files of the project. */
-const notOfTheProject =
-  /^(?:node_modules|dist|coverage|test-results|\.git)$|\.(?:db|db-wal|db-shm|db\.lock|lock-journal|tgz)$/;
 const isOffline = /npm error code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOTCACHED)/;
 
 /** Clones the last commit, or the files where there is no repository, and starts the service; or says why it cannot. */
@@ -45,8 +43,7 @@ async function cloneTo(path: string): Promise<string | undefined> {
     await git("clone", "--quiet", resolve("."), path);
     return changed === "" ? undefined : "the clone is of the last commit: changes since then are not in it";
   } catch {
-    const filter = (file: string) => !notOfTheProject.test(basename(file)) || file === resolve(".");
-    await cp(resolve("."), path, { recursive: true, filter });
+    await copyProject(path);
     return "there is no repository here: the files were copied";
   }
 }

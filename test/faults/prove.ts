@@ -1,0 +1,102 @@
+/** Proves that the tests notice faults: each fault is put into a copy of this project, and a test must fail there. */
+import { hash } from "node:crypto";
+import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sourceVersion } from "../source-version.ts";
+import { type Fault, readFaults } from "./faults.ts";
+import { copyPatched, copyRunnable, requireApplicable } from "./patched.ts";
+import { type End, runTestFile } from "./run.ts";
+
+/** A fault, and the test file that has noticed it. */
+interface Noticed {
+  fault: string;
+  /** The digest of the patch: another patch is another fault. */
+  digest: string;
+  file: string;
+  end: End;
+  seconds: number;
+}
+
+/** Gives whether a test notices each fault. What was noticed with the same sources counts, whenever that was. */
+export async function proveFaultsNoticed(): Promise<boolean> {
+  const faults = readFaults();
+  for (const { patch } of faults) await requireApplicable(patch);
+  const results = openResults();
+  const sound = await mkdtemp(join(tmpdir(), "holdfast-sound-"));
+  try {
+    await copyRunnable(sound);
+    const search = createSearch(sound);
+    const keepsEscaping = async (fault: Fault, files: readonly string[]) => {
+      const noticed = await search(fault, files);
+      if (noticed !== undefined) results.add(noticed);
+      return noticed === undefined;
+    };
+    const escaped: Fault[] = [];
+    for (const fault of faults.filter((each) => !results.has(each)))
+      if (await keepsEscaping(fault, [fault.test])) escaped.push(fault);
+    let unnoticed = 0;
+    for (const fault of escaped) if (await keepsEscaping(fault, otherThan(fault.test))) unnoticed++;
+    console.log(`${faults.length - unnoticed} of ${faults.length} faults are noticed`);
+    return unnoticed === 0;
+  } finally {
+    await rm(sound, { recursive: true });
+  }
+}
+
+/** The results with the present sources. They are kept in a file. */
+function openResults(): { has(fault: Fault): boolean; add(noticed: Noticed): void } {
+  const folder = "test-results";
+  const file = join(folder, `faults-${sourceVersion("src", "client")}.ndjson`);
+  mkdirSync(folder, { recursive: true });
+  const known = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(parse) : [];
+  return {
+    has: (fault) => known.some((each) => each.fault === fault.name && each.digest === digestOf(fault)),
+    add: (noticed) => appendFileSync(file, `${JSON.stringify(noticed)}\n`),
+  };
+}
+
+const parse = (line: string) => JSON.parse(line) as Noticed;
+
+const digestOf = ({ text }: Fault) => hash("sha256", text, "base64url").slice(0, 12);
+
+/** All other test files. The test of the patches would fail with every patch. */
+function otherThan(file: string): string[] {
+  return globSync("test/**/*.test.ts").filter((each) => each !== file && !each.startsWith("test/faults/"));
+}
+
+/** Runs test files with a fault until one notices it: one that does not pass, but does so in the copy `sound`. */
+function createSearch(
+  sound: string,
+): (fault: Fault, files: readonly string[]) => Promise<Noticed | undefined> {
+  const ends = new Map<string, End>();
+  const passesWithout = async (file: string) => {
+    const end = ends.get(file) ?? (await runTestFile(file, sound));
+    ends.set(file, end);
+    return end === "passes";
+  };
+  return async (fault, files) => {
+    const copy = await mkdtemp(join(tmpdir(), "holdfast-fault-"));
+    try {
+      await copyPatched(fault.patch, copy);
+      for (const file of files) {
+        const since = performance.now();
+        const end = await runTestFile(file, copy);
+        if (end === "passes") continue;
+        const seconds = Math.round((performance.now() - since) / 1_000);
+        if (await passesWithout(file)) {
+          console.log(`${fault.name}: ${file} ${end} after ${seconds} s`);
+          return { fault: fault.name, digest: digestOf(fault), file, end, seconds };
+        }
+        console.error(`${fault.name}: ${file} does not count, because it ${end} without the fault too`);
+      }
+      console.error(
+        `${fault.name} escapes ${files.length === 1 ? files[0] : "all tests"}: ${fault.sentence}`,
+      );
+      return undefined;
+    } finally {
+      await rm(copy, { recursive: true });
+    }
+  };
+}

@@ -193,6 +193,13 @@ describe("a JSON Patch", () => {
     assert.equal(JSON.stringify(document), before);
   });
 
+  test("can make a document exactly as deep as the limit, and no deeper", () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+    const add = (levels: number) => [{ op: "add", path: "/a", value: nested(levels) }];
+    assert.deepEqual(apply({}, add(63)), nested(64));
+    assert.equal(problemOf({}, add(64)).code, "BODY_TOO_DEEP");
+  });
+
   test("that nests the document too deeply is refused", () => {
     const nest = Array.from({ length: 100 }, () => [
       { op: "add", path: "/outer", value: {} },

@@ -8,33 +8,26 @@ const ceilingMs = 900_000;
 /** What a test file came to. */
 export type End = "passes" | "fails" | "hangs";
 
-/** What runs at present. It is ended with this program. */
-let running: number | undefined;
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.once(signal, () => {
-    endRunning();
-    process.exit(1);
-  });
+const signals = ["SIGINT", "SIGTERM"] as const;
 
 /**
  * Runs one test file of the copy `folder`. All that it starts is in one process group, so that nothing of it stays when it
- * hangs.
+ * hangs. Throws if a signal interrupts it.
  */
 export async function runTestFile(file: string, folder: string): Promise<End> {
   const args = ["--conditions=holdfast-source", "test/run.ts", file];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: "ignore", detached: true });
-  running = child.pid;
-  let end: End | undefined;
-  const timer = setTimeout(() => {
-    end = "hangs";
-    endRunning();
-  }, ceilingMs);
+  let why: "hangs" | "interrupted" | undefined;
+  const end = (reason: typeof why) => {
+    why = reason;
+    process.kill(-(child.pid as number), "SIGKILL");
+  };
+  const interrupt = () => end("interrupted");
+  for (const signal of signals) process.once(signal, interrupt);
+  const timer = setTimeout(() => end("hangs"), ceilingMs);
   const [status] = (await once(child, "exit")) as [number | null];
-  running = undefined;
   clearTimeout(timer);
-  return end ?? (status === 0 ? "passes" : "fails");
-}
-
-function endRunning(): void {
-  if (running !== undefined) process.kill(-running, "SIGKILL");
+  for (const signal of signals) process.off(signal, interrupt);
+  if (why === "interrupted") throw new Error("The proof was interrupted. Run it again, and it continues.");
+  return why ?? (status === 0 ? "passes" : "fails");
 }

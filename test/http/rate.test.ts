@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
-import { createKeyText } from "../../src/access/key-text.ts";
+import { createKeyText } from "../../src/access/api-key.ts";
 import { addressKey } from "../../src/http/caller/quota.ts";
 import { RateCounts } from "../../src/http/caller/rate-limit.ts";
 import { createPair, settingsFor } from "../access/issuer.ts";

@@ -1,45 +1,46 @@
-/** What a run of all tests comes to: what failed, what was skipped and why, and how many there were. */
-import { readFileSync } from "node:fs";
+/** What a run of tests comes to: what failed, what was skipped and why, and how many there were. */
 import { relative, resolve } from "node:path";
-import type { Line } from "./reporter.ts";
+import type { Line } from "./lines.ts";
 
-/** The results of one or several runs. */
+/** The results of one or several files. */
 export interface Results {
   passed: number;
   failed: readonly Failed[];
   skipped: readonly Skipped[];
 }
 
-interface Told {
+interface Named {
   /** Path, line and name, as in `test/http/create.test.ts:12  a sentence`. */
   test: string;
 }
-type Failed = Told & { error: string };
-type Skipped = Told & { reason: string };
+type Failed = Named & { error: string };
+type Skipped = Named & { reason: string };
 
-/** Reads what `reporter.ts` has written. A skip without a reason, and a file that has not ended, are failures. */
-export function readResults(path: string): Results {
-  const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);
-  const all = lines.map((line) => JSON.parse(line) as Line);
-  const skips = all.filter((line) => line.kind === "skipped");
-  const failures = all.filter((line) => line.kind === "failed");
+/**
+ * The results of one file. A skip without a reason, and a file that has begun and not ended, are failures. `note` follows the
+ * name of each test, as in ` (on PostgreSQL)`.
+ */
+export function resultsOf(lines: readonly Line[], note = ""): Results {
+  const nameOf = (line: TestLine) => `${pathAndName(line)}${note}`;
+  const skips = lines.filter((line) => line.kind === "skipped");
+  const failures = lines.filter((line) => line.kind === "failed");
   return {
-    passed: all.filter(({ kind }) => kind === "passed").length,
+    passed: lines.filter(({ kind }) => kind === "passed").length,
     failed: [
-      ...failures.map((line) => ({ test: toldOf(line), error: line.error })),
-      ...skips.filter(({ reason }) => reason === "").map((line) => ({ test: toldOf(line), error: noReason })),
-      ...unended(all).map((file) => ({ test: file, error: "The file did not finish." })),
+      ...failures.map((line) => ({ test: nameOf(line), error: line.error })),
+      ...skips.filter(({ reason }) => reason === "").map((line) => ({ test: nameOf(line), error: noReason })),
+      ...unended(lines).map((file) => ({ test: `${file}${note}`, error: "The file did not finish." })),
     ],
     skipped: skips
       .filter(({ reason }) => reason !== "")
-      .map((line) => ({ test: toldOf(line), reason: line.reason })),
+      .map((line) => ({ test: nameOf(line), reason: line.reason })),
   };
 }
 
 const noReason = 'It is skipped without a reason. Give one: { skip: "needs x: apt-get install x" }.';
 
 /** The files that have begun and not ended. */
-export function unended(lines: readonly Line[]): string[] {
+function unended(lines: readonly Line[]): string[] {
   const open = new Set<string>();
   for (const { kind, file } of lines) {
     if (kind === "begun") open.add(file);
@@ -48,7 +49,7 @@ export function unended(lines: readonly Line[]): string[] {
   return [...open].map(shown);
 }
 
-/** The results of several runs together. */
+/** The results of several files together. */
 export function sum(results: readonly Results[]): Results {
   return {
     passed: results.reduce((all, { passed }) => all + passed, 0),
@@ -69,13 +70,16 @@ export function describeResults({ passed, failed, skipped }: Results): string {
   return [...lines, "", `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`].join("\n");
 }
 
-function toldOf({ file, line, name }: Exclude<Line, { kind: "begun" | "ended" }>): string {
+type TestLine = Exclude<Line, { kind: "begun" | "ended" }>;
+
+function pathAndName({ file, line, name }: TestLine): string {
   return resolve(name) === file ? shown(file) : `${shown(file)}:${line}  ${name}`;
 }
 
-function shown(file: string): string {
+/** The path of a file from here, or the whole path if the file is elsewhere. */
+export function shown(file: string): string {
   const path = relative(process.cwd(), file);
-  return path.startsWith("..") ? file : path;
+  return path.startsWith("..") ? resolve(file) : path;
 }
 
 function firstLine(text: string): string {

@@ -1,29 +1,44 @@
-/** Node's test runner as a program, with a ceiling for what hangs. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Results, readResults } from "./results.ts";
+/** Runs files of tests, each in a process of its own, several at a time. */
+import { enableCompileCache } from "node:module";
+import { availableParallelism } from "node:os";
+import { run } from "node:test";
+import type { TestEvent } from "node:test/reporters";
+import { type Line, lineOf } from "./lines.ts";
+import { Printer } from "./printer.ts";
+import { type Results, resultsOf, sum } from "./results.ts";
 
-/** Two files at least: most of them wait for disks, databases and clocks half of their time. */
-const filesAtOnce = Math.max(2, availableParallelism() - 1);
+/** One file to run. */
+export interface Job {
+  file: string;
+  /** Where its services keep their resources. @default what HOLDFAST_TEST_STORE says */
+  store?: "sqlite" | "postgres";
+}
+
+/** How files are run. */
+export interface RunOptions {
+  /** Options of Node for each file, such as `--test-name-pattern=…`. */
+  options?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+}
+
+/** Every file loads most of the sources. With this cache, only the first one strips their types and compiles them. */
+const { directory: compiled } = enableCompileCache();
+
+/** More files than processors: many of them wait for disks, databases and clocks half of their time. */
+const filesAtOnce = Math.ceil(availableParallelism() * 1.5);
 
 /** A test that has not ended after so long fails by its name, in milliseconds: far longer than a busy machine needs. */
 const testCeilingMs = 600_000;
 
-/** Where no test has begun or ended for so long, a file hangs that the runner cannot end, in milliseconds. */
+/** If no test has begun or ended for so long, a file hangs that cannot be ended in another way. In milliseconds. */
 const silenceMs = 1_200_000;
 
-const reporter = join(import.meta.dirname, "reporter.ts");
-
-let running: ChildProcess | undefined;
+const end = new AbortController();
 let wasInterrupted = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
     wasInterrupted = true;
-    running?.stdout?.unpipe().resume(); // the runner would print every file that has not run as a failure
-    running?.kill(signal);
+    end.abort();
   });
 
 /** Whether a signal has ended the tests. */
@@ -31,40 +46,45 @@ export function isInterrupted(): boolean {
   return wasInterrupted;
 }
 
-/** Runs tests and prints as they end. `args` are the runner's: options and files. */
-export async function runTests(
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Results & { status: number }> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-results-"));
-  const path = join(folder, "results.ndjson");
-  writeFileSync(path, "");
-  const child = spawn(process.execPath, [...optionsFor(args, path), ...args], {
-    stdio: ["inherit", "pipe", "inherit"],
-    env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : {}), ...env },
-  });
-  child.stdout.pipe(process.stdout, { end: false });
-  running = child;
-  const watch = setInterval(() => {
-    if (Date.now() - statSync(path).mtimeMs > silenceMs) child.kill("SIGTERM");
-  }, 10_000);
-  const [status] = (await once(child, "exit")) as [number | null];
-  clearInterval(watch);
-  const results = readResults(path);
-  rmSync(folder, { recursive: true });
-  return { ...results, status: status ?? 1 };
+/** Runs files, in this order, and prints their tests. */
+export async function runTests(jobs: readonly Job[], how: RunOptions = {}): Promise<Results> {
+  const begun = performance.now();
+  const printer = new Printer();
+  end.signal.addEventListener("abort", () => printer.silence()); // what has not run would be printed as a failure
+  const silence = setTimeout(() => end.abort(), silenceMs);
+  const waiting = [...jobs];
+  const results: Results[] = [];
+  const runWaiting = async () => {
+    for (let job = waiting.shift(); job !== undefined && !end.signal.aborted; job = waiting.shift()) {
+      const block = printer.begin();
+      const lines: Line[] = [];
+      for await (const event of start(job, how)) {
+        silence.refresh();
+        block.print(event);
+        const line = lineOf(event);
+        if (line !== undefined) lines.push(line);
+      }
+      block.end();
+      results.push(resultsOf(lines, job.store === "postgres" ? " (on PostgreSQL)" : ""));
+    }
+  };
+  await Promise.all(Array.from({ length: filesAtOnce }, runWaiting));
+  clearTimeout(silence);
+  await printer.close(performance.now() - begun);
+  return sum(results);
 }
 
-function optionsFor(args: readonly string[], path: string): string[] {
-  const chosen = args.find((each) => each.startsWith("--test-reporter="));
-  return [
-    "--conditions=holdfast-source",
-    "--test",
-    `--test-concurrency=${filesAtOnce}`,
-    `--test-timeout=${testCeilingMs}`,
-    `--test-reporter=${reporter}`,
-    `--test-reporter-destination=${path}`,
-    ...(chosen === undefined ? ["--test-reporter=spec"] : []),
-    "--test-reporter-destination=stdout",
-  ];
+/** Starts the process of a file. */
+function start({ file, store }: Job, { options = [], env = {} }: RunOptions): AsyncIterable<TestEvent> {
+  return run({
+    files: [file],
+    execArgv: [`--test-timeout=${testCeilingMs}`, ...options],
+    env: {
+      ...process.env,
+      ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }),
+      ...env,
+      ...(store === undefined ? {} : { HOLDFAST_TEST_STORE: store }),
+    },
+    signal: end.signal,
+  });
 }

@@ -1,7 +1,4 @@
-/**
- * A reporter for Node's test runner: a line of JSON for each test that has ended, and for each file that begins and ends.
- * `results.ts` reads them.
- */
+/** What Node's test runner reports, as a line for each test that has ended, and for each file that begins and ends. */
 import { resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 
@@ -13,15 +10,8 @@ export type Line =
   /** `reason` is empty where the test gives none. */
   | { kind: "skipped"; file: string; line: number; name: string; reason: string };
 
-/** What the runner calls. */
-export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  for await (const event of events) {
-    const line = lineOf(event);
-    if (line !== undefined) yield `${JSON.stringify(line)}\n`;
-  }
-}
-
-function lineOf({ type, data }: TestEvent): Line | undefined {
+/** The line of an event; `undefined` for events that have none. */
+export function lineOf({ type, data }: TestEvent): Line | undefined {
   switch (type) {
     case "test:dequeue":
       return isFile(data) ? { kind: "begun", file: resolve(data.name) } : undefined;

@@ -8,6 +8,7 @@ import { shownAddress } from "../store/address.ts";
 import { mayExist, openReader, type StoreReader } from "../store/open.ts";
 import { keyWarningsOf, warningsOf } from "./check/warnings.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
+import { shell } from "./shell.ts";
 import { withOpen } from "./store.ts";
 import { counted, excerpt } from "./words.ts";
 
@@ -95,5 +96,5 @@ function printWarnings(warnings: readonly string[]): void {
 }
 
 function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  shell().stdout.write(`${text}\n`);
 }

@@ -4,23 +4,23 @@ import { StartError } from "../errors.ts";
 import { readAddress, type StoreAddress, shownAddress } from "../store/address.ts";
 import { type Copied, copyStore } from "../store/copy/copy.ts";
 import { onStoreOf, openSource, openTarget } from "../store/open.ts";
-import { interruptible } from "./interruption.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { startProgress } from "./progress.ts";
+import { interruptible, shell } from "./shell.ts";
 import { withOpen } from "./store.ts";
 import { counted } from "./words.ts";
 
 /** Copies a store. Throws StartError if it cannot copy, or if the copy differs from its source. */
 export async function runCopy(flags: Flags, env: Environment): Promise<void> {
-  const to = readAddress(String(flags.to), { cwd: process.cwd(), as: "--to" });
+  const to = readAddress(String(flags.to), { cwd: shell().cwd(), as: "--to" });
   const from = await sourceOf(flags, env);
   if (isDeepStrictEqual(from, to)) throw new StartError("--from and --to are the same store.");
   const start = performance.now();
-  await interruptible("run the same command again to continue", async (signal) => {
+  await interruptible("interrupted; run the same command again to continue", async (signal) => {
     const copied = await copy(from, to, signal);
     const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-    process.stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${seconds} s\n`);
-    process.stderr.write(`compared both stores: their content is identical (sha256 ${copied.checksum})\n`);
+    shell().stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${seconds} s\n`);
+    shell().stderr.write(`compared both stores: their content is identical (sha256 ${copied.checksum})\n`);
   });
 }
 
@@ -28,7 +28,7 @@ async function sourceOf({ from, ...flags }: Flags, env: Environment): Promise<St
   if (from === undefined) return (await configOf(flags, env)).store;
   if (flags.store !== undefined)
     throw new StartError("--from and --store both name the store to copy. Give only one of them.");
-  return readAddress(String(from), { cwd: process.cwd(), as: "--from" });
+  return readAddress(String(from), { cwd: shell().cwd(), as: "--from" });
 }
 
 async function copy(from: StoreAddress, to: StoreAddress, signal: AbortSignal): Promise<Copied> {

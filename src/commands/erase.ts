@@ -5,6 +5,7 @@ import { requireStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import type { Key } from "../store/stored.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
+import { shell } from "./shell.ts";
 import { withStore } from "./store.ts";
 import { counted, suggest } from "./words.ts";
 
@@ -13,7 +14,7 @@ export async function runErase(key: Key, flags: Flags, env: Environment): Promis
   const config = await configOf(flags, env);
   requireStore(config.store);
   const lines = await withStore(config, (store) => erase(store, key));
-  process.stderr.write(lines.map((line) => `${line}\n`).join(""));
+  shell().stderr.write(lines.map((line) => `${line}\n`).join(""));
 }
 
 /** Returns lines that say what was erased. */

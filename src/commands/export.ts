@@ -1,6 +1,7 @@
 /** `holdfast export`: writes one collection to standard output or to a file. */
 import { createWriteStream, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
@@ -10,6 +11,7 @@ import { type ExportFormat, type ExportOptions, exportText } from "./export/text
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { cannotWrite, isOutputError, isSystemError } from "./output.ts";
 import { startProgress } from "./progress.ts";
+import { shell } from "./shell.ts";
 import { requireNoStoreFile, withOpen } from "./store.ts";
 import { counted, sized, suggest } from "./words.ts";
 
@@ -39,7 +41,7 @@ function formatOf(output: unknown, format: unknown): ExportFormat {
 
 /** The export would replace a device or a pipe by a file with the same name. */
 function requireReplaceable(file: string): void {
-  const found = statSync(file, { throwIfNoEntry: false });
+  const found = statSync(resolve(shell().cwd(), file), { throwIfNoEntry: false });
   if (found === undefined || found.isFile() || found.isDirectory()) return;
   throw new StartError(
     `${file} is not a regular file. Without --output, the export goes to standard output.`,
@@ -54,7 +56,7 @@ function requireKnown(name: string, reader: StoreReader, { collections }: Config
 
 async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
   try {
-    await write(reader, what, process.stdout);
+    await write(reader, what, shell().stdout);
   } catch (error) {
     if (!isOutputError(error)) throw error; // `watchOutput` reports these for every command
   }
@@ -62,14 +64,15 @@ async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
 
 /** The file has another name until it is complete, so that a part of an export never looks like all of it. */
 async function exportToFile(reader: StoreReader, what: What, file: string): Promise<void> {
-  const unfinished = `${file}.${process.pid}.unfinished`;
+  const path = resolve(shell().cwd(), file);
+  const unfinished = `${path}.${process.pid}.unfinished`;
   const start = performance.now();
   try {
     const target = createWriteStream(unfinished, { flags: "wx", flush: true });
     const resources = await write(reader, what, target);
-    await rename(unfinished, file);
+    await rename(unfinished, path);
     const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-    process.stderr.write(
+    shell().stderr.write(
       `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${seconds} s ` +
         `(${sized(target.bytesWritten)})\n`,
     );
@@ -90,7 +93,7 @@ async function write(reader: StoreReader, what: What, target: Writable): Promise
   };
   try {
     const text = Readable.from(exportText(reader, { ...what, onProgress }));
-    await pipeline(text, target, { end: target !== process.stdout });
+    await pipeline(text, target, { end: target !== shell().stdout });
     return resources;
   } finally {
     progress.stop();

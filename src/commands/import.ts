@@ -14,6 +14,7 @@ import { type Effort, refuseObjects, reportDatabase, reportImport } from "./impo
 import { formatOf, importFrom, UnreadableSource } from "./import/source.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { startProgress, type Work } from "./progress.ts";
+import { shell } from "./shell.ts";
 import { bytesOnDisk, requireNoStoreFile, withOpen, withStore } from "./store.ts";
 import { suggest } from "./words.ts";
 
@@ -70,7 +71,7 @@ export async function runSeed(
   } catch (error) {
     if (!(error instanceof NotEmpty)) throw error;
     const names = error.collections.join(", ");
-    process.stdout.write(`Nothing was imported: ${shownAddress(config.store)} is not empty (${names}).\n`);
+    shell().stdout.write(`Nothing was imported: ${shownAddress(config.store)} is not empty (${names}).\n`);
   }
 }
 

@@ -1,6 +1,5 @@
 /** `holdfast keys create`, `rotate` and `revoke`: change API keys, also while a service runs. */
-import { keyMark, prefixOf } from "../access/api-key.ts";
-import { addKey, isLive, type KeyProperties, type NewKey } from "../access/api-key.ts";
+import { addKey, isLive, type KeyProperties, keyMark, type NewKey, prefixOf } from "../access/api-key.ts";
 import { parseScope } from "../access/principal.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
@@ -8,6 +7,7 @@ import type { ApiKey, Keys } from "../store/keys.ts";
 import { openKeys, requireStore } from "../store/open.ts";
 import { parseDuration, parseExpiry } from "./keys/times.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
+import { shell } from "./shell.ts";
 import { withOpen } from "./store.ts";
 import { suggest } from "./words.ts";
 
@@ -45,7 +45,7 @@ export async function runRotate(named: string, flags: Flags, env: Environment): 
     warnIfRefused(config);
     const end = (await keys.find(prefix))?.expiresAt ?? now;
     const until = overlapMs === 0 ? "no longer works" : `works until ${new Date(end).toISOString()}`;
-    process.stderr.write(`the old key ${prefix} ${until}\n`);
+    shell().stderr.write(`the old key ${prefix} ${until}\n`);
     printKey(created);
   });
 }
@@ -58,7 +58,7 @@ export async function runRevoke(named: string, flags: Flags, env: Environment): 
     const now = Date.now();
     for (const { prefix, name } of await requireLiveKeys(keys, named, now)) {
       await keys.end(prefix, { revokedAt: now });
-      process.stderr.write(`revoked the API key ${prefix} ("${name}")\n`);
+      shell().stderr.write(`revoked the API key ${prefix} ("${name}")\n`);
     }
   });
 }
@@ -104,7 +104,7 @@ function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Co
   const known = [...new Set(named.map(({ name }) => name))];
   for (const role of roles.filter((each) => !known.includes(each))) {
     const instead = known.length === 0 ? "No rule names any role." : suggest(role, known);
-    process.stderr.write(`warning: no rule names the role "${role}". ${instead}\n`);
+    shell().stderr.write(`warning: no rule names the role "${role}". ${instead}\n`);
   }
 }
 
@@ -135,14 +135,14 @@ function sameLifetime({ createdAt, expiresAt }: ApiKey, now: number): number | u
 /** Only the key itself goes to standard output, so that a script can read it from there. */
 function printKey({ text, key: { name, expiresAt } }: NewKey): void {
   const expiry = expiresAt === undefined ? "never expires" : `expires ${new Date(expiresAt).toISOString()}`;
-  process.stderr.write(`API key "${name}" (${expiry}). Save it now, it is not shown again:\n`);
-  process.stdout.write(`${text}\n`);
+  shell().stderr.write(`API key "${name}" (${expiry}). Save it now, it is not shown again:\n`);
+  shell().stdout.write(`${text}\n`);
 }
 
 /** A service whose configuration does not accept API keys refuses the new key. */
 function warnIfRefused({ auth }: Config): void {
   if (auth?.keys === true) return;
-  process.stderr.write(
+  shell().stderr.write(
     "note: the service does not accept API keys yet. Add auth: { keys: true } to the configuration.\n",
   );
 }

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { type Option as ConfigOption, options } from "../config/options.ts";
 import type { Config, ConfigSources } from "../config.ts";
+import { shell } from "./shell.ts";
 
 /** The environment variables of the program. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,5 +36,5 @@ export async function configOf(
   options: Pick<ConfigSources, "reportsFiles" | "onFile"> = {},
 ): Promise<Config> {
   const { loadConfig } = await import("../config.ts"); // --help does not need it
-  return loadConfig({ flags, env, cwd: process.cwd(), ...options });
+  return loadConfig({ flags, env, cwd: shell().cwd(), ...options });
 }

@@ -1,14 +1,16 @@
 /** Where commands write their results, and what happens if they cannot write. */
 import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { StartError } from "../errors.ts";
+import { shell } from "./shell.ts";
 
 /** Writes to a file, or to standard output if `file` is not a path. Throws StartError if it cannot write the file. */
 export async function writeText(text: string, file: unknown): Promise<void> {
   if (typeof file !== "string") {
-    process.stdout.write(text);
+    shell().stdout.write(text);
     return;
   }
-  await writeFile(file, text).catch((error: unknown) => {
+  await writeFile(resolve(shell().cwd(), file), text).catch((error: unknown) => {
     throw isSystemError(error) ? cannotWrite(file, error) : error;
   });
 }

@@ -1,4 +1,5 @@
 /** Shows the progress of long work on standard error: as a bar on a terminal, otherwise as a line every 5 seconds. */
+import { shell } from "./shell.ts";
 import { counted } from "./words.ts";
 
 /** The display of one piece of work. */
@@ -18,7 +19,7 @@ const lineEveryMs = 5_000;
 
 /** Starts to show progress. Without a terminal, work of less than 5 seconds shows nothing. */
 export async function startProgress({ what, total }: Work): Promise<Progress> {
-  return process.stderr.isTTY === true && total !== undefined
+  return shell().stderr.isTTY === true && total !== undefined
     ? startBar(what, total)
     : startLines({ what, total });
 }
@@ -28,7 +29,7 @@ async function startBar(what: string, total: number): Promise<Progress> {
   const bar = new cliProgress.SingleBar(
     {
       format: `${what} {bar} {percentage}% | {resources} resources | {eta_formatted} left`,
-      stream: process.stderr,
+      stream: shell().stderr,
       hideCursor: true,
     },
     cliProgress.Presets.shades_classic,
@@ -44,7 +45,7 @@ function startLines({ what, total }: Work): Progress {
       if (performance.now() < next) return;
       next += lineEveryMs;
       const share = total === undefined || total === 0 ? "" : ` (${Math.floor((done / total) * 100)}%)`;
-      process.stderr.write(`${what}: ${counted(resources, "resource")}${share}\n`);
+      shell().stderr.write(`${what}: ${counted(resources, "resource")}${share}\n`);
     },
     stop() {},
   };

@@ -4,6 +4,7 @@ import { about } from "../about.ts";
 import { Problem, StartError } from "../errors.ts";
 import { createCommands, type OnListening } from "./declarations.ts";
 import type { Environment } from "./options.ts";
+import { Interrupted, interruptedExitCode, shell } from "./shell.ts";
 import { messageOf, toOneLine } from "./words.ts";
 
 const helpAtEnd = `
@@ -47,7 +48,7 @@ export async function runCli(
   }
   try {
     await program.parseAsync(args, { from: "user" });
-    return Number(process.exitCode ?? 0);
+    return 0;
   } catch (error) {
     return exitCodeFor(error);
   }
@@ -56,6 +57,8 @@ export async function runCli(
 /** Prints each error of a command in one line, which ends with a hint. */
 function printErrorsOf(command: Command, hintAt: (text: string) => string): void {
   command.configureOutput({
+    writeOut: (text) => void shell().stdout.write(text),
+    writeErr: (text) => void shell().stderr.write(text),
     outputError: (text, write) => write(`holdfast: ${toOneLine(text)}${hintAt(text)}\n`),
   });
 }
@@ -81,8 +84,12 @@ function hintAtUsage(text: string, path: string): string {
 
 function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode; // commander has printed it
+  if (error instanceof Interrupted) {
+    shell().stderr.write(`holdfast: ${error.message}\n`);
+    return interruptedExitCode;
+  }
   if (error instanceof StartError || error instanceof Problem) {
-    process.stderr.write(`holdfast: ${messageOf(error)}\n`);
+    shell().stderr.write(`holdfast: ${messageOf(error)}\n`);
     return 1;
   }
   throw error;

@@ -6,6 +6,7 @@ import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { onStoreOf, openStore, type StoreAddress } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
+import { shell } from "./shell.ts";
 
 /** Opens something, works with it, and closes it, also after an error. */
 export async function withOpen<Opened extends { close(): Promise<void> }, Result>(
@@ -44,9 +45,9 @@ export async function bytesOnDisk(address: StoreAddress): Promise<number | undef
  */
 export function requireNoStoreFile(file: string, address: StoreAddress): void {
   if (address.kind !== "sqlite") return;
-  const path = realPathOf(file);
+  const path = realPathOf(resolve(shell().cwd(), file));
   const own = ["", "-wal", "-shm", ".lock"].map((ending) => `${realPathOf(address.path)}${ending}`);
-  if (!own.some((each) => each === path || isSameFile(each, file))) return;
+  if (!own.some((each) => each === path || isSameFile(each, path))) return;
   throw new StartError(`${file} is a file of the store itself. To copy a store, run npx holdfast copy.`);
 }
 

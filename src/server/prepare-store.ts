@@ -34,7 +34,9 @@ export async function prepareStore(options: PreparationOptions): Promise<Prepara
     return { isComplete: () => true, stop: async () => {} };
   } catch (error) {
     if (!options.mayWait || !isUnavailable(error)) throw error;
-    options.log.warn(`the store cannot be reached yet, and the service keeps trying: ${options.reasonOf(error)}`);
+    options.log.warn(
+      `the store cannot be reached yet, and the service keeps trying: ${options.reasonOf(error)}`,
+    );
     return continueInBackground(options);
   }
 }

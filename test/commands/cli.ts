@@ -1,11 +1,15 @@
-/** The real program, as a person at a shell has it. */
+/** The command line: inside the process of the test, and as a program of its own. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { PassThrough } from "node:stream";
+import { finished } from "node:stream/promises";
 import type { TestContext } from "node:test";
+import { runCli } from "../../src/commands/run.ts";
+import { inShell } from "../../src/commands/shell.ts";
 import { ceilingMs, until } from "../until.ts";
 
 const binary = resolve("bin/holdfast.js");
@@ -88,8 +92,38 @@ function follow(child: ChildProcessWithoutNullStreams, options: RunOptions): Run
   return { process: child, output: () => output, ended };
 }
 
-/** Runs the program to its end. One that does not end by itself is killed, and its outcome says so. */
+/**
+ * Runs a command line to its end, inside this process. `serve` runs as a program, and so does a command whose configuration is a
+ * module: a process loads a module only once.
+ */
 export async function run(test: TestContext, args: readonly string[], options: RunOptions): Promise<Outcome> {
+  if (args.includes("serve") || (await hasModule(args, options))) return runProgram(test, args, options);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const stdin = new PassThrough();
+  if (options.keepsInputOpen === true) stdin.write(options.input ?? "");
+  else stdin.end(options.input);
+  const output = { stdout: "", stderr: "" };
+  const collect = (name: keyof typeof output) =>
+    new PassThrough().setEncoding("utf8").on("data", (text: string) => (output[name] += text));
+  const streams = { stdin, stdout: collect("stdout"), stderr: collect("stderr") };
+  const exitCode = await inShell({ ...streams, cwd: () => options.cwd }, () =>
+    runCli(args, { ...env, ...options.env }),
+  );
+  for (const stream of [streams.stdout, streams.stderr]) await finished(stream.end());
+  return { exitCode, signal: null, ...output };
+}
+
+async function hasModule(args: readonly string[], { cwd, env }: RunOptions): Promise<boolean> {
+  const files = [...args, env?.HOLDFAST_CONFIG ?? "", ...(await readdir(cwd))];
+  return files.some((file) => /\.[jt]s$|\.mjs$/.test(file));
+}
+
+/** Runs the program to its end. One that does not end by itself is killed, and its outcome says so. */
+export async function runProgram(
+  test: TestContext,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<Outcome> {
   const running = start(test, args, options);
   const timer = setTimeout(() => running.process.kill("SIGKILL"), longestRunMs);
   const outcome = await running.ended;

@@ -1,5 +1,6 @@
 /** Reports what an import did: errors on standard error, the rest on standard output. */
 import { StartError } from "../../errors.ts";
+import { shell } from "../shell.ts";
 import { counted, sized } from "../words.ts";
 import type { ImportResult } from "./collection-import.ts";
 import type { Location } from "./items.ts";
@@ -51,7 +52,7 @@ export function reportDatabase(
   }
   for (const result of results) printIds(result, `${result.collection}: `);
   for (const { line, name } of objects)
-    process.stderr.write(
+    shell().stderr.write(
       `holdfast: skipped ${JSON.stringify(name)} on line ${line}: a single object is not a collection. ${asList(name)}\n`,
     );
   const invalidResources = results.reduce((sum, result) => sum + result.invalid.count, 0);
@@ -115,7 +116,7 @@ function printIds({ imported, withoutId, unfitId, numberId }: ImportResult, pref
 function printSkipped(skipped: readonly [count: number, noun: string][], lines: readonly string[]): void {
   const texts = skipped.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
   if (texts.length === 0) return;
-  process.stderr.write(`holdfast: skipped ${texts.join(" and ")}:\n`);
+  shell().stderr.write(`holdfast: skipped ${texts.join(" and ")}:\n`);
   printErrors(lines);
 }
 
@@ -129,11 +130,11 @@ function share({ invalid, imported }: ImportResult): string {
 }
 
 function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  shell().stdout.write(`${text}\n`);
 }
 
 function printErrors(lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`  ${line}\n`);
+  for (const line of lines) shell().stderr.write(`  ${line}\n`);
 }
 
 function linesOf(invalid: Tally): string[] {

@@ -1,10 +1,10 @@
 /** Opens the input of an import, and decides its format. */
 import { open } from "node:fs/promises";
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { StartError } from "../../errors.ts";
-import { interruptible } from "../interruption.ts";
 import type { Flags } from "../options.ts";
+import { interruptible, shell } from "../shell.ts";
 
 /** An open input. */
 export interface Source {
@@ -28,7 +28,7 @@ export async function importFrom(
   const { stream } = source;
   stream.on("error", () => {}); // the reader of the stream gets the error too
   try {
-    await interruptible("nothing was imported", (signal) => {
+    await interruptible("interrupted; nothing was imported", (signal) => {
       signal.addEventListener("abort", () => stream.destroy(signal.reason));
       return work(source, signal);
     });
@@ -43,8 +43,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 async function openSource(file: string): Promise<Source> {
-  if (file === "-") return { stream: process.stdin, size: undefined };
-  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+  if (file === "-") return { stream: shell().stdin, size: undefined };
+  const handle = await open(resolve(shell().cwd(), file)).catch((error: NodeJS.ErrnoException) => {
     throw new UnreadableSource(`${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}.`);
   });
   const stat = await handle.stat();

@@ -3,6 +3,7 @@ import { isLive } from "../../access/api-key.ts";
 import type { ApiKey } from "../../store/keys.ts";
 import { openKeys, requireStore } from "../../store/open.ts";
 import { configOf, type Environment, type Flags } from "../options.ts";
+import { shell } from "../shell.ts";
 import { withOpen } from "../store.ts";
 
 /** Prints every key, also expired and revoked ones. Throws StartError if the store does not exist. */
@@ -11,7 +12,7 @@ export async function runList({ json, ...flags }: Flags, env: Environment): Prom
   requireStore(store);
   const all = await withOpen(openKeys(store), (keys) => keys.all());
   const lines = json === true ? all.map(toJson) : toTable(all, Date.now());
-  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  shell().stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
 function toJson({ hash: _, ...key }: ApiKey): string {

@@ -2,13 +2,39 @@
  * Proofs at full length: what `npm test` does in small. `npm run prove` runs all of them, one after the other; with names it runs
  * those. A proof that was interrupted goes on where it was.
  */
+import { resolve } from "node:path";
 import { proveNoPowerLoss } from "./explorer/prove.ts";
 import { proveFaultsNoticed } from "./faults/prove.ts";
+import { fullVariable } from "./first-hour/clone.ts";
+import { describeResults } from "./runner/results.ts";
+import { runTests } from "./runner/run-tests.ts";
 
 const proofs: Record<string, () => Promise<boolean>> = {
   explorer: proveNoPowerLoss,
   faults: proveFaultsNoticed,
+  models: () =>
+    runAtLength(["test/store/sqlite-model.test.ts", "test/store/postgres-model.test.ts"], {
+      HOLDFAST_RUNS: "500",
+      HOLDFAST_KILLS: "200",
+    }),
+  kills: () =>
+    runAtLength(["test/durability/kill.test.ts", "test/durability/retry.test.ts"], { HOLDFAST_KILLS: "200" }),
+  processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),
+  "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),
 };
+
+const dayMs = 86_400_000;
+
+/** Runs files of tests with what makes them long, unless the environment says otherwise. */
+async function runAtLength(files: readonly string[], long: Record<string, string>): Promise<boolean> {
+  const env = Object.fromEntries(
+    Object.entries(long).map(([name, value]) => [name, process.env[name] ?? value]),
+  );
+  const jobs = files.map((file) => ({ file: resolve(file) }));
+  const results = await runTests(jobs, { env, ceilingMs: dayMs });
+  console.log(describeResults(results));
+  return results.failed.length === 0;
+}
 
 const names = process.argv.slice(2);
 const unknown = names.find((name) => !(name in proofs));

@@ -38,9 +38,13 @@ export const pageFiles: readonly string[] = [
   "client/README.md",
 ].sort();
 
-/** Reads a page. */
+const pages = new Map<string, Page>();
+
+/** Reads a page, once. */
 export function readPage(file: string): Page {
-  return parsePage(file, readFileSync(file, "utf8"));
+  const page = pages.get(file) ?? parsePage(file, readFileSync(file, "utf8"));
+  pages.set(file, page);
+  return page;
 }
 
 /** Parses the text of a page. */

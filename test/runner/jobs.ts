@@ -1,9 +1,68 @@
-/** All files of tests: in which order they run, and on which stores. */
+/** All files of tests: on which stores they run, and in which order. */
 import { globSync } from "node:fs";
 import type { Job } from "./run-tests.ts";
 
+/**
+ * Files of `test/http/` that run once, because what they test is the same on every store. All others run on SQLite and on
+ * PostgreSQL.
+ */
+export const sameOnEveryStore = [
+  // sockets, limits of connections, TLS, proxies
+  "compression-load",
+  "compression",
+  "connections",
+  "proxies",
+  "rate",
+  "raw-sockets",
+  "slow-clients",
+  "streams",
+  "tls",
+  "turns",
+  // routing, methods, hosts and CORS
+  "any-origin",
+  "hosts-and-cors",
+  "options",
+  // formats of responses, content negotiation, preferences, errors
+  "errors",
+  "formats",
+  "links",
+  "lists-fields",
+  "lists-formats",
+  "negotiation",
+  "page-limit",
+  "prefer",
+  "problem",
+  "wide-tables",
+  // parsing and judging of requests
+  "batch-faults",
+  "dates",
+  "judge",
+  "lists-query",
+  // pages and descriptions
+  "described/answer-judge",
+  "front-page",
+  "openapi-examples",
+  "openapi",
+  // files that open their own SQLite store, or no store
+  "embed",
+  "lists-gone",
+  "probe",
+  "restart",
+].map(httpFile);
+
+/** Files that take long, the longest first. They start before the others, so that no processor waits for them at the end. */
+export const longFiles = ["test/first-hour.test.ts"];
+
+/** Every file, on each of its stores. */
 export function allJobs(): Job[] {
-  const files = globSync("test/**/*.test.ts").sort();
-  const http = files.filter((file) => file.startsWith("test/http/"));
-  return [...files.map((file) => ({ file })), ...http.map((file) => ({ file, store: "postgres" as const }))];
+  const files = [...new Set([...longFiles, ...globSync("test/**/*.test.ts").sort()])];
+  return files.flatMap((file): Job[] => {
+    if (!file.startsWith("test/http/")) return [{ file }];
+    const onSqlite: Job = { file, store: "sqlite" };
+    return sameOnEveryStore.includes(file) ? [onSqlite] : [onSqlite, { file, store: "postgres" }];
+  });
+}
+
+function httpFile(name: string): string {
+  return `test/http/${name}.test.ts`;
 }

@@ -19,6 +19,8 @@ export interface RunOptions {
   /** Options of Node for each file, such as `--test-name-pattern=…`. */
   options?: readonly string[];
   env?: Readonly<Record<string, string>>;
+  /** A test that has not ended after so long fails by its name, in milliseconds. @default far longer than a busy machine needs */
+  ceilingMs?: number;
 }
 
 /** Every file loads most of the sources. With this cache, only the first one strips their types and compiles them. */
@@ -27,11 +29,7 @@ const { directory: compiled } = enableCompileCache();
 /** More files than processors: many of them wait for disks, databases and clocks half of their time. */
 const filesAtOnce = Math.ceil(availableParallelism() * 1.5);
 
-/** A test that has not ended after so long fails by its name, in milliseconds: far longer than a busy machine needs. */
-const testCeilingMs = 600_000;
-
-/** If no test has begun or ended for so long, a file hangs that cannot be ended in another way. In milliseconds. */
-const silenceMs = 1_200_000;
+const defaultCeilingMs = 600_000;
 
 const end = new AbortController();
 let wasInterrupted = false;
@@ -47,11 +45,13 @@ export function isInterrupted(): boolean {
 }
 
 /** Runs files, in this order, and prints their tests. */
-export async function runTests(jobs: readonly Job[], how: RunOptions = {}): Promise<Results> {
+export async function runTests(jobs: readonly Job[], options: RunOptions = {}): Promise<Results> {
+  const how = { options: [], env: {}, ceilingMs: defaultCeilingMs, ...options };
   const begun = performance.now();
   const printer = new Printer();
   end.signal.addEventListener("abort", () => printer.silence()); // what has not run would be printed as a failure
-  const silence = setTimeout(() => end.abort(), silenceMs);
+  // If no test has begun or ended for so long, a file hangs that cannot be ended in another way.
+  const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);
   const waiting = [...jobs];
   const results: Results[] = [];
   const runWaiting = async () => {
@@ -75,10 +75,13 @@ export async function runTests(jobs: readonly Job[], how: RunOptions = {}): Prom
 }
 
 /** Starts the process of a file. */
-function start({ file, store }: Job, { options = [], env = {} }: RunOptions): AsyncIterable<TestEvent> {
+function start(
+  { file, store }: Job,
+  { options, env, ceilingMs }: Required<RunOptions>,
+): AsyncIterable<TestEvent> {
   return run({
     files: [file],
-    execArgv: [`--test-timeout=${testCeilingMs}`, ...options],
+    execArgv: [`--test-timeout=${ceilingMs}`, ...options],
     env: {
       ...process.env,
       ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled }),

@@ -12,7 +12,7 @@ import { begin, declarations, type Plan, phaseMs, plans } from "./model/plans.ts
 
 const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Raise it to look harder: HOLDFAST_RUNS=1000 takes a few minutes. */
+/** A short form. `npm run prove models` repeats it 500 times. */
 const runs = Number(process.env.HOLDFAST_RUNS ?? 10);
 
 /** What a commit may come to, all of which must be seen, or the test says little. */

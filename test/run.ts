@@ -37,7 +37,10 @@ function filesOf(patterns: readonly string[]): Job[] {
     existsSync(pattern) ? [pattern] : globSync(pattern).sort(),
   );
   const missing = patterns.find((_, index) => found[index]?.length === 0);
-  if (missing !== undefined) throw new Error(`There is no file "${missing}".`);
+  if (missing !== undefined) {
+    console.error(`There is no file "${missing}".`);
+    process.exit(1);
+  }
   return found.flat().map((file) => ({ file: resolve(file) }));
 }
 

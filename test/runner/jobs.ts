@@ -51,7 +51,28 @@ export const sameOnEveryStore = [
 ].map(httpFile);
 
 /** Files that take long, the longest first. They start before the others, so that no processor waits for them at the end. */
-export const longFiles = ["test/first-hour.test.ts"];
+export const longFiles = [
+  "test/first-hour.test.ts",
+  "test/store/postgres.test.ts",
+  "test/store/postgres-model.test.ts",
+  "test/store/sqlite-model.test.ts",
+  "test/durability/retry.test.ts",
+  "test/browser/docs-page.test.ts",
+  "test/commands/real-data.test.ts",
+  "test/http/lost-updates.test.ts",
+  "test/http/openapi.test.ts",
+  "test/commands/life.test.ts",
+  "test/commands/watch.test.ts",
+  "test/commands/import-csv.test.ts",
+  "test/copy/broken-off.test.ts",
+  "test/demo.test.ts",
+  "test/durability/kill.test.ts",
+  "test/http/connections.test.ts",
+  "test/postgres/server-faults.test.ts",
+  "test/postgres/standby.test.ts",
+  "test/store/history-property.test.ts",
+  "test/linearizability/history.test.ts",
+];
 
 /** Every file, on each of its stores. */
 export function allJobs(): Job[] {

@@ -49,7 +49,9 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
   const how = { options: [], env: {}, ceilingMs: defaultCeilingMs, ...options };
   const begun = performance.now();
   const printer = new Printer();
-  end.signal.addEventListener("abort", () => printer.silence()); // what has not run would be printed as a failure
+  end.signal.addEventListener("abort", () => {
+    if (wasInterrupted) printer.silence(); // it would print what has not run as failures
+  });
   // If no test has begun or ended for so long, a file hangs that cannot be ended in another way.
   const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);
   const waiting = [...jobs];
@@ -70,9 +72,12 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
   };
   await Promise.all(Array.from({ length: filesAtOnce }, runWaiting));
   clearTimeout(silence);
+  results.push({ passed: 0, failed: waiting.map(({ file }) => ({ test: file, error: hung })), skipped: [] });
   await printer.close(performance.now() - begun);
   return sum(results);
 }
+
+const hung = "The file did not run, because another file hung.";
 
 /** Starts the process of a file. */
 function start(

@@ -2,12 +2,21 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { allJobs, longFiles, sameOnEveryStore } from "./jobs.ts";
 
 const runner = join(import.meta.dirname, "..", "run.ts");
+
+function spawnRunner(args: readonly string[]) {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return spawnSync(process.execPath, ["--conditions=holdfast-source", runner, ...args], {
+    env,
+    encoding: "utf8",
+  });
+}
 
 /** Runs a file of tests by `test/run.ts`; gives what it prints and its exit code. */
 function run(t: TestContext, text: string, args: readonly string[] = []) {
@@ -15,11 +24,62 @@ function run(t: TestContext, text: string, args: readonly string[] = []) {
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "some.test.mjs");
   writeFileSync(file, `import { describe, test } from "node:test";\n${text}`);
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const program = ["--conditions=holdfast-source", runner, ...args, file];
-  const { status, stdout } = spawnSync(process.execPath, program, { env, encoding: "utf8" });
+  const { status, stdout } = spawnRunner([...args, file]);
   return { status, ending: stdout.slice(stdout.lastIndexOf("duration_ms")).split("\n").slice(1), file };
 }
+
+test("a whole run has every file once, and the files of the HTTP interface on both stores unless they are listed", () => {
+  const jobs = allJobs().map(({ file, store }) => ({ file, store }));
+  assert.deepEqual(jobs[0]?.file, longFiles[0]);
+  const storesOf = (name: string) => jobs.filter(({ file }) => file === name).map(({ store }) => store);
+  for (const file of globSync("test/**/*.test.ts")) {
+    const both = file.startsWith("test/http/") && !sameOnEveryStore.includes(file);
+    const once = file.startsWith("test/http/") ? ["sqlite"] : [undefined];
+    assert.deepEqual(storesOf(file), both ? ["sqlite", "postgres"] : once, file);
+  }
+  for (const file of [...longFiles, ...sameOnEveryStore]) assert.ok(storesOf(file).length > 0, file);
+  assert.equal(storesOf("test/http/create.test.ts").length, 2);
+});
+
+test("files run side by side, and each is printed as a whole", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-runner-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const name = (n: number) => join(folder, `${n}.test.mjs`);
+  const mark = (n: number) => JSON.stringify(join(folder, `begun-${n}`));
+  // Each file waits until the other one has begun.
+  for (const [own, other] of [
+    [1, 2],
+    [2, 1],
+  ] as const)
+    writeFileSync(
+      name(own),
+      `import { existsSync, writeFileSync } from "node:fs";
+       import { test } from "node:test";
+       const pass = () => new Promise((resolve) => setTimeout(resolve, 5));
+       writeFileSync(${mark(own)}, "");
+       for (const part of ["first", "second"])
+         test(part + " of ${own}", async () => { while (!existsSync(${mark(other)})) await pass(); });`,
+    );
+  const { status, stdout } = spawnRunner([name(1), name(2)]);
+  assert.deepEqual(
+    [...stdout.matchAll(/(?:first|second) of \d/g)].map(([part]) => part),
+    ["first of 1", "second of 1", "first of 2", "second of 2"],
+  );
+  assert.equal(status, 0, stdout);
+});
+
+test("with --times, the end tells what each file took", (t) => {
+  const { status, ending, file } = run(t, 'test("a", () => {});', ["--times"]);
+  assert.equal(status, 0);
+  assert.match(ending.join("\n"), /processor +own +programs +clock/);
+  assert.ok(ending.some((line) => line.endsWith(file)));
+});
+
+test("a file that does not exist is named", () => {
+  const { status, stderr } = spawnRunner(["test/nothing.test.ts"]);
+  assert.equal(status, 1);
+  assert.match(stderr, /There is no file "test\/nothing\.test\.ts"/);
+});
 
 test("the last line counts tests, not suites", (t) => {
   const { status, ending } = run(t, 'describe("all", () => { test("a", () => {}); test("b", () => {}); });');

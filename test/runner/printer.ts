@@ -1,35 +1,35 @@
-/** Prints the tests of files that run side by side: each file as a block, in the order in which the files began. */
+/** Prints the tests of files that run side by side: each file as a block, when it has ended. */
 import { spec, type TestEvent } from "node:test/reporters";
 
 /** One file that runs. */
 export interface Block {
   print(event: TestEvent): void;
-  /** The file has ended: the next one can be printed. */
+  /** The file has ended. */
   end(): void;
 }
 
 /** Prints to standard output as Node's test runner does. */
 export class Printer {
   readonly #output = new spec();
-  readonly #blocks: { events: TestEvent[]; hasEnded: boolean }[] = [];
+  readonly #isLive: boolean;
 
-  constructor() {
+  /** `isLive`: print each test at once, not when its file has ended. Only one file can then run at a time. */
+  constructor({ isLive }: { isLive: boolean }) {
+    this.#isLive = isLive;
     this.#output.pipe(process.stdout, { end: false });
   }
 
-  /** Begins a block. Only the first block that has not ended is printed at once. */
+  /** Begins a file. */
   begin(): Block {
-    const block = { events: [] as TestEvent[], hasEnded: false };
-    this.#blocks.push(block);
+    const held: TestEvent[] = [];
     return {
       print: (event) => {
         if (isCount(event)) return;
-        block.events.push(event);
-        this.#drain();
+        if (this.#isLive) this.#output.write(event);
+        else held.push(event);
       },
       end: () => {
-        block.hasEnded = true;
-        this.#drain();
+        for (const event of held) this.#output.write(event);
       },
     };
   }
@@ -45,14 +45,6 @@ export class Printer {
   /** Prints nothing any more. */
   silence(): void {
     this.#output.unpipe().resume();
-  }
-
-  #drain(): void {
-    for (let first = this.#blocks[0]; first !== undefined; first = this.#blocks[0]) {
-      for (const event of first.events.splice(0)) this.#output.write(event);
-      if (!first.hasEnded) return;
-      this.#blocks.shift();
-    }
   }
 }
 

@@ -48,7 +48,7 @@ export function isInterrupted(): boolean {
 export async function runTests(jobs: readonly Job[], options: RunOptions = {}): Promise<Results> {
   const how = { options: [], env: {}, ceilingMs: defaultCeilingMs, ...options };
   const begun = performance.now();
-  const printer = new Printer();
+  const printer = new Printer({ isLive: jobs.length === 1 });
   end.signal.addEventListener("abort", () => {
     if (wasInterrupted) printer.silence(); // it would print what has not run as failures
   });

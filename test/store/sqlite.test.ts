@@ -1,5 +1,5 @@
-import { storeContract } from "./contract.ts";
+import { storeContract, writesContract } from "./contract.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 storeContract("SQLite", openSqliteFixture);
-storeContract("SQLite without group commit", () => openSqliteFixture({ groupCommit: false }));
+writesContract("SQLite without group commit", () => openSqliteFixture({ groupCommit: false }));

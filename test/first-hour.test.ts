@@ -1,6 +1,7 @@
 /**
  * The first hour of somebody who has a clone, npm and nothing else: the commands of the README, the examples and the tutorial, as
- * they are written, in a clean clone of the last commit. Takes about two minutes, half of them for `npm ci`.
+ * they are written, in a clean clone of the last commit. `npm ci` runs only in `npm run prove first-hour`; otherwise the clone gets
+ * the packages of this checkout.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

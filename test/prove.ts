@@ -2,10 +2,10 @@
  * Proofs at full length: what `npm test` does in small. `npm run prove` runs all of them, one after the other; with names it runs
  * those. A proof that was interrupted goes on where it was.
  */
-import { resolve } from "node:path";
 import { proveNoPowerLoss } from "./explorer/prove.ts";
 import { proveFaultsNoticed } from "./faults/prove.ts";
 import { fullVariable } from "./first-hour/clone.ts";
+import { allJobs } from "./runner/jobs.ts";
 import { describeResults } from "./runner/results.ts";
 import { runTests } from "./runner/run-tests.ts";
 
@@ -19,6 +19,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
     }),
   kills: () =>
     runAtLength(["test/durability/kill.test.ts", "test/durability/retry.test.ts"], { HOLDFAST_KILLS: "200" }),
+  "lost-updates": () => runAtLength(["test/http/lost-updates.test.ts"], { HOLDFAST_ROUNDS: "400" }),
   processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),
   "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),
 };
@@ -30,7 +31,7 @@ async function runAtLength(files: readonly string[], long: Record<string, string
   const env = Object.fromEntries(
     Object.entries(long).map(([name, value]) => [name, process.env[name] ?? value]),
   );
-  const jobs = files.map((file) => ({ file: resolve(file) }));
+  const jobs = allJobs().filter(({ file }) => files.includes(file));
   const results = await runTests(jobs, { env, ceilingMs: dayMs });
   console.log(describeResults(results));
   return results.failed.length === 0;

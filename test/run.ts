@@ -25,10 +25,8 @@ const how = { options: [...options, ...(times?.options ?? [])], env: times?.env 
 
 const isWhole = patterns.length === 0 && options.length === 0;
 const results = isWhole ? await runAll() : await runTests(filesOf(patterns), how);
-if (!isInterrupted()) {
-  if (times !== undefined) console.log(describeTimes(times.read()));
-  console.log(describeResults(results));
-}
+const table = times === undefined ? [] : [describeTimes(times.read())];
+if (!isInterrupted()) for (const text of [...table, describeResults(results)]) console.log(text);
 process.exitCode = isInterrupted() ? interruptedStatus : results.failed.length > 0 ? 1 : 0;
 
 /** The files of the command line, or all. */

@@ -9,8 +9,8 @@ import { problems } from "../../src/errors.ts";
 import { lineOf, nodesOf, pageFiles, parsePage, readPage } from "./markdown.ts";
 import { allLiterals } from "./messages.ts";
 
-/** Flags of Node and of the benchmark. */
-const flagsOfOthers = new Set(["--conditions", "--quick"]);
+/** Flags of Node, of the benchmark and of the program that runs the tests. */
+const flagsOfOthers = new Set(["--conditions", "--quick", "--times"]);
 /** Header fields that the service does not know. */
 const headersOfOthers = new Set(["X-Forwarded-Host"]);
 

@@ -7,7 +7,7 @@ import { timeOfChange, type Write } from "./commit.ts";
 import { requirePreconditions } from "./conditional.ts";
 import { readObject } from "./content.ts";
 import { decidePatch, decideReplace, type WriteContext } from "./decide.ts";
-import type { OperationOf } from "./operation.ts";
+import { keyOf, type OperationOf } from "./operation.ts";
 import { namedIn, namesHidden, readPatch, revealsResource } from "./patch.ts";
 import type { Result } from "./result.ts";
 import { pauseAfter } from "./wire/turns.ts";
@@ -119,8 +119,4 @@ function partialReplace(): Problem {
 /** Whether a replace stores exactly what the client sent. */
 function isStoredAsSent({ timestamps, visibility }: Collection): boolean {
   return !timestamps && visibility === undefined;
-}
-
-function keyOf({ collection, id }: ChangeOperation) {
-  return { collection: collection.name, id };
 }

@@ -18,8 +18,8 @@ export async function handle(service: Service, request: HttpRequest): Promise<Ht
       const admitted = admit(service, route, request); //                   403 429 401 503
       caller = admitted instanceof Promise ? await admitted : admitted;
     }
-    const operation = parseOperation(service, route, caller, request); //   401 403, 417 415 413 406 400; the content stays unread
-    const performed = perform(service, operation, request); //              404, 412 304, then the content: 413 400, then the commit: 409 503
+    const operation = parseOperation(service, route, caller, request); //   401 403, 417 415 413 406 400
+    const performed = perform(service, operation, request); //              404, 412 428 304, then the content: 413 400, then the commit: 409 503
     const result = performed instanceof Promise ? await performed : performed;
     response = respond(service, result, request); //                        200 201 204 205 304 404
   } catch (error) {

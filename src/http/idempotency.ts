@@ -75,7 +75,7 @@ export async function performOnce(
     if (stored === undefined) throw inProgress(); // it has expired meanwhile
     return stored;
   } finally {
-    // A commit can take longer than its request. Until it ends, nobody knows whether the key is free again.
+    // A commit can take longer than its request. Until it ends, the key is in use.
     const free = () => keysUnderWay.delete(key);
     if (idempotency.commit === undefined) free();
     else idempotency.commit.then(free, free);

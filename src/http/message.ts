@@ -1,4 +1,4 @@
-/** The wire without a framework: what `handle` takes and what it gives. */
+/** Requests and responses without a framework: what `handle` takes and returns. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Content } from "./content.ts";
@@ -25,7 +25,7 @@ export interface HttpRequest {
   readonly budget: Budget;
 }
 
-/** An answer. `body` is absent where there is no content; its length is then among the headers if one is due. */
+/** A response. Without content, `body` is `undefined`, and `headers` contains the length if HTTP requires one. */
 export interface HttpResponse {
   status: number;
   /** Names in lower case. */
@@ -33,17 +33,17 @@ export interface HttpResponse {
   body: string | Buffer | StreamedBody | undefined;
 }
 
-/** Content that is made while it is sent, as fast as the client reads it. */
+/** A body that is made while it is sent, as fast as the client reads it. */
 export interface StreamedBody {
-  /** Pieces of text; each takes milliseconds to make. */
+  /** Pieces of text. Each takes milliseconds to make. */
   pieces: Iterable<string>;
-  /** The memory that the content needs until it is sent, in bytes. */
+  /** The memory that the body needs until it is sent, in bytes. */
   heldBytes: number;
   /** How the pieces are compressed. @default not at all */
   coding?: Coding;
 }
 
-/** Harmless settings for browsers, on every answer. */
+/** Safe settings for browsers, on every response. */
 export const safetyHeaders = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -53,19 +53,16 @@ export const safetyHeaders = {
 /** The media type of every resource and list, and of problems unless asked otherwise. */
 export const jsonType = "application/json; charset=utf-8";
 
-/** A client may use what it kept after asking whether it still holds. */
+/** A client can use its stored response after it has asked whether that is still current. */
 export const revalidate = "no-cache";
 
-/** The content of an answer as text. The answer must not be streamed or compressed; that of a write never is. */
+/** The body of a response as text. The response must not be streamed or compressed. That to a write never is. */
 export function textOf({ body }: HttpResponse): string | undefined {
   if (typeof body === "object") throw new Error("Streamed or compressed content has no text.");
   return body;
 }
 
-/**
- * An answer whose content is made while it is sent. Its length is unknown, and may be left out of HEAD (RFC 9110 §9.3.2),
- * for which the wire leaves out the content.
- */
+/** A response whose body is made while it is sent. Its length is unknown, so HEAD has none either (RFC 9110 §9.3.2). */
 export function withStream(
   body: StreamedBody,
   { status, headers }: { status: number; headers: Record<string, string> },
@@ -73,7 +70,7 @@ export function withStream(
   return { status, headers, body };
 }
 
-/** HEAD has the headers of GET, its length included (RFC 9110 §8.6), and no content. */
+/** HEAD has the headers of GET, also the length (RFC 9110 §8.6), and no body. */
 export function withBody(
   request: HttpRequest,
   body: string,

@@ -3,6 +3,7 @@ import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { requireNoParameters } from "../query/parameters.ts";
 import { parseFields, parseList } from "../query/parse.ts";
+import type { Key } from "../store/stored.ts";
 import type { Caller } from "./caller/admit.ts";
 import { type Guard, guardOf, requireAllowed, viewFor } from "./caller/permission.ts";
 import { contentTooLarge } from "./content.ts";
@@ -38,6 +39,11 @@ interface InCollection {
 /** One resource of a collection. */
 interface OfResource extends InCollection {
   id: string;
+}
+
+/** The key of an operation's resource in the store. */
+export function keyOf({ collection, id }: Pick<OfResource, "collection" | "id">): Key {
+  return { collection: collection.name, id };
 }
 
 /** An operation that writes. */

@@ -1,10 +1,7 @@
 /** Carries out an operation. The steps of all writes are in `write.ts`. */
 import { Problem } from "../errors.ts";
-import { pickFields } from "../query/fields.ts";
-import type { Stored } from "../store/stored.ts";
 import { performBatch } from "./batch/batch.ts";
 import { change } from "./change.ts";
-import { isUnmodified } from "./conditional.ts";
 import { create } from "./create.ts";
 import { readChanges, readPast } from "./history/history.ts";
 import { restore } from "./history/restore.ts";
@@ -13,6 +10,7 @@ import { readListing } from "./lists/by-content.ts";
 import { performList } from "./lists/lists.ts";
 import type { HttpRequest } from "./message.ts";
 import type { Operation, OperationOf } from "./operation.ts";
+import { read } from "./read.ts";
 import { notFound, type Result } from "./result.ts";
 import { collectionsDocument } from "./routes/collections.ts";
 import { documentOf } from "./routes/documents.ts";
@@ -96,36 +94,6 @@ async function absentPage(service: Service, path: string): Promise<Result> {
 
 async function listCollections(service: Service, { caller }: OperationOf<"collections">): Promise<Result> {
   return { kind: "document", document: await collectionsDocument(service, caller) };
-}
-
-/** Most requests come here, so it waits only if the resource is not in memory. */
-function read(
-  service: Service,
-  operation: OperationOf<"read">,
-  request: HttpRequest,
-): Result | Promise<Result> {
-  const { collection, id } = operation;
-  const stored = service.store.read({ collection: collection.name, id });
-  if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
-  return stored.then((found) => foundResult(service, operation, request, found));
-}
-
-function foundResult(
-  service: Service,
-  { guard, fields, path }: OperationOf<"read">,
-  request: HttpRequest,
-  stored: Stored | undefined,
-): Result {
-  if (stored === undefined || !guard.sees(stored.text)) return notFound;
-  const validators = guard.validators(stored);
-  if (isUnmodified(request.headers, validators, service.now()))
-    return { kind: "unmodified", validators, location: undefined };
-  const shown = fields === undefined ? guard.visiblePart(stored) : cut(stored, fields);
-  return { kind: "found", stored: shown, path, validators };
-}
-
-function cut(stored: Stored, fields: readonly string[]): Stored {
-  return { ...stored, text: pickFields(stored.text, new Set(fields)) };
 }
 
 async function performQuery(

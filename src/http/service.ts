@@ -1,4 +1,4 @@
-/** What a request is answered from: the service as the wire sees it. */
+/** The service: everything that the path of a request depends on. */
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import type { Authenticate } from "../access/authenticate.ts";
@@ -10,7 +10,7 @@ import type { Quotas } from "./caller/quota.ts";
 import type { Tags } from "./caller/tags.ts";
 import type { HttpSettings } from "./settings.ts";
 
-/** What is written to the log. */
+/** The part of the logger that requests use. */
 export type Log = Pick<Logger, "info" | "warn" | "error">;
 
 /** Everything that `handle` depends on. */
@@ -18,42 +18,42 @@ export interface Service {
   store: Store;
   /** The declared collections. */
   collections: ReadonlyMap<string, Collection>;
-  /** Whether collections that nobody declared spring into being. */
+  /** Whether the first create of a resource creates its collection. */
   openCollections: boolean;
   settings: HttpSettings;
   /** Whether it is part of another application. Then the paths outside the prefix belong to the application. */
   isEmbedded: boolean;
   /** Whether it refuses all writes. */
   readOnly: boolean;
-  /** Absent where nobody is asked who they are. */
+  /** Absent if the service does not ask for credentials. */
   authenticate?: Authenticate | undefined;
-  /** What everybody may still ask for; absent where nobody is limited. */
+  /** Absent without a rate limit. */
   quotas?: Quotas;
-  /** Who may do what; absent where everybody may everything. */
+  /** The rules of all collections; absent if every caller can do everything. */
   access?: Access | undefined;
-  /** Writes to one resource wait for each other here. */
+  /** Writes to the same resource wait for each other here. */
   writes: KeyedQueue;
-  /** Idempotency-Keys, with what they belong to, whose first request has no answer yet. */
+  /** The Idempotency-Keys, with all that they belong to, of requests in progress. */
   keysUnderWay: Set<string>;
-  /** How many writes one turn of the event loop takes on. */
+  /** How many writes start in one turn of the event loop. */
   pace: Pace;
   newUuid: () => string;
   /** Unix time in milliseconds. */
   now: () => number;
   log: Log;
-  /** Whether the service has begun to stop; readiness is off then. */
+  /** Whether the service is stopping. It is not ready then. */
   isDraining: () => boolean;
-  /** Whether the store has been reached and held to the configuration; until then nothing but its health is answered. */
+  /** Whether the store was reached and fits the configuration. Until then, only health checks work. */
   hasBegun: () => boolean;
-  /** Whether a Host field's value names this service. */
+  /** Whether the value of a Host header names this service. */
   isOwnHost: (host: string) => boolean;
-  /** Makes the texts that callers get instead of values that they may not know. */
+  /** Makes the texts that callers get instead of secret values. */
   tags: Tags;
-  /** Tells list ETags of differently configured services apart. */
+  /** Differs between configurations, and so do the ETags of their lists. */
   configurationHash: string;
 }
 
-/** The collection that a path segment names, or `undefined` if the service has none of that name. */
+/** The collection with this name; `undefined` if the service has none. */
 export function findCollection(service: Service, name: string): Collection | undefined {
   const declared = service.collections.get(name);
   if (declared !== undefined) return declared;

@@ -1,29 +1,29 @@
-/** The content of a batch: which operations it lists, and what is wrong with the list. */
+/** Reads the content of a batch: the list of its operations. */
 import { didYouMean } from "../../collection/nearest.ts";
 import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { isObject, parseJson, requireObject } from "../../json/gate.ts";
 import { subjectAt } from "../../json/pointer.ts";
 import type { Limits } from "../settings.ts";
 
-/** One operation as it is listed; its path and body may still hold names of what earlier ones create. */
+/** One operation of the list. Its path and body can contain names of resources that earlier operations create. */
 export interface Listed {
   method: "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   /** By lower-case name. */
   headers: Readonly<Record<string, string>>;
-  /** Any JSON; `undefined` where there is none. */
+  /** Any JSON; `undefined` without a body. */
   body: unknown;
-  /** What later operations call the resource that this one creates. */
+  /** The name of the resource that this operation creates, for later operations. */
   as: string | undefined;
 }
 
-/** What an operation may have. */
+/** The members of an operation. */
 export const operationMembers = ["method", "path", "headers", "body", "as"] as const;
 
-/** The methods that it may have. */
+/** The methods of an operation. */
 export const operationMethods: readonly string[] = ["POST", "PUT", "PATCH", "DELETE"];
 
-/** The header fields that it may have. */
+/** The headers that an operation can have. */
 export const operationHeaders = [
   "Content-Type",
   "If-Match",
@@ -32,18 +32,18 @@ export const operationHeaders = [
   "Prefer",
 ];
 
-/** The names that it may give to what it creates. */
+/** The names that an operation can give to the resource that it creates. */
 export const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 const wanted = { insteadOfArray: 'send {"operations": […]}' };
 
-/** Nothing more is looked for behind so many faults: no answer shows more of them. */
+/** The search for faults ends after so many: no response shows more. */
 const maxFaults = 50;
 
-/** The levels that the list adds to the nesting of each body: the content, the list, and the operation. */
+/** The levels of nesting around the body of an operation: the content, the list and the operation. */
 const levelsAround = 3;
 
-/** The operations. Throws INVALID_BATCH with everything that is wrong with the list, and the problems of the JSON gate. */
+/** The operations. Throws INVALID_BATCH with all faults of the list, and the problems of the JSON gate. */
 export function parseBatch(bytes: Buffer, limits: Limits): readonly Listed[] {
   const value = parseJson(bytes, { depth: limits.jsonDepth + levelsAround, members: limits.jsonMembers });
   const faults: Violation[] = [];
@@ -73,7 +73,7 @@ function readBatch(content: Record<string, unknown>, max: number, faults: Violat
   return listed;
 }
 
-/** Where an operation is, the names before it, and where to its faults go. */
+/** The place of an operation, the names of earlier ones, and the faults so far. */
 interface Reading {
   at: string;
   names: Set<string>;
@@ -144,7 +144,7 @@ function readName(
   return as;
 }
 
-/** Header names are compared without case; members of objects are not misspelled by theirs. */
+/** The case of header names does not matter. That of members does. */
 function requireNames(
   given: Record<string, unknown>,
   known: readonly string[],

@@ -1,11 +1,11 @@
-/** What a batch has made of the store so far, over what the store holds; nothing of it is written. */
+/** The changes of a batch so far, in memory over the store. Nothing is written. */
 import type { Change, Commit, Committed } from "../../store/commit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Key, Stored } from "../../store/stored.ts";
 
-/** A resource that operations of the batch have changed, or created, or deleted. */
+/** A resource that the batch has created, changed or deleted. */
 interface Changed {
-  /** From what the store holds to what the last of the operations left. */
+  /** From the state in the store to the state after the last operation. */
   change: Change;
   version: number;
   stored: Stored | undefined;
@@ -13,24 +13,24 @@ interface Changed {
 }
 
 /**
- * A store whose commits stay in memory, and which shows them. However many commits change a resource, it is changed
- * once: its version rises by one.
+ * A store whose commits stay in memory, and whose reads see them. However many commits change a resource, its version rises
+ * by one.
  */
 export interface Overlay {
   store: Store;
-  /** The operation whose commits come next. */
+  /** The operation that commits next. */
   operation: number;
-  /** One change for each resource that is not as it was, in the order in which they were first changed. */
+  /** One change for each changed resource, in the order of their first changes. */
   changes(): Change[];
-  /** The last operation that changed the resource of this one of `changes`. */
+  /** The last operation that changed the resource of `changes()[change]`. */
   operationOf(change: number): number | undefined;
-  /** The latest time of a change: later than the batch's where the clock was set back; 0 without changes. */
+  /** The latest time of a change: later than the batch's if the clock was set back; 0 without changes. */
   latest(): number;
-  /** The version that a resource gets; `undefined` while nothing has changed it. */
+  /** The version that a resource gets; `undefined` if nothing has changed it. */
   versionOf(key: Key): number | undefined;
 }
 
-/** An overlay over `base`. Ids come from `reserveId`; collections that are missing are not made yet. */
+/** An overlay over `base`. Ids come from `reserveId`. Collections that do not exist are not made yet. */
 export function createOverlay(base: Store, reserveId: (collection: string) => Promise<number>): Overlay {
   const changed = new Map<string, Changed>();
   const collections = new Map(base.collections());
@@ -85,9 +85,9 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     keys: base.keys,
     secret: () => base.secret(),
     health: () => base.health(),
-    load: () => notHere(),
-    erase: () => notHere(),
-    close: () => notHere(),
+    load: () => notInBatch(),
+    erase: () => notInBatch(),
+    close: () => notInBatch(),
   };
 
   const kept = () => [...changed.values()].filter(({ change }) => isChange(change));
@@ -102,7 +102,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
   return overlay;
 }
 
-/** Not for what was created and is gone again. */
+/** Not if the batch has created the resource and deleted it again. */
 function isChange({ expect, next }: Change): boolean {
   return expect !== "absent" || next !== undefined;
 }
@@ -111,6 +111,6 @@ function nameOf({ collection, id }: Key): string {
   return `${collection}/${id}`;
 }
 
-function notHere(): never {
-  throw new Error("An operation of a batch does nothing of the kind.");
+function notInBatch(): never {
+  throw new Error("An operation of a batch cannot do this to the store.");
 }

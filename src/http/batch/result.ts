@@ -1,13 +1,13 @@
-/** What came of one operation of a batch, as text. */
+/** The result of one operation of a batch, as text. */
 import { type HttpRequest, textOf } from "../message.ts";
 import { respond } from "../respond.ts";
 import type { Result } from "../result.ts";
 import type { Service } from "../service.ts";
 
-/** Header fields that belong to the answer which carries the results. */
+/** Headers of the whole response, not of one result. */
 const ofTheWhole = new Set(["content-type", "content-length", "cache-control"]);
 
-/** Status, headers and body that the operation would be answered with if it came alone, as a JSON object. */
+/** Status, headers and body of the response that the operation would get if it were sent alone, as a JSON object. */
 export function resultText(service: Service, result: Result, request: HttpRequest): string {
   const response = respond(service, result, request);
   const { status, headers } = response;

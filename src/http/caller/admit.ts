@@ -37,7 +37,7 @@ export function admit(service: Service, route: Route, request: HttpRequest): Cal
 }
 
 function principalOf(service: Service, request: HttpRequest): Principal | undefined | Promise<Principal> {
-  // A request with an invalid credential counts too, so that nobody can try many credentials.
+  // A request with an invalid credential counts too, so that a client cannot try many credentials.
   const refuse = (problem: unknown): never => {
     count(service, request, undefined);
     throw problem;

@@ -51,42 +51,13 @@ export function viewFor({ access }: Service, collection: Collection, { principal
 }
 
 /** What one caller can see and do in one collection. An operation has one guard, made when the request is parsed. */
-export interface Guard {
-  /** Which resources exist for the caller, whatever the scopes of the credential. */
-  readonly visible: Decision;
-  /** Which resources the caller can list. */
-  readonly listed: Decision;
-  /** Whether the caller can read any resource. A credential with a scope for writing only cannot. */
-  readonly canRead: boolean;
-  /** Whether a resource with this JSON text exists for the caller. */
-  sees(text: string): boolean;
-  /** Whether the caller can do this with a resource with this JSON text. */
-  may(action: Action, text: string): boolean;
-  /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do this with a resource with this JSON text. */
-  require(action: Action, text: string): void;
-  /** The problem of a caller who cannot do this. */
-  denied(action: Action, advice?: string): Problem;
-  /** A resource without the attributes that are hidden from the caller. */
-  visiblePart(stored: Stored): Stored;
-  /** The validators of the caller's view of a resource. */
-  validators(stored: Stored): Validators;
-}
-
-/** The guard of a collection as the caller sees it (`viewFor`). */
-export function guardOf(service: Service, collection: Collection, { principal }: Caller): Guard {
-  const { access, tags } = service;
-  if (access === undefined && collection.visibility === undefined) return openGuard;
-  const permit = access === undefined ? everything : access.permit(collection.name, principal);
-  return new CollectionGuard(permit, collection, principal, tags);
-}
-
-/** A class, because every request makes one where access is restricted. */
-class CollectionGuard implements Guard {
+export class Guard {
   readonly #permit: Permit;
   readonly #collection: Pick<Collection, "name" | "visibility">;
   readonly #principal: Principal | undefined;
   readonly #tags: Pick<Tags, "view">;
 
+  /** `collection` is the collection as the caller sees it (`viewFor`). */
   constructor(
     permit: Permit,
     collection: Pick<Collection, "name" | "visibility">,
@@ -99,39 +70,48 @@ class CollectionGuard implements Guard {
     this.#tags = tags;
   }
 
+  /** Which resources exist for the caller, whatever the scopes of the credential. */
   get visible(): Decision {
     return this.#permit.visible();
   }
 
+  /** Which resources the caller can list. */
   get listed(): Decision {
     return this.#permit.may("list");
   }
 
+  /** Whether the caller can read any resource. A credential with a scope for writing only cannot. */
   get canRead(): boolean {
     return this.#permit.may("read") !== "nothing";
   }
 
+  /** Whether a resource with this JSON text exists for the caller. */
   sees(text: string): boolean {
     return includes(this.#permit.visible(), text);
   }
 
+  /** Whether the caller can do this with a resource with this JSON text. */
   may(action: Action, text: string): boolean {
     return includes(this.#permit.may(action), text);
   }
 
+  /** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE unless the caller can do this with a resource with this JSON text. */
   require(action: Action, text: string): void {
     if (!this.may(action, text)) throw this.denied(action);
   }
 
+  /** The problem of a caller who cannot do this. */
   denied(action: Action, advice?: string): Problem {
     return denied(this.#principal, { collection: this.#collection.name, action }, advice);
   }
 
+  /** A resource without the attributes that are hidden from the caller. */
   visiblePart(stored: Stored): Stored {
     const { visibility } = this.#collection;
     return visibility === undefined ? stored : { ...stored, text: visibleText(stored.text, visibility) };
   }
 
+  /** The validators of the caller's view of a resource. */
   validators(stored: Stored): Validators {
     return validatorsOf(stored, this.#tags.view(this.#collection.visibility));
   }
@@ -139,4 +119,11 @@ class CollectionGuard implements Guard {
 
 const everything: Permit = { may: () => "everything", visible: () => "everything" };
 
-const openGuard: Guard = new CollectionGuard(everything, { name: "" }, undefined, { view: () => "" });
+const openGuard = new Guard(everything, { name: "" }, undefined, { view: () => "" });
+
+/** The guard of a collection as the caller sees it. Where every caller can do everything, all requests share one. */
+export function guardOf({ access, tags }: Service, collection: Collection, { principal }: Caller): Guard {
+  if (access === undefined && collection.visibility === undefined) return openGuard;
+  const permit = access === undefined ? everything : access.permit(collection.name, principal);
+  return new Guard(permit, collection, principal, tags);
+}

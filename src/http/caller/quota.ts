@@ -75,7 +75,7 @@ export function addressKey(address = ""): string {
 }
 
 function networkOf(address: string): string {
-  const parsed = ipaddr.process(address); // one that stands for an IPv4 address is that
+  const parsed = ipaddr.process(address); // an IPv4-mapped address becomes IPv4
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
   const network = parsed.parts.slice(0, 4).map((group) => group.toString(16));
   return `${network.join(":")}::/64`;

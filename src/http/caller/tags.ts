@@ -1,20 +1,20 @@
 /**
- * Short texts that callers get instead of values that they may not know. They are made with the store's secret: they
- * reveal nothing, and all services on a store give the same texts.
+ * Tags: short texts that callers get instead of secret values. They are made with the secret of the store, so they reveal
+ * nothing, and all instances on a store make the same ones.
  */
 import { createHmac } from "node:crypto";
 import { type AttributeVisibility, hidesAny } from "../../collection/visibility.ts";
 
-/** Makes these texts. */
+/** Makes tags. */
 export interface Tags {
   /**
    * The part of an entity tag after the version, for a caller who does not see every attribute: each view is another
-   * representation (RFC 9110 §8.8.3). Made from the names of the hidden attributes; empty where none is hidden.
+   * representation (RFC 9110 §8.8.3). Made from the names of the hidden attributes; empty if none is hidden.
    */
   view(visibility: AttributeVisibility | undefined): string;
   /** A name for a group of changes that were made together. It hides the number, which counts the groups of the whole store. */
   group(number: number): string;
-  /** The callers who may see a kept answer: those with these rights, or at this address. */
+  /** The callers who can see the body of a stored response: those with these rights, or at this address. */
   audience(rights: string | null, address: string | null): string;
 }
 

@@ -1,11 +1,11 @@
-/** A page of changes as an answer. */
+/** The response to a list of changes. */
 import { formatCursor } from "../../query/cursor.ts";
 import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../message.ts";
 import type { ChangesResult, ShownChange } from "../result.ts";
 import { resourcePath } from "../route.ts";
 import { nameOfChanges } from "./request.ts";
 
-/** The answer to a list of changes. */
+/** A page of changes as a response. */
 export function changesResponse(
   { operation, changes, more }: ChangesResult,
   request: HttpRequest,
@@ -29,7 +29,7 @@ export function changesResponse(
   return withBody(request, JSON.stringify(changes.map(toJson)), { status: 200, headers });
 }
 
-/** `group` is equal for changes that were made together. */
+/** Changes that were made together have the same `group`. */
 function toJson({ version, kind, at, principal, group }: ShownChange): Record<string, unknown> {
   return { version, kind, at: new Date(at).toISOString(), principal, group };
 }

@@ -5,15 +5,15 @@ import { pickFrom } from "../../collection/resource.ts";
 import { shown } from "../../collection/shown.ts";
 import { Problem } from "../../errors.ts";
 import { Faults, inBody } from "../../query/faults.ts";
-import type { ResourceChange } from "../../store/change-log.ts";
 import type { Stored } from "../../store/stored.ts";
 import { type Decision, type Outcome, timeOfChange, type Write } from "../commit.ts";
 import { requirePreconditions } from "../conditional.ts";
 import { readObject } from "../content.ts";
 import { decideReplace } from "../decide.ts";
-import type { OperationOf } from "../operation.ts";
+import { keyOf, type OperationOf } from "../operation.ts";
 import { notFound, type Result } from "../result.ts";
 import { decisionFor, nameOf, runWrite, type WriteSteps } from "../write.ts";
+import { type LastState, lastState } from "./history.ts";
 
 type Restore = OperationOf<"restore">;
 
@@ -22,16 +22,11 @@ export function restore(write: Write<Restore>): Promise<Result> {
   return runWrite(steps, write);
 }
 
-/** A resource that exists, or that `deleted` has deleted. `last` is its current state, or its last one. */
-interface State {
-  last: Stored;
-  deleted: ResourceChange | undefined;
-}
-
-const steps: WriteSteps<Restore, State, number> = {
+const steps: WriteSteps<Restore, LastState, number> = {
   find: async (write) => {
-    const state = await stateOf(write);
-    const { guard } = write.operation;
+    const { service, operation } = write;
+    const { guard } = operation;
+    const state = await lastState(service.store, keyOf(operation));
     if (state === undefined || !guard.sees(state.last.text)) return undefined;
     // Restoring a deleted resource undoes the delete, so it needs the same right.
     guard.require(state.deleted === undefined ? "update" : "delete", state.last.text);
@@ -43,19 +38,11 @@ const steps: WriteSteps<Restore, State, number> = {
   decide,
 };
 
-/** `undefined` if the store knows nothing of the resource. */
-async function stateOf({ service: { store }, operation }: Write<Restore>): Promise<State | undefined> {
-  const key = keyOf(operation);
-  const current = await store.read(key);
-  if (current !== undefined) return { last: current, deleted: undefined };
-  const [change] = await store.changesOf(key, { before: Number.MAX_SAFE_INTEGER, limit: 1 });
-  if (change?.kind !== "deleted") return undefined;
-  const last = await store.version(key, change.version - 1);
-  return last && { last, deleted: change };
-}
-
 /** A deleted resource has no state that a write could lose, and no ETag for If-Match (RFC 9110 §13.1.1). */
-function requireState({ operation, request: { headers } }: Write<Restore>, { last, deleted }: State): void {
+function requireState(
+  { operation, request: { headers } }: Write<Restore>,
+  { last, deleted }: LastState,
+): void {
   if (deleted === undefined) {
     const required = operation.collection.requirePreconditions;
     requirePreconditions(headers, operation.guard.validators(last), { required });
@@ -88,7 +75,7 @@ function versionIn(content: Record<string, unknown>): number {
 
 async function decide(
   write: Write<Restore>,
-  { last, deleted }: State,
+  { last, deleted }: LastState,
   version: number,
 ): Promise<Decision | Outcome> {
   const { service, operation } = write;
@@ -140,8 +127,4 @@ function explained(error: unknown, { collection, guard }: Restore, version: numb
 function areVisible(violations: Problem["violations"], { visibility }: Collection): boolean {
   if (visibility === undefined) return true;
   return visibleViolations(violations, visibility, { sent: {}, isNew: false }) === violations;
-}
-
-function keyOf({ collection, id }: Restore) {
-  return { collection: collection.name, id };
 }

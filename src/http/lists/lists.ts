@@ -1,4 +1,4 @@
-/** Carries out a list, whether GET or QUERY asked for it: gets the page, and cuts its resources down. */
+/** Carries out a list of GET or QUERY: reads the page, and leaves out what the response must not contain. */
 import { createHash } from "node:crypto";
 import type { Decision } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
@@ -14,11 +14,11 @@ import { locationOf } from "./links.ts";
 import type { Listing } from "./listing.ts";
 import { textsOf } from "./texts.ts";
 
-/** What came of a list. */
+/** The result of a list. */
 export type ListResult =
-  /** `location` is the URL at which GET gives what a QUERY asked for. */
+  /** `location` is the URL where GET returns the list that a QUERY asked for. */
   | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the resources of the page, as they are sent; `content` is the content of an answer that is not JSON. */
+  /** `texts` are the resources of the page as they are sent. `content` is the body of a response that is not JSON. */
   | {
       kind: "page";
       page: Page;
@@ -28,14 +28,14 @@ export type ListResult =
       validators: Validators;
     };
 
-/** A list, the request for it, and what of the collection there is for the caller. */
-interface Asked {
+/** A list, its request, and the resources that the caller can list. */
+interface ListContext {
   listing: Listing;
   request: HttpRequest;
   listed: Decision;
 }
 
-/** Gets the page. Throws PRECONDITION_FAILED and what the store throws. */
+/** Reads the page. Throws PRECONDITION_FAILED and what the store throws. */
 export async function performList(
   service: Service,
   listing: Listing & { guard: Guard },
@@ -44,7 +44,7 @@ export async function performList(
   const { listed } = listing.guard;
   const asked = { listing, request, listed };
   const query = narrowed(toListQuery(listing), listed);
-  // Nobody searches for what the client has: the smallest page tells whether that still holds.
+  // The smallest page shows whether the list of the client is still current, without a search.
   if (listed === "everything" && !isQuick(query) && request.headers["if-none-match"] !== undefined) {
     const smallest = await service.store.list({ collection: query.collection, limit: 1 });
     const unmodified = ifUnmodified(service, smallest, asked);
@@ -54,14 +54,14 @@ export async function performList(
   return ifUnmodified(service, page, asked) ?? pageOf(service, page, asked);
 }
 
-function ifUnmodified(service: Service, page: Page, asked: Asked): ListResult | undefined {
+function ifUnmodified(service: Service, page: Page, asked: ListContext): ListResult | undefined {
   const { listing, request } = asked;
   const validators = listValidators(service, page, asked);
   if (!isUnmodified(request.headers, validators, service.now())) return undefined;
   return { kind: "unmodified", validators, location: locationOf(listing, request) };
 }
 
-async function pageOf(service: Service, page: Page, asked: Asked): Promise<ListResult> {
+async function pageOf(service: Service, page: Page, asked: ListContext): Promise<ListResult> {
   const { listing, request } = asked;
   const validators = listValidators(service, page, asked);
   const texts = await textsOf(page, listing);
@@ -72,17 +72,17 @@ async function pageOf(service: Service, page: Page, asked: Asked): Promise<ListR
   return { kind: "page", page, texts, content, listing, validators };
 }
 
-/** Weak, because it stands for the collection's whole state rather than for the bytes of this page. */
+/** Weak, because they represent the state of the whole collection, not the bytes of this page. */
 function listValidators(
   service: Service,
   page: Page,
-  { listing, listed }: Pick<Asked, "listing" | "listed">,
+  { listing, listed }: Pick<ListContext, "listing" | "listed">,
 ): Validators {
   const state = listed === "everything" ? page.sequence : stateOf(page);
   return collectionValidators(service, state, tagOf(service, listing));
 }
 
-/** What stands for a state of a collection, or of a caller's part of it. */
+/** The validators of a state of a collection, or of the part of it that a caller can see. */
 function collectionValidators(service: Service, state: number | string, tag = ""): Validators {
   return { etag: `W/"${state}-${service.configurationHash}${tag}"`, lastModifiedMs: undefined };
 }
@@ -97,17 +97,17 @@ export async function targetValidators(
   return collectionValidators(service, sequence);
 }
 
-/** Lists of one URL have entity tags of their own where they are of other content, or in another format. */
+/** Lists at one URL have different ETags if their format, their content or the view of the caller differs. */
 function tagOf({ tags }: Service, { type, contentHash, collection: { visibility } }: Listing): string {
   const format = type === "application/json" ? "" : `-${type.split("/")[1]}`;
   const content = contentHash === undefined ? "" : `-${contentHash}`;
   return format + content + tags.view(visibility);
 }
 
-/** Of pages that the store keeps in memory. */
+/** The states of pages that the store keeps in memory. */
 const statesLately = new WeakMap<Page, string>();
 
-/** The collection's own state would tell of changes to resources that are not there for the caller. */
+/** The state of the whole collection would reveal changes to resources that the caller cannot see. */
 function stateOf(page: Page): string {
   const { items, more, total } = page;
   const state =
@@ -121,7 +121,7 @@ function hashOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 }
 
-/** A list of what there is for the caller. */
+/** The query, restricted to the resources that the caller can list. */
 function narrowed(query: ListQuery, listed: Decision): ListQuery {
   if (listed === "everything") return query;
   if (listed === "nothing") return { ...query, filter: { kind: "or", filters: [] } };
@@ -136,7 +136,7 @@ function toListQuery({ collection, asked }: Listing): ListQuery {
   if (words !== undefined) query.words = words;
   if (paging.kind === "offset") query.offset = paging.offset;
   else if (paging.after !== undefined) query.after = paging.after;
-  // Clients that page by offset show how many pages there are.
+  // Clients that page by offset show the number of pages.
   if (asked.count === "exact" || (paging.kind === "offset" && asked.count === undefined)) query.count = true;
   return query;
 }
@@ -145,8 +145,12 @@ function isQuick({ filter, sort, words, offset = 0 }: ListQuery): boolean {
   return filter === undefined && sort === undefined && words === undefined && offset === 0;
 }
 
-/** A page in order of ids is there at once; any other may take long, and ends when the client goes away. */
-async function getPage({ store }: Service, query: ListQuery, { request, listed }: Asked): Promise<Page> {
+/** A page in the order of ids is quick. Any other can take long, and ends when the connection closes. */
+async function getPage(
+  { store }: Service,
+  query: ListQuery,
+  { request, listed }: ListContext,
+): Promise<Page> {
   if (isQuick(query)) return store.list(query);
   try {
     return await whileThere(request, (signal) => store.list({ ...query, signal }));
@@ -155,7 +159,7 @@ async function getPage({ store }: Service, query: ListQuery, { request, listed }
   }
 }
 
-/** Advice on indexes names what the rules of the collection ask for. */
+/** Advice on indexes would reveal the attributes that the rules of the collection use. */
 function withoutAdvice(error: unknown): unknown {
   if (!(error instanceof Problem) || error.code !== "QUERY_TOO_EXPENSIVE") return error;
   return new Problem(error.code, "The list takes longer than the service allows. Request less.", {

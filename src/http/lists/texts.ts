@@ -5,7 +5,7 @@ import type { Page } from "../../store/page.ts";
 import { createPauses } from "../wire/turns.ts";
 import type { Listing } from "./listing.ts";
 
-/** Whether the resources of a list go out as they are kept. */
+/** Whether the resources of a list are sent as the store keeps them. */
 export function isWhole({ asked, collection }: Listing): boolean {
   return asked.fields === undefined && !hidesAny(collection.visibility);
 }

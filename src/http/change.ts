@@ -11,7 +11,7 @@ import { keyOf, type OperationOf } from "./operation.ts";
 import { namedIn, namesHidden, readPatch, revealsResource } from "./patch.ts";
 import type { Result } from "./result.ts";
 import { pauseAfter } from "./wire/turns.ts";
-import { decisionFor, nameOf, runWrite, type WriteSteps } from "./write.ts";
+import { nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
 
 type ChangeOperation = OperationOf<"replace" | "patch" | "delete">;
 
@@ -24,7 +24,7 @@ export function change(write: Write<ChangeOperation>): Promise<Result> {
 interface Requested {
   /** The next text; `undefined` deletes the resource. */
   next(context: WriteContext): string | undefined | Promise<string>;
-  /** Whether to make a new version even if the text is the same. */
+  /** Whether to make a new version even if the text is the same, because the caller must not learn that it is. */
   isNewVersion: boolean;
 }
 
@@ -50,7 +50,7 @@ const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
     const { service, operation } = write;
     const { kind, collection } = operation;
     const at = timeOfChange(service, collection, current);
-    return decisionFor(write, {
+    return planFor(write, {
       key: keyOf(operation),
       current,
       next: await next({ at, before: current, isNewVersion }),

@@ -20,9 +20,9 @@ export interface Write<Op extends WriteOperation = WriteOperation> {
   request: HttpRequest;
 }
 
-/** What a write has decided. */
-export interface Decision {
-  kind: "decided";
+/** What a write has decided to commit. */
+export interface CommitPlan {
+  kind: "plan";
   /** Empty if the write changes nothing. */
   changes: readonly Change[];
   at: number;
@@ -39,13 +39,13 @@ export const overtaken = { kind: "overtaken" } as const;
 export type Outcome = Result | typeof overtaken;
 
 /**
- * Commits a decision. For a request with an Idempotency-Key, makes the response now and stores it in the same transaction.
+ * Commits a plan. For a request with an Idempotency-Key, makes the response now and stores it in the same transaction.
  * Throws the store's problems, and OUTCOME_UNKNOWN if the store takes too long.
  */
-export async function commit(write: Write, decision: Decision): Promise<Outcome> {
+export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
   const { service, operation, request } = write;
   const { caller, idempotency } = operation;
-  const { changes, at, result, explain } = decision;
+  const { changes, at, result, explain } = plan;
   if (changes.length === 0 && idempotency === undefined) return result;
   const principal = caller.principal === undefined ? {} : { principal: caller.principal.subject };
   const response = idempotency && respond(service, result, request);

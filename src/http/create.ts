@@ -10,7 +10,7 @@ import { targetValidators } from "./lists/lists.ts";
 import type { OperationOf } from "./operation.ts";
 import type { Result } from "./result.ts";
 import type { Service } from "./service.ts";
-import { decisionFor, runWrite, type WriteSteps } from "./write.ts";
+import { planFor, runWrite, type WriteSteps } from "./write.ts";
 
 type Create = OperationOf<"create">;
 
@@ -31,7 +31,7 @@ const steps: WriteSteps<Create, true, Record<string, unknown>> = {
     await requireCollection(service, collection);
     const id = await newId(service, collection);
     const key = { collection: collection.name, id };
-    return decisionFor(write, { key, current: undefined, next: textFor(id), at });
+    return planFor(write, { key, current: undefined, next: textFor(id), at });
   },
 };
 

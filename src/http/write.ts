@@ -4,7 +4,7 @@ import { Problem } from "../errors.ts";
 import { createBackOff } from "../store/back-off.ts";
 import type { Key, Stored } from "../store/stored.ts";
 import { withoutHiddenReferences } from "./caller/hidden-references.ts";
-import { commit, type Decision, type Outcome, type Write, type WriteOperation } from "./commit.ts";
+import { type CommitPlan, commit, type Outcome, type Write, type WriteOperation } from "./commit.ts";
 import { notFound, type Result, written } from "./result.ts";
 import type { Service } from "./service.ts";
 
@@ -20,7 +20,7 @@ export interface WriteSteps<Op extends WriteOperation, State, Content> {
   /** The names (`nameOf`) of the resources that the write changes. Writes to the same resource wait for each other. */
   resources(write: Write<Op>, content: Content): readonly string[];
   /** Decides what to commit. */
-  decide(write: Write<Op>, state: State, content: Content): Promise<Decision | Outcome>;
+  decide(write: Write<Op>, state: State, content: Content): Promise<CommitPlan | Outcome>;
 }
 
 /** Carries out a write. Throws what its steps throw, and UNAVAILABLE if other writes come first until the time is over. */
@@ -44,8 +44,8 @@ async function attempt<Op extends WriteOperation, State, Content>(
 ): Promise<Outcome> {
   const state = await steps.find(write);
   if (state === undefined) return notFound;
-  const decided = await steps.decide(write, state, content);
-  return decided.kind === "decided" ? commit(write, decided) : decided;
+  const planned = await steps.decide(write, state, content);
+  return planned.kind === "plan" ? commit(write, planned) : planned;
 }
 
 /** In milliseconds. Short, because a write that waits longer than the others is overtaken more often. */
@@ -78,7 +78,7 @@ export function nameOf({ collection, id }: Key): string {
   return `${collection}/${id}`;
 }
 
-/** A resource as a write decided that it should be. */
+/** The next state of a resource, as a write has decided it. */
 interface NextState {
   key: Key;
   /** `undefined`: it does not exist, or is deleted. */
@@ -86,7 +86,7 @@ interface NextState {
   /** Its next text; `undefined` deletes it. */
   next: string | undefined;
   at: number;
-  /** Whether to make a new version even if the text is the same. @default false */
+  /** Whether to make a new version even if the text is the same, because the caller must not learn that it is. @default false */
   isNewVersion?: boolean;
   /** The version of the delete that the write undoes. */
   deletedVersion?: number | undefined;
@@ -94,26 +94,26 @@ interface NextState {
   isAsSent?: boolean;
 }
 
-/** The decision to change one resource. Throws if the caller cannot create the resource, or change it, to be like this. */
-export async function decisionFor(
+/** The plan for one resource. Throws if the caller cannot create the resource, or change it, to be like this. */
+export async function planFor(
   { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" }>>,
   { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true }: NextState,
-): Promise<Decision> {
+): Promise<CommitPlan> {
   const { collection, path, guard, caller } = operation;
   const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored) => written(kind, { stored, path, isAsSent }, guard);
   if (current !== undefined && next === current.text && !isNewVersion)
-    return { kind: "decided", changes: [], at, result: resultFor(current) };
+    return { kind: "plan", changes: [], at, result: resultFor(current) };
   const expect = current?.version ?? "absent";
   if (next === undefined)
-    return { kind: "decided", changes: [{ key, expect, next }], at, result: { kind: "deleted" } };
+    return { kind: "plan", changes: [{ key, expect, next }], at, result: { kind: "deleted" } };
   guard.require(current === undefined ? "create" : "update", next);
   const replaced = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
   const text = typeof replaced === "string" ? replaced : await replaced;
   const after = deletedVersion === undefined ? {} : { after: deletedVersion };
   const version = (current?.version ?? deletedVersion ?? 0) + 1;
   return {
-    kind: "decided",
+    kind: "plan",
     changes: [{ key, expect, next: text, ...after }],
     at,
     result: resultFor({ id: key.id, version, text: next, updatedAt: at }),

@@ -6,7 +6,7 @@ import type { IdKind } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
 import { change } from "../change.ts";
-import { type Decision, type Outcome, overtaken, type Write } from "../commit.ts";
+import { type CommitPlan, type Outcome, overtaken, type Write } from "../commit.ts";
 import { atVersion } from "../conditional.ts";
 import { readContent } from "../content.ts";
 import { create, requireCollection } from "../create.ts";
@@ -91,7 +91,7 @@ function existingResources({ service, request }: BatchWrite, { listed }: Batch):
   return [...names].sort();
 }
 
-async function decide(write: BatchWrite, _: true, batch: Batch): Promise<Decision | Outcome> {
+async function decide(write: BatchWrite, _: true, batch: Batch): Promise<CommitPlan | Outcome> {
   const { service } = write;
   const at = Math.max(service.now(), batch.notBefore);
   const overlay = createOverlay(
@@ -112,7 +112,7 @@ async function decide(write: BatchWrite, _: true, batch: Batch): Promise<Decisio
     const operation = index === undefined ? undefined : overlay.operationOf(index);
     return operation === undefined ? error : inOperation(error, operation);
   };
-  return { kind: "decided", changes, at, result: { kind: "batch", body }, explain };
+  return { kind: "plan", changes, at, result: { kind: "batch", body }, explain };
 }
 
 /** The service as the operations see it: with the changes of earlier operations, at one time, and without queues. */

@@ -6,13 +6,13 @@ import { shown } from "../../collection/shown.ts";
 import { Problem } from "../../errors.ts";
 import { Faults, inBody } from "../../query/faults.ts";
 import type { Stored } from "../../store/stored.ts";
-import { type Decision, type Outcome, timeOfChange, type Write } from "../commit.ts";
+import { type CommitPlan, type Outcome, timeOfChange, type Write } from "../commit.ts";
 import { requirePreconditions } from "../conditional.ts";
 import { readObject } from "../content.ts";
 import { decideReplace } from "../decide.ts";
 import { keyOf, type OperationOf } from "../operation.ts";
 import { notFound, type Result } from "../result.ts";
-import { decisionFor, nameOf, runWrite, type WriteSteps } from "../write.ts";
+import { nameOf, planFor, runWrite, type WriteSteps } from "../write.ts";
 import { type LastState, lastState } from "./history.ts";
 
 type Restore = OperationOf<"restore">;
@@ -77,7 +77,7 @@ async function decide(
   write: Write<Restore>,
   { last, deleted }: LastState,
   version: number,
-): Promise<Decision | Outcome> {
+): Promise<CommitPlan | Outcome> {
   const { service, operation } = write;
   const { collection, guard } = operation;
   const key = keyOf(operation);
@@ -87,7 +87,7 @@ async function decide(
   const isNewVersion = !guard.canRead;
   const explain = (error: unknown) => explained(error, operation, version);
   try {
-    const decision = await decisionFor(write, {
+    const plan = await planFor(write, {
       key,
       current: deleted === undefined ? last : undefined,
       // The last state keeps the attributes that the caller cannot set, whichever version the caller chooses.
@@ -101,7 +101,7 @@ async function decide(
       isNewVersion,
       deletedVersion: deleted?.version,
     });
-    return { ...decision, explain };
+    return { ...plan, explain };
   } catch (error) {
     throw explain(error);
   }

@@ -1,4 +1,4 @@
-/** QUERY (RFC 10008): a list that is asked for by content rather than by the query string of a URL. */
+/** QUERY (RFC 10008): a list whose parameters are in the body instead of the URL. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isObject, parseJson } from "../../json/gate.ts";
@@ -14,7 +14,7 @@ import type { Service } from "../service.ts";
 import { pauseAfter } from "../wire/turns.ts";
 import type { Listing } from "./listing.ts";
 
-/** The list that the content asks for. Throws the problems of content, of its parameters, and NOT_ACCEPTABLE. */
+/** Reads the list from the body. Throws the problems of the body and of its parameters, and NOT_ACCEPTABLE. */
 export async function readListing(
   service: Service,
   operation: OperationOf<"query">,
@@ -37,7 +37,7 @@ export async function readListing(
   };
 }
 
-/** Only what is read back as the very same list: a URL that gives another would be worse than none. */
+/** The query string of the same list; `undefined` if it would be too long, or would be read as another list. */
 function equivalentQuery(
   { settings: { limits } }: Service,
   { collection, path }: OperationOf<"query">,

@@ -1,4 +1,4 @@
-/** Makes a table of a page: first finds the columns, since the header names them; then makes the lines while they are sent. */
+/** Makes a table of a page: finds the columns first, because the header names them, and makes the lines while it sends them. */
 import { Problem } from "../../errors.ts";
 import { inBody, inQuery, violationAt } from "../../query/faults.ts";
 import type { HttpRequest, StreamedBody } from "../message.ts";

@@ -88,6 +88,7 @@ describe("the reference of lists", () => {
   test("tells the bounds that there are", () => {
     const bounds = Object.fromEntries(tableOf("what | at most"));
     assert.equal(bounds["conditions of a filter"], filterLimits.conditions.toLocaleString("en"));
+    assert.equal(bounds["groups of a filter (`and`, `or`, `not`)"], String(filterLimits.groups));
     assert.equal(bounds["values of a filter"], filterLimits.values.toLocaleString("en"));
     assert.equal(bounds["levels of `filter`"], String(filterLimits.depth));
     assert.match(reference, new RegExp(`resources on a page: ${defaultPageSize} by default`));

@@ -5,6 +5,7 @@ import { readEach } from "../errors/start-faults.ts";
 import { StartError, toSentence } from "../errors.ts";
 import { isBadString } from "../json/explain.ts";
 import { isObject } from "../json/gate.ts";
+import { nothingUsed } from "../query/conditions.ts";
 import { Faults, inBody } from "../query/faults.ts";
 import type { Filter } from "../query/filter.ts";
 import { isEverything, readFilter } from "../query/filter-json.ts";
@@ -45,7 +46,7 @@ interface Read {
 
 function readAs(value: unknown, collection: Collection): Read {
   const faults = new Faults();
-  const reading = { collection, faults, used: { conditions: 0, values: 0 } };
+  const reading = { collection, faults, used: nothingUsed() };
   return { filter: readFilter(value, inBody("where"), reading), faults };
 }
 

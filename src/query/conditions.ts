@@ -14,18 +14,30 @@ import { listParameters, type Parameters } from "./parameters.ts";
 /** Bounds of one filter: what it costs a store grows with each. */
 export const filterLimits = {
   conditions: 100,
+  groups: 100,
   depth: 10,
   values: 1_000,
   pathNames: 64,
   nameLength: 1_000,
 } as const;
 
+/** Conditions, groups (`and`, `or`, `not`) and values of a filter so far. */
+export interface Used {
+  conditions: number;
+  groups: number;
+  values: number;
+}
+
+/** What a reading begins with. */
+export function nothingUsed(): Used {
+  return { conditions: 0, groups: 0, values: 0 };
+}
+
 /** The reading of one request. */
 export interface Reading {
   collection: Collection;
   faults: Faults;
-  /** Conditions and values so far. */
-  used: { conditions: number; values: number };
+  used: Used;
   /** The query string, if there is one. Hints use it. */
   parameters?: Parameters;
 }
@@ -106,19 +118,30 @@ export function toCondition(operator: OperatorName, path: Path, values: readonly
   return negated ? { kind: "not", filter: condition } : condition;
 }
 
-/** Counts a condition. Gives false, and puts it to the faults once, when there are too many to go on. */
-export function countCondition(values: number, place: Place, { faults, used }: Reading): boolean {
+/** Counts a condition. Gives false, and adds a fault once, if there are too many. */
+export function countCondition(values: number, place: Place, reading: Reading): boolean {
+  return count({ conditions: 1, groups: 0, values }, place, reading);
+}
+
+/** Counts an `and`, `or` or `not`, as `countCondition`. Its conditions count themselves. */
+export function countGroup(place: Place, reading: Reading): boolean {
+  return count({ conditions: 0, groups: 1, values: 0 }, place, reading);
+}
+
+function count(more: Used, place: Place, { faults, used }: Reading): boolean {
   const before = isWithin(used);
-  used.conditions++;
-  used.values += values;
+  used.conditions += more.conditions;
+  used.groups += more.groups;
+  used.values += more.values;
   if (before && !isWithin(used)) faults.add(place, "filterTooLarge", tooLarge);
   return isWithin(used);
 }
 
-const tooLarge = `exceeds the limits of a filter: ${filterLimits.conditions} conditions, and ${filterLimits.values.toLocaleString("en")} values in total`;
+const tooLarge = `exceeds the limits of a filter: ${filterLimits.conditions} conditions, ${filterLimits.groups} groups (and, or, not), and ${filterLimits.values.toLocaleString("en")} values in total`;
 
 function isWithin(used: Reading["used"]): boolean {
-  return used.conditions <= filterLimits.conditions && used.values <= filterLimits.values;
+  const { conditions, groups, values } = filterLimits;
+  return used.conditions <= conditions && used.groups <= groups && used.values <= values;
 }
 
 function conditionOf(kind: Condition["kind"], path: Path, values: readonly Scalar[]): Filter {

@@ -3,7 +3,7 @@ import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
-import type { Reading } from "./conditions.ts";
+import { nothingUsed, type Reading } from "./conditions.ts";
 import { Faults, inBody } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";
 import { allOf, readFilter } from "./filter-json.ts";
@@ -36,7 +36,7 @@ type Content = { [Name in (typeof contentMembers)[number]]?: unknown };
 export function parseListContent(value: unknown, collection: Collection, maxPageSize: number): ListRequest {
   const content: Content = requireContent(value);
   const faults = new Faults();
-  const reading = { collection, faults, used: { conditions: 0, values: 0 } };
+  const reading = { collection, faults, used: nothingUsed() };
   requireKnown(content, faults);
   const { sort, fields } = content;
   const asked = { filter: content.filter, q: readText("q", content, faults) };

@@ -4,6 +4,7 @@ import { toSentence } from "../errors.ts";
 import { isObject } from "../json/gate.ts";
 import {
   countCondition,
+  countGroup,
   filterLimits,
   type Reading,
   readAttribute,
@@ -76,12 +77,12 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
         reading.faults.add(place, "filter", detail);
         return nothing;
       }
-      if (!countCondition(0, place, reading)) return nothing;
+      if (!countGroup(place, reading)) return nothing;
       const filters = value.map((each, n) => readGroup(each, inside(place, n), deeper));
       return name === "and" ? allOf(filters) : anyOf(filters);
     }
     case "not":
-      if (!countCondition(0, place, reading)) return nothing;
+      if (!countGroup(place, reading)) return nothing;
       return { kind: "not", filter: readGroup(value, place, deeper) };
     default:
       if (isForeignGroup(name, value)) {

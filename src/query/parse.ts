@@ -7,7 +7,7 @@ import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
 import { wholeText } from "../json/explain.ts";
 import { parseJson } from "../json/gate.ts";
-import type { Reading } from "./conditions.ts";
+import { nothingUsed, type Reading } from "./conditions.ts";
 import { Faults, inQuery } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";
 import { allOf, readFilter } from "./filter-json.ts";
@@ -42,7 +42,7 @@ function read(query: string, collection: Collection, maxPageSize: number): ListR
   const faults = new Faults();
   const parameters = readParameters(query, faults);
   const { known, filters } = parameters;
-  const reading = { collection, faults, used: { conditions: 0, values: 0 }, parameters };
+  const reading = { collection, faults, used: nothingUsed(), parameters };
   const byAttribute = [...filters].flatMap(
     ([name, texts]) => readFilterParameter(name, texts, reading) ?? [],
   );
@@ -78,7 +78,7 @@ export function parseFields(query: string, collection: Collection): readonly str
   const fields = readFieldsText(known.get("fields"), {
     collection,
     faults,
-    used: { conditions: 0, values: 0 },
+    used: nothingUsed(),
   });
   faults.throwIfAny();
   return fields;

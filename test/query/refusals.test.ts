@@ -16,7 +16,8 @@ const deep = (depth: number): unknown => (depth === 0 ? { a: 1 } : { not: deep(d
 const list = (length: number) => Array.from({ length }, (_, n) => n);
 const notEmbedded =
   'The service does not embed other resources. Request them from their own collection, such as with "id:in=1,2"';
-const tooLarge = "exceeds the limits of a filter: 100 conditions, and 1,000 values in total";
+const tooLarge =
+  "exceeds the limits of a filter: 100 conditions, 100 groups (and, or, not), and 1,000 values in total";
 
 /** Each with the parameter and the whole of its detail after the name. */
 const faults: [query: string, name: string, code: string, what: string, collection?: Collection][] = [
@@ -380,10 +381,10 @@ const faults: [query: string, name: string, code: string, what: string, collecti
   ],
   [`filter=${encode({ a: list(1001) })}`, "filter", "filterTooLarge", `, at "/a", ${tooLarge}`],
   [
-    `filter=${encode({ or: list(100).map((n) => ({ a: n })) })}`,
+    `filter=${encode({ or: list(101).map((n) => ({ a: n })) })}`,
     "filter",
     "filterTooLarge",
-    `, at "/or/99/a", ${tooLarge}`,
+    `, at "/or/100/a", ${tooLarge}`,
   ],
   [
     list(101)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { maxWordLength, wordsOf } from "../../src/query/words.ts";
+import { createSplitting, maxWordLength, wordsOf } from "../../src/query/words.ts";
 import { ceilingMs } from "../until.ts";
 
 const cases: [string, string][] = [
@@ -24,7 +24,12 @@ const cases: [string, string][] = [
   ["می‌خواهم", "میخواهم"],
   ["שָׁלוֹם", "שלום"],
   ["हिन्दी में", "हिन्दी में"],
-  ["தமிழ் ไทยภาษา", "தமிழ் ไทยภาษา"],
+  ["தமிழ் ไทยภาษา", "தமிழ் ไทย ภาษา"],
+  ["ประเทศไทยมีภาษาไทย", "ประเทศไทย มี ภาษา ไทย"],
+  ["ทำน้ำ ไทย2026abc", "ทำ น้ำ ไทย 2026abc"],
+  ["ພາສາລາວເປັນພາສາ", "ພາສາ ລາວ ເປັນ ພາສາ"],
+  ["ខ្ញុំចង់រៀនភាសា", "ខ្ញុំ ចង់ រៀន ភាសា"],
+  ["မြန်မာစာသည်ကောင်းသည်", "မြန်မာ စာ သည် ကောင်း သည်"],
   ["한국어 각", "한국어 각"],
   ["東京タワー ﾀﾜｰ", "東 京 タ ワ ー タ ワ ー"],
   ["がか か\u3099", "が か が"],
@@ -53,6 +58,8 @@ test("the words of every letter are their own words, in either case and however 
 
 const texts = fc.string({ unit: fc.constantFrom(..."aZ9 é-ßŁİςΣ\u0301\u0323ा़\u200d東か\u3099각한ﷺ'\"*👍") });
 
+const unspaced = fc.string({ unit: fc.constantFrom(..."ประเทศไทยำํา่้๑ ພາສາລາວຳກ ភាសាខ្មែរ မြန်မာစာ a1") });
+
 test("words have no blanks or ASCII but a-z and 0-9, and the words of words are the words themselves", () => {
   const property = (text: string) => {
     const words = wordsOf(text);
@@ -62,6 +69,7 @@ test("words have no blanks or ASCII but a-z and 0-9, and the words of words are 
   };
   fc.assert(fc.property(fc.string({ unit: "binary" }), property), { numRuns: 2_000 });
   fc.assert(fc.property(texts, property), { numRuns: 2_000 });
+  fc.assert(fc.property(unspaced, property), { numRuns: 2_000 });
 });
 
 test("case and composition do not matter in whole texts", () => {
@@ -79,6 +87,17 @@ test("of a long word only the first code points count", () => {
   assert.deepEqual(wordsOf("ab".repeat(maxWordLength / 2)), ["ab".repeat(maxWordLength / 2)]);
 });
 
+test("the dictionary splits only the first 20,000 characters, of all texts that share them", () => {
+  const text = "ภาษาไทย".repeat(5_000);
+  const words = wordsOf(text);
+  assert.equal(words[0], "ภาษา");
+  assert.equal(words.slice(0, -1).join("").length, 20_000);
+  const splitting = createSplitting();
+  assert.equal(wordsOf("ภาษาไทย", splitting).length, 2);
+  wordsOf(text, splitting);
+  assert.equal(wordsOf("ภาษาไทย", splitting).length, 1);
+});
+
 test("a mebibyte of marks in disorder, or of anything else, takes no time", { timeout: ceilingMs }, () => {
   for (const part of [
     "\u0301\u0327",
@@ -88,6 +107,8 @@ test("a mebibyte of marks in disorder, or of anything else, takes no time", { ti
     "ﷺ",
     "東",
     " é",
+    "ไทย",
+    "ภาษาไทย ",
   ]) {
     wordsOf(part.repeat(2 ** 20 / part.length));
   }

@@ -6,6 +6,7 @@ import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
 import type { ListQuery } from "../../src/store/page.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
+import { wordsAreSplitAgain } from "../../src/store/searched-words.ts";
 import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
 import { type PageQuery, selectPage } from "../../src/store/sqlite/select.ts";
 import { SearchTables } from "../../src/store/sqlite/writer/search-tables.ts";
@@ -23,13 +24,16 @@ const declare = (...names: string[]): CollectionRecord => ({
 
 type Opened = Awaited<ReturnType<typeof openSqliteFixture>>;
 
+/** What the stores have warned of. */
+const warnings: string[] = [];
+
 /** A store with many resources, and a second connection to its file. */
 function onFile(
   { resources, queryMs = ceilingMs }: { resources: number; queryMs?: number },
   run: (opened: Opened, database: DatabaseSync) => Promise<void>,
 ): () => Promise<void> {
   return async () => {
-    const opened = await openSqliteFixture({ queryMs });
+    const opened = await openSqliteFixture({ queryMs, onWarning: (text) => warnings.push(text) });
     const database = new DatabaseSync(opened.path, { timeout: ceilingMs });
     try {
       await fill(opened.store, resources);
@@ -72,7 +76,7 @@ const tablesOf = (database: DatabaseSync) =>
 
 const isGathered = (database: DatabaseSync) =>
   database
-    .prepare("select 1 from searches where indexed_to is null and words_version like '1, Unicode%'")
+    .prepare("select 1 from searches where indexed_to is null and words_version like '2, Unicode%'")
     .get() !== undefined;
 
 describe("search in a SQLite store", () => {
@@ -161,7 +165,9 @@ describe("search in a SQLite store", () => {
     onFile({ resources: 1_000 }, async ({ store, reopen }, database) => {
       database.exec("update searches set words_version = 'older'");
       await assert.rejects(find(store, ["common"]), unavailable);
+      warnings.splice(0);
       const again = await reopen();
+      assert.deepEqual(warnings, [wordsAreSplitAgain]);
       await until("the words are gathered", () => isGathered(database));
       assert.equal((await find(again, ["common"], { count: true })).total, 1_000);
     }),

@@ -10,14 +10,19 @@ import { replaceWords } from "./words.ts";
 /** Resources whose words are gathered in one transaction: others wait meanwhile to change them. */
 const slice = 500;
 
-/** Gathers some more words, if any are left. Gives whether there may be more. */
-export async function gatherSome(connections: Connections, catalogue: Catalogue): Promise<boolean> {
+/** Gathers some more words, if any are left. Gives whether there may be more. `onOutdated` hears of words that another version made. */
+export async function gatherSome(
+  connections: Connections,
+  catalogue: Catalogue,
+  onOutdated: () => void = () => {},
+): Promise<boolean> {
   const { rows } = await connections.run(statements.selectUngathered(wordsVersion));
   for (const [number, from, version] of rows) {
     const collection = catalogue.byNumber.get(Number(number));
     if (collection === undefined || collection.search.length === 0) continue;
     const { search } = collection;
     const isRelated = catalogue.relatedTo(collection).length > 0;
+    if (version !== null && version !== wordsVersion) onOutdated();
     await transact(connections, smallWrite, async (transaction) => {
       if (isRelated) await transaction.run(statements.lockHeads([collection.number])); // as its writers begin
       if (version !== wordsVersion) await gatherAnew(transaction, collection.number);

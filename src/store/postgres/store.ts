@@ -11,6 +11,7 @@ import type { ListQuery, Page } from "../page.ts";
 import { receiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
 import { Retention } from "../retention.ts";
+import { wordsAreSplitAgain } from "../searched-words.ts";
 import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
@@ -123,7 +124,12 @@ export class PostgresStore implements Store {
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
-    const gather = () => gatherSome(connections, this.#declarations.catalogue);
+    let isTold = false;
+    const tell = () => {
+      if (!isTold) onWarning(wordsAreSplitAgain);
+      isTold = true;
+    };
+    const gather = () => gatherSome(connections, this.#declarations.catalogue, tell);
     this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
     const retention = new Retention(history, slice);
     const sweep = () => sweepSome(connections, retention, Date.now());

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { wordsVersion } from "../../query/words.ts";
 import { Background as Repeated } from "../background.ts";
+import { wordsAreSplitAgain } from "../searched-words.ts";
 import type { Asks } from "./asks.ts";
 import { startCheck } from "./check.ts";
 import type { Health } from "./health.ts";
@@ -12,6 +13,7 @@ export interface BackgroundParts {
   path: string;
   database: DatabaseSync;
   sweepMs: number;
+  onWarning: (text: string) => void;
   asks: Asks;
   health: Health;
   /** Whether an import has the writer to itself. */
@@ -27,8 +29,10 @@ export class Background {
 
   /** Starts everything. */
   constructor(parts: BackgroundParts) {
-    const { path, database, sweepMs, asks, health } = parts;
+    const { path, database, sweepMs, asks, health, onWarning } = parts;
     this.#parts = parts;
+    const outdated = database.prepare("select 1 from searches where words_version <> ? limit 1");
+    if (outdated.get(wordsVersion) !== undefined) onWarning(wordsAreSplitAgain);
     const ungathered = database.prepare(
       "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
     );

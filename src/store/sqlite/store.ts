@@ -42,6 +42,7 @@ export interface SqliteStoreParts {
   queryMs: number;
   sweepMs: number;
   onFailure: (reason: string) => void;
+  onWarning: (text: string) => void;
 }
 
 const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };

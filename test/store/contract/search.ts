@@ -232,9 +232,9 @@ export function searchContract(open: OpenFixture): void {
         words.map((t, n) => created(topic(String(n).padStart(2, "0")), { t: `zz ${t} zz` })),
       );
       const beginnings = words
-        .flatMap(wordsOf)
+        .flatMap((text) => wordsOf(text))
         .flatMap((word) => [...word].map((_, n) => [...word].slice(0, n + 1).join("")));
-      const points = [...words.flatMap(wordsOf).join(""), ..."aeiou0123456789"];
+      const points = [...words.flatMap((text) => wordsOf(text)).join(""), ..."aeiou0123456789"];
       for (const asked of new Set([...beginnings, ...points])) {
         const expected = words
           .map((t, n) => ({ id: String(n).padStart(2, "0"), words: wordsOf(t) }))

@@ -1,11 +1,13 @@
 /**
  * How the change log keeps the text that a change superseded: whole, or as a difference from the text that the change made.
  *
- * A difference is a Zstandard frame with the next text as its dictionary, because a write often changes attributes at both
- * ends of a resource (`updatedAt` is the last one), so that the shared beginning and end are short. Both forms are text, so
- * that every kind of store keeps them in the same column and a copy takes them over as they are.
+ * A write often changes attributes at both ends of a resource (`updatedAt` is the last one), so a shared beginning and end
+ * would leave nearly everything. A difference is a few runs of the next text (`runs.ts`). If it takes many, it is a Zstandard
+ * frame with the next text as its dictionary. All forms are text, so that every kind of store keeps them in the same column
+ * and a copy takes them over as they are.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { fromRuns, toRuns } from "./runs.ts";
 
 /**
  * Of this many changes in a row of one resource, at least one keeps a whole text. A read of an old version therefore applies
@@ -13,7 +15,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
  */
 export const maxChain = 16;
 
-/** In characters. A shorter text costs less whole: compressing takes tens of microseconds, whatever the length. */
+/** In characters. A shorter text costs less whole: a difference takes tens of microseconds, whatever the length. */
 const shortest = 4_096;
 
 /** In characters. A longer text would keep the writer busy for a tenth of a second. */
@@ -24,6 +26,8 @@ const worthwhile = 0.5;
 
 /** What a difference begins with, and no JSON text. */
 export const differenceMark = "~";
+const runsMark = `${differenceMark}r`;
+const frameMark = `${differenceMark}z`;
 
 /** A change of a resource, as far as it decides what the change log keeps. */
 export interface Superseding {
@@ -43,10 +47,9 @@ export function keptText({ before, next, version }: Superseding): string | null 
 function textOrDifference(text: string, next: string | undefined, version: number): string {
   if (next === undefined || version % maxChain === 0) return text;
   if (text.length < shortest || text.length > longest || next.length > longest) return text;
-  const bytes = Buffer.from(text);
-  const dictionary = Buffer.from(next);
-  const frame = zstdCompressSync(bytes, { dictionary, params: paramsFor(bytes.length + dictionary.length) });
-  const difference = `${differenceMark}${bytes.length}:${frame.toString("base64")}`;
+  const [bytes, dictionary] = [Buffer.from(text), Buffer.from(next)];
+  const runs = toRuns(bytes, dictionary);
+  const difference = runs === undefined ? compress(bytes, dictionary) : `${runsMark}${runs}`;
   return difference.length <= text.length * worthwhile ? difference : text;
 }
 
@@ -58,14 +61,24 @@ export function isDifference(kept: string): boolean {
 /** The superseded text, from what is kept of it and the text that came next. Throws an Error if what is kept is damaged. */
 export function textFrom(kept: string, next: string): string {
   if (!isDifference(kept)) return kept;
-  const colon = kept.indexOf(":");
-  const length = Number(kept.slice(differenceMark.length, colon));
-  const frame = Buffer.from(kept.slice(colon + 1), "base64");
-  const bytes = zstdDecompressSync(frame, { dictionary: Buffer.from(next) });
+  const content = kept.slice(frameMark.length);
+  const dictionary = Buffer.from(next);
+  const isFrame = kept.startsWith(frameMark);
+  return (isFrame ? decompress(content, dictionary) : fromRuns(content, dictionary)).toString();
+}
+
+function compress(bytes: Buffer, dictionary: Buffer): string {
+  const params = paramsFor(bytes.length + dictionary.length);
+  const frame = zstdCompressSync(bytes, { dictionary, params });
+  return `${frameMark}${bytes.length}:${frame.toString("base64")}`;
+}
+
+function decompress(content: string, dictionary: Buffer): Buffer {
+  const [length, base64 = ""] = content.split(":");
+  const bytes = zstdDecompressSync(Buffer.from(base64, "base64"), { dictionary });
   // A frame that was cut off passes without an error in some versions of Node.
-  if (bytes.length !== length)
-    throw new Error(`The text has ${bytes.length} bytes, but ${length} were written.`);
-  return bytes.toString();
+  if (bytes.length !== Number(length)) throw new Error("Its length does not match.");
+  return bytes;
 }
 
 /** The fastest level, whose tables must be large enough for the whole dictionary; with a checksum of the text. */

@@ -1,0 +1,83 @@
+/**
+ * A text as a few runs of another text with literal bytes between them: for a write that changes a few places of a large
+ * resource, this takes a fifth of the time that compressing takes.
+ */
+import { crc32 } from "node:zlib";
+
+/** More runs than this are left to a compressor. */
+const maxRuns = 32;
+
+/** A run is looked for by so many of its bytes. */
+const anchorBytes = 32;
+
+/** So many bytes of the text are skipped before the next run is looked for, one after the other. */
+const skips = [16, 256, 4_096];
+
+/** The text as runs of `other`; `undefined` if that takes too many of them. */
+export function toRuns(text: Buffer, other: Buffer): string | undefined {
+  const pieces: string[] = [];
+  let at = 0;
+  let from = 0;
+  while (at < text.length) {
+    if (pieces.length >= 2 * maxRuns) return undefined;
+    const length = commonLength(text, at, { other, from });
+    pieces.push(`${from}+${length}`);
+    at += length;
+    from += length;
+    const next = nextRun(text, at, { other, from });
+    if (next === undefined) return undefined;
+    pieces.push(text.toString("base64", at, next.at));
+    ({ at, from } = next);
+  }
+  return [text.length, crc32(text), ...pieces].join(",");
+}
+
+/** The text again. Throws an Error if the runs are damaged, or not of `other`. */
+export function fromRuns(runs: string, other: Buffer): Buffer {
+  const [length, checksum, ...pieces] = runs.split(",");
+  const parts = pieces.map((piece, n) => {
+    if (n % 2 === 1) return Buffer.from(piece, "base64");
+    const [from = 0, size = 0] = piece.split("+").map(Number);
+    return other.subarray(from, from + size);
+  });
+  const text = Buffer.concat(parts);
+  if (text.length !== Number(length) || crc32(text) !== Number(checksum))
+    throw new Error("Its checksum does not match.");
+  return text;
+}
+
+/** Where a text is compared with another one. */
+interface Place {
+  other: Buffer;
+  from: number;
+}
+
+/** Where the text and the other one are equal again, as early as possible; at the end of the text, if it is near. */
+function nextRun(text: Buffer, at: number, { other, from }: Place): { at: number; from: number } | undefined {
+  for (const skip of skips) {
+    const begin = at + skip;
+    if (begin + anchorBytes > text.length) return { at: text.length, from };
+    const found = other.indexOf(text.subarray(begin, begin + anchorBytes), from);
+    if (found < 0) continue;
+    let back = 0;
+    while (back < skip && found - back > from && text[begin - back - 1] === other[found - back - 1]) back++;
+    return { at: begin - back, from: found - back };
+  }
+  return undefined;
+}
+
+/** How many bytes are equal from here on. */
+function commonLength(text: Buffer, at: number, { other, from }: Place): number {
+  const most = Math.min(text.length - at, other.length - from);
+  let length = 0;
+  for (let step = 1_024; length < most; ) {
+    const size = Math.min(step, most - length);
+    const [a, b] = [at + length, from + length];
+    if (text.compare(other, b, b + size, a, a + size) === 0) {
+      length += size;
+      step *= 2;
+    } else if (size === 1) break;
+    else step = size >> 1;
+  }
+  return length;
+}

@@ -316,6 +316,43 @@ test("a version that does not fit the schema of today is not restored", async (t
   assert.equal((await open.send({ path })).headers.etag, '"2"');
 });
 
+test("small patches of large resources take little space in the history, alone and in a batch", async (t) => {
+  const open = await startService({ collections: { notes: { timestamps: true } } });
+  t.after(() => open.stop());
+  const pad = Array.from({ length: 30_000 }, (_, n) => `é${(n * 7_919) % 10_007}`).join(" ");
+  const column = open.store.kind === "sqlite" ? "superseded" : "previous";
+  const below = await openBelow(open.store);
+  t.after(() => below.close());
+  const table = below.table("changes_1");
+  const sizeOf = async () =>
+    Number(
+      (await below.first(`select coalesce(sum(octet_length(${column})), 0) as size from ${table}`)).size,
+    );
+  const paths: string[] = [];
+  for (let n = 0; n < 8; n++) paths.push((await open.create("notes", { n, pad })).path);
+  const operations = paths.map((path) => ({
+    method: "PATCH",
+    path: path.slice("/api/v1".length),
+    body: { n: -1 },
+  }));
+  const headers = { Prefer: "return=minimal" };
+  check(await open.send({ method: "POST", path: "/api/v1/_batch", content: { operations }, headers }), {
+    status: 200,
+  });
+  assert.ok((await sizeOf()) < 8 * 500, `${await sizeOf()}`);
+  const [path = ""] = paths;
+  for (let n = 1; n <= 13; n++) await open.send({ method: "PATCH", path, content: { n } });
+  assert.ok((await sizeOf()) < 21 * 500, `${await sizeOf()}`);
+  const versions = await Promise.all(
+    [1, 2, 9, 14].map((version) => open.send({ path: `${path}?version=${version}` })),
+  );
+  assert.deepEqual(
+    versions.map(({ json }) => (json as { n: number; pad: string }).n),
+    [0, -1, 7, 12],
+  );
+  for (const { json } of versions) assert.equal((json as { pad: string }).pad, pad);
+});
+
 test("without a history there is the current version and nothing else", async (t) => {
   const none = await startService({ history: "none" });
   t.after(() => none.stop());

@@ -81,11 +81,11 @@ export function historyContract(open: OpenFixture): void {
       note(1);
       for (let version = 2; version <= 40; version++) {
         const expect = version - 1;
-        if (version === 20) await commit(store, [deleted(key, expect)], { at: at + version });
-        else if (version === 21)
-          await commit(store, [{ ...created(key, fieldsOf(version)), after: 20 }], { at: at + version });
+        if (version === 35) await commit(store, [deleted(key, expect)], { at: at + version });
+        else if (version === 36)
+          await commit(store, [{ ...created(key, fieldsOf(version)), after: 35 }], { at: at + version });
         else await commit(store, [updated(key, expect, fieldsOf(version))], { at: at + version });
-        if (version !== 20) note(version);
+        if (version !== 35) note(version);
       }
       const again = await reopen();
       for (let version = 1; version <= 41; version++) {

@@ -7,7 +7,7 @@ import type { NamedRole } from "./access/roles.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
-import { type FoundFile, type OnFile, readConfigFile } from "./config/file.ts";
+import { type FoundFile, namedFile, type OnFile, readConfigFile } from "./config/file.ts";
 import { readFiles } from "./config/files.ts";
 import { requireKnownVariables } from "./config/option-names.ts";
 import { authOf, httpOf, tlsOf } from "./config/settings.ts";
@@ -81,21 +81,19 @@ export interface ConfigSources extends OutsideFile {
 
 /** Reads and checks the configuration. Throws StartError with all faults, in the order of the file. */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
-  const { flags, env, cwd, fileDeadlineMs: deadlineMs = 10_000, onFile = () => {} } = sources;
+  const { cwd, fileDeadlineMs: deadlineMs = 10_000, onFile = () => {} } = sources;
   const faults = new StartFaults();
-  faults.read([], () => requireKnownVariables(env));
+  faults.read([], () => requireKnownVariables(sources.env));
   const given = readGiven(sources, faults);
-  const path = flags.config ?? env.HOLDFAST_CONFIG;
-  const named = path === undefined ? undefined : String(path);
+  const named = namedFile(sources);
   const found = await faults.wait([], () => readConfigFile(cwd, { named, deadlineMs, onFile }));
   return readConfig(faults.valueOf(found), { ...sources, given, faults });
 }
 
 /** The configuration from the content of a file. Throws StartError with all faults. */
 export async function compileConfig(content: FileContent, cwd: string): Promise<Config> {
-  const found = { file: undefined, content, faults: new StartFaults() };
-  const [flags, given, faults] = [{}, new Map(), new StartFaults()];
-  return readConfig(found, { flags, cwd, given, faults });
+  const file = { file: undefined, content, faults: new StartFaults() };
+  return readConfig(file, { flags: {}, cwd, given: new Map(), faults: new StartFaults() });
 }
 
 interface Outside extends Pick<ConfigSources, "flags" | "cwd" | "reportsFiles"> {

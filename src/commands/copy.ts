@@ -8,7 +8,7 @@ import { configOf, type Environment, type Flags } from "./options.ts";
 import { startProgress } from "./progress.ts";
 import { interruptible, shell } from "./shell.ts";
 import { withOpen } from "./store.ts";
-import { counted } from "./words.ts";
+import { counted, timeSince } from "./words.ts";
 
 /** Copies a store. Throws StartError if it cannot copy, or if the copy differs from its source. */
 export async function runCopy(flags: Flags, env: Environment): Promise<void> {
@@ -18,8 +18,7 @@ export async function runCopy(flags: Flags, env: Environment): Promise<void> {
   const start = performance.now();
   await interruptible("interrupted; run the same command again to continue", async (signal) => {
     const copied = await copy(from, to, signal);
-    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-    shell().stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${seconds} s\n`);
+    shell().stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}\n`);
     shell().stderr.write(`compared both stores: their content is identical (sha256 ${copied.checksum})\n`);
   });
 }

@@ -89,10 +89,7 @@ function seedCommand(env: Environment): Command {
     )
     .option("--skip-invalid", "import the valid resources although others are invalid, and list those")
     .addHelpText("after", examples("seed db.json", "seed db.json && npx holdfast serve"))
-    .action(async (file: string, flags: Flags) => {
-      const { runSeed } = await import("./import.ts");
-      await runSeed(file, flags, env);
-    });
+    .action(async (file: string, flags: Flags) => (await import("./import.ts")).runSeed(file, flags, env));
 }
 
 function exportCommand(env: Environment): Command {
@@ -108,10 +105,9 @@ function exportCommand(env: Environment): Command {
     )
     .option("-o, --output <file>", "write to a file instead of standard output; it appears when complete")
     .addHelpText("after", examples("export topics > topics.ndjson", "export topics -o topics.csv"))
-    .action(async (collection: string, flags: Flags) => {
-      const { runExport } = await import("./export.ts");
-      await runExport(collection, flags, env);
-    });
+    .action(async (collection: string, flags: Flags) =>
+      (await import("./export.ts")).runExport(collection, flags, env),
+    );
 }
 
 function copyCommand(env: Environment): Command {
@@ -126,10 +122,7 @@ function copyCommand(env: Environment): Command {
       "after",
       examples("copy --from sqlite:holdfast.db --to postgres://holdfast@localhost/holdfast"),
     )
-    .action(async (flags: Flags) => {
-      const { runCopy } = await import("./copy.ts");
-      await runCopy(flags, env);
-    });
+    .action(async (flags: Flags) => (await import("./copy.ts")).runCopy(flags, env));
 }
 
 function checkCommand(env: Environment): Command {
@@ -139,10 +132,7 @@ function checkCommand(env: Environment): Command {
       "Check the configuration, and whether stored resources fit it. The service can run at the same time.",
     )
     .addHelpText("after", examples("check --config holdfast.config.ts"))
-    .action(async (flags: Flags) => {
-      const { runCheck } = await import("./check.ts");
-      await runCheck(flags, env);
-    });
+    .action(async (flags: Flags) => (await import("./check.ts")).runCheck(flags, env));
 }
 
 function eraseCommand(env: Environment): Command {
@@ -154,10 +144,9 @@ function eraseCommand(env: Environment): Command {
     .argument("<collection>", "collection of the resource")
     .argument("<id>", "id of the resource")
     .addHelpText("after", examples("erase topics 0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6"))
-    .action(async (collection: string, id: string, flags: Flags) => {
-      const { runErase } = await import("./erase.ts");
-      await runErase({ collection, id }, flags, env);
-    });
+    .action(async (collection: string, id: string, flags: Flags) =>
+      (await import("./erase.ts")).runErase({ collection, id }, flags, env),
+    );
 }
 
 function keysCommand(env: Environment): Command {
@@ -187,10 +176,9 @@ function keysCreate(env: Environment): Command {
       "expiry: a time from now such as 90d, 12h or 30m, or a date such as 2027-01-31 (default: never)",
     )
     .addHelpText("after", examples("keys create --name report --scope articles:read --expires 2027-01-31"))
-    .action(async (_flags: Flags, command: Command) => {
-      const { runCreate } = await import("./keys.ts");
-      await runCreate(command.optsWithGlobals(), env);
-    });
+    .action(async (_flags: Flags, command: Command) =>
+      (await import("./keys.ts")).runCreate(command.optsWithGlobals(), env),
+    );
 }
 
 function keysList(env: Environment): Command {
@@ -198,10 +186,9 @@ function keysList(env: Environment): Command {
     .description("List all API keys, also expired and revoked ones")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", examples("keys list --json"))
-    .action(async (_flags: Flags, command: Command) => {
-      const { runList } = await import("./keys/list.ts");
-      await runList(command.optsWithGlobals(), env);
-    });
+    .action(async (_flags: Flags, command: Command) =>
+      (await import("./keys/list.ts")).runList(command.optsWithGlobals(), env),
+    );
 }
 
 function keysRotate(env: Environment): Command {
@@ -214,10 +201,9 @@ function keysRotate(env: Environment): Command {
     )
     .option("--overlap <time>", "how long the old key keeps working; 0m revokes it immediately (default: 1h)")
     .addHelpText("after", examples("keys rotate deploy --overlap 24h"))
-    .action(async (key: string, _flags: Flags, command: Command) => {
-      const { runRotate } = await import("./keys.ts");
-      await runRotate(key, command.optsWithGlobals(), env);
-    });
+    .action(async (key: string, _flags: Flags, command: Command) =>
+      (await import("./keys.ts")).runRotate(key, command.optsWithGlobals(), env),
+    );
 }
 
 function keysRevoke(env: Environment): Command {
@@ -225,10 +211,9 @@ function keysRevoke(env: Environment): Command {
     .description("Revoke an API key permanently; the service refuses it within a second")
     .argument("<key>", "name, prefix or full text of the key; a name revokes every key with that name")
     .addHelpText("after", examples("keys revoke deploy"))
-    .action(async (key: string, _flags: Flags, command: Command) => {
-      const { runRevoke } = await import("./keys.ts");
-      await runRevoke(key, command.optsWithGlobals(), env);
-    });
+    .action(async (key: string, _flags: Flags, command: Command) =>
+      (await import("./keys.ts")).runRevoke(key, command.optsWithGlobals(), env),
+    );
 }
 
 function openapiCommand(env: Environment): Command {
@@ -241,10 +226,7 @@ function openapiCommand(env: Environment): Command {
     )
     .option("-o, --output <file>", "write to a file instead of standard output")
     .addHelpText("after", examples("openapi --version 3.2 -o openapi.json"))
-    .action(async (flags: Flags) => {
-      const { runOpenapi } = await import("./openapi.ts");
-      await runOpenapi(flags, env);
-    });
+    .action(async (flags: Flags) => (await import("./openapi.ts")).runOpenapi(flags, env));
 }
 
 function typesCommand(env: Environment): Command {
@@ -255,10 +237,9 @@ function typesCommand(env: Environment): Command {
     .option("--token <token>", "API key or JSON Web Token for the running service")
     .option("-o, --output <file>", "write to a file instead of standard output")
     .addHelpText("after", examples("types -o service.d.ts", "types http://localhost:3000 -o service.d.ts"))
-    .action(async (url: string | undefined, flags: Flags) => {
-      const { runTypes } = await import("./types.ts");
-      await runTypes({ ...flags, url }, env);
-    });
+    .action(async (url: string | undefined, flags: Flags) =>
+      (await import("./types.ts")).runTypes({ ...flags, url }, env),
+    );
 }
 
 function examples(...commandLines: readonly string[]): string {

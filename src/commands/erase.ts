@@ -7,7 +7,7 @@ import type { Key } from "../store/stored.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { shell } from "./shell.ts";
 import { withStore } from "./store.ts";
-import { counted, suggest } from "./words.ts";
+import { counted, unknownCollection } from "./words.ts";
 
 /** Erases a resource. Throws StartError if the store knows nothing of it, or if a service has the store open. */
 export async function runErase(key: Key, flags: Flags, env: Environment): Promise<void> {
@@ -21,10 +21,7 @@ export async function runErase(key: Key, flags: Flags, env: Environment): Promis
 async function erase(store: Store, key: Key): Promise<string[]> {
   const { collection, id } = key;
   const known = store.collections();
-  if (!known.has(collection))
-    throw new StartError(
-      `The collection "${collection}" does not exist. ${suggest(collection, [...known.keys()])}`,
-    );
+  if (!known.has(collection)) throw unknownCollection(collection, [...known.keys()]);
   const { resource, changes, followed } = await store.erase(key).catch((error: unknown) => {
     if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
     throw new StartError(`Nothing was erased. ${error.message}`);

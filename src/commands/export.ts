@@ -13,7 +13,7 @@ import { cannotWrite, isOutputError, isSystemError } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { shell } from "./shell.ts";
 import { requireNoStoreFile, withOpen } from "./store.ts";
-import { counted, sized, suggest } from "./words.ts";
+import { counted, sized, timeSince, unknownCollection } from "./words.ts";
 
 /** Exports a collection. Throws StartError if the collection does not exist or the file cannot be written. */
 export async function runExport(
@@ -50,8 +50,7 @@ function requireReplaceable(file: string): void {
 
 function requireKnown(name: string, reader: StoreReader, { collections }: Config): void {
   const known = new Set([...reader.collections().keys(), ...collections.keys()]);
-  if (known.has(name)) return;
-  throw new StartError(`The collection "${name}" does not exist. ${suggest(name, [...known])}`);
+  if (!known.has(name)) throw unknownCollection(name, [...known]);
 }
 
 async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
@@ -71,9 +70,8 @@ async function exportToFile(reader: StoreReader, what: What, file: string): Prom
     const target = createWriteStream(unfinished, { flags: "wx", flush: true });
     const resources = await write(reader, what, target);
     await rename(unfinished, path);
-    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
     shell().stderr.write(
-      `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${seconds} s ` +
+      `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${timeSince(start)} ` +
         `(${sized(target.bytesWritten)})\n`,
     );
   } catch (error) {

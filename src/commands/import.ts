@@ -16,7 +16,7 @@ import { configOf, type Environment, type Flags } from "./options.ts";
 import { startProgress, type Work } from "./progress.ts";
 import { shell } from "./shell.ts";
 import { bytesOnDisk, requireNoStoreFile, withOpen, withStore } from "./store.ts";
-import { suggest } from "./words.ts";
+import { suggest, timeSince } from "./words.ts";
 
 /** Imports a file into one collection. Throws StartError if nothing was imported. */
 export async function runImport(
@@ -188,5 +188,5 @@ async function importInto(
 }
 
 async function effortSince(start: number, { store }: Config): Promise<Effort> {
-  return { seconds: (performance.now() - start) / 1_000, bytes: await bytesOnDisk(store) };
+  return { time: timeSince(start), bytes: await bytesOnDisk(store) };
 }

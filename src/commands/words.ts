@@ -28,6 +28,16 @@ export function suggest(name: string, known: readonly string[]): string {
   return didYouMean(name, known).trimStart() || `Known names: ${first}${known.length > 10 ? ", …" : ""}.`;
 }
 
+/** The error for a collection that does not exist. */
+export function unknownCollection(name: string, known: readonly string[]): StartError {
+  return new StartError(`The collection "${name}" does not exist. ${suggest(name, known)}`);
+}
+
+/** `1.0 s`, the time since a result of `performance.now`. */
+export function timeSince(start: number): string {
+  return `${((performance.now() - start) / 1_000).toFixed(1)} s`;
+}
+
 /** A message without the secrets of API keys and without the passwords in addresses. */
 export function withoutSecrets(text: string): string {
   return text

@@ -7,7 +7,7 @@ import { wholeText } from "../json/explain.ts";
 import { parseJson } from "../json/gate.ts";
 import type { JsonLimits } from "../json/limits.ts";
 import { importConfiguration } from "./module.ts";
-import { type FileContent, requirePlainObject } from "./values.ts";
+import { type FileContent, type OutsideFile, requirePlainObject } from "./values.ts";
 
 /** The names that a configuration file can have. */
 const fileNames = ["ts", "js", "mjs", "json"].map((extension) => `holdfast.config.${extension}`);
@@ -52,7 +52,13 @@ export async function readConfigFile(
   return { file, content: requirePlainObject(content, `${file}: the configuration`), faults };
 }
 
-/** The paths at which the configuration file can be. `named` is the path from a flag or the environment. */
+/** The path of the configuration file from a flag or the environment; `undefined` without one. */
+export function namedFile({ flags, env }: OutsideFile): string | undefined {
+  const path = flags.config ?? env.HOLDFAST_CONFIG;
+  return path === undefined ? undefined : String(path);
+}
+
+/** The paths at which the configuration file can be: `named`, or the usual names. */
 export function possibleFiles(cwd: string, named: string | undefined): string[] {
   return (named === undefined ? fileNames : [named]).map((name) => resolve(cwd, name));
 }

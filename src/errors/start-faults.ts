@@ -84,20 +84,18 @@ export function readEach<Item, Value>(
   items: readonly Item[],
   read: (item: Item, n: number) => Value,
 ): Value[] {
-  const faults = new StartFaults();
-  const values = items.map((item, n) => faults.read([String(n)], () => read(item, n)));
-  faults.throwIfAny();
-  return values.map((value) => value());
+  return readMembers(items, (item, n) => read(item as Item, Number(n))).map(([, value]) => value);
 }
 
 /** Reads every member of an object. Throws one StartError with the faults of all members. */
 export function readMembers<Value>(
-  members: Readonly<Record<string, unknown>>,
+  members: object,
   read: (declared: unknown, name: string) => Value,
 ): [name: string, value: Value][] {
   const faults = new StartFaults();
+  const memberOf = (name: string): unknown => Reflect.get(members, name); // a getter can throw StartError
   const values = Object.keys(members).map(
-    (name) => [name, faults.read([name], () => read(members[name], name))] as const,
+    (name) => [name, faults.read([name], () => read(memberOf(name), name))] as const,
   );
   faults.throwIfAny();
   return values.map(([name, value]) => [name, value()]);

@@ -13,7 +13,7 @@ export interface PreparationOptions {
   log: Log;
   /** The technical reason for an error, for the log. */
   reasonOf(error: Problem): string;
-  /** Called if the preparation fails in the background for another reason. */
+  /** Called if an attempt in the background fails for another reason. No attempt follows. */
   onFailure(reason: string): void;
 }
 
@@ -29,50 +29,45 @@ const waits = { first: 250, most: 32_000 };
 
 /** Prepares the store, or starts to do so in the background. Throws the error if waiting would not help. */
 export async function prepareStore(options: PreparationOptions): Promise<Preparation> {
-  try {
+  const stopped = new AbortController();
+  let isComplete = false;
+  let work: Promise<void> | undefined;
+  const prepare = async () => {
     await options.prepare();
-    return { isComplete: () => true, stop: async () => {} };
+    isComplete = true;
+  };
+  try {
+    await prepare();
   } catch (error) {
     if (!options.mayWait || !isUnavailable(error)) throw error;
     options.log.warn(
       `the store cannot be reached yet, and the service keeps trying: ${options.reasonOf(error)}`,
     );
-    return continueInBackground(options);
+    work = keepTrying({ ...options, prepare }, stopped.signal);
   }
-}
-
-function continueInBackground(options: PreparationOptions): Preparation {
-  const stopped = new AbortController();
-  let isComplete = false;
-  const work = tryUntilComplete(options, stopped.signal).then((hasSucceeded) => {
-    isComplete = hasSucceeded;
-  });
   return {
     isComplete: () => isComplete,
-    stop: () => {
+    stop: async () => {
       stopped.abort();
-      return work;
+      await work;
     },
   };
 }
 
-/** Returns whether an attempt has succeeded. */
-async function tryUntilComplete(
+async function keepTrying(
   { prepare, log, onFailure }: PreparationOptions,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const nextWait = createBackOff(waits);
   for (;;) {
     await sleep(nextWait(), undefined, { signal }).catch(() => {}); // stopped
-    if (signal.aborted) return false;
+    if (signal.aborted) return;
     try {
       await prepare();
-      log.warn("the store can be reached now");
-      return true;
+      return log.warn("the store can be reached now");
     } catch (error) {
       if (isUnavailable(error)) continue;
-      onFailure(error instanceof StartError ? error.message : String(error));
-      return false;
+      return onFailure(error instanceof StartError ? error.message : String(error));
     }
   }
 }

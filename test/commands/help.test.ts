@@ -38,7 +38,7 @@ for (const command of commands) {
   });
 }
 
-test("serve --help has every flag of the table of options, with what it is", async (t) => {
+test("serve --help describes every flag of the table of options", async (t) => {
   const { stdout } = await run(t, ["serve", "--help"], { cwd: await folder(t) });
   const help = stdout.replaceAll(/\s+/g, " ").replaceAll('"', "");
   for (const option of Object.values(options)) {
@@ -47,7 +47,7 @@ test("serve --help has every flag of the table of options, with what it is", asy
   }
 });
 
-test("a flag of the table is told what is wrong with its value", async (t) => {
+test("serve refuses a wrong value of each flag, and says what is right", async (t) => {
   const cwd = await folder(t);
   const wrong = { "--store": "xy:z", "--host": "", "--port": "x", "--prefix": "x", "--log": "x" };
   const flags = Object.values(options).map((option) => longFlagOf(option));

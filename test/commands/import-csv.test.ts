@@ -27,7 +27,7 @@ const products = {
   },
 };
 
-/** One clear line, and exit code 1. */
+/** Checks for exit code 1 and one line that matches. */
 function assertRefused(outcome: Outcome, says: RegExp): void {
   assert.equal(outcome.exitCode, 1, outcome.stderr);
   assert.equal(outcome.stdout, "");
@@ -35,7 +35,7 @@ function assertRefused(outcome: Outcome, says: RegExp): void {
   assert.match(outcome.stderr, /^(?: {2}[^\n]+\n)*holdfast: [^\n]+\n$/);
 }
 
-test("cells become values of the declared types, empty ones nothing, and dotted columns objects", async (t) => {
+test("cells become values of the declared types, empty cells are left out, and dotted columns become objects", async (t) => {
   const cwd = await folder(t, {
     "products.csv": [
       "id,name,price,stock,onSale,note,tags,maker.name,maker.since,size.cm",
@@ -77,7 +77,7 @@ test("cells become values of the declared types, empty ones nothing, and dotted 
   ]);
 });
 
-test("without a schema every cell is a string, from standard input with a byte order mark, with semicolons", async (t) => {
+test("without a schema, every cell is a string; standard input, semicolons and a byte order mark work", async (t) => {
   const cwd = await folder(t);
   const input = "\ufeffid;n;author.name;author.born\n1;5;Ada;\n2;true;;\n";
   const args = ["import", "things", "-", "--format", "csv", "--delimiter", ";"];
@@ -89,7 +89,7 @@ test("without a schema every cell is a string, from standard input with a byte o
   ]);
 });
 
-test("a .tsv file has tabs between its cells, and integer ids are numbers", async (t) => {
+test("a .tsv file separates cells with tabs, and integer ids are numbers", async (t) => {
   const cwd = await folder(t, {
     "things.tsv": "id\tname\n7\tA, B\n\tC\n",
     ...configuration({ things: { id: "integer" } }),
@@ -128,7 +128,7 @@ const badLines = [
   /^ {2}line 12: "price" is an integer outside ±9007199254740991: use a string instead\.$/m,
 ];
 
-test("one bad row, and nothing is imported: every bad row is named with its line and reason", async (t) => {
+test("with one invalid row, nothing is imported, and the report lists every invalid row with its line and reason", async (t) => {
   const cwd = await folder(t, { "products.csv": badRows.join("\n"), ...configuration({ products }) });
   const outcome = await run(t, ["import", "products", "products.csv"], { cwd });
   assertRefused(
@@ -201,7 +201,7 @@ const refusals: readonly { name: string; csv: string | Buffer; args?: string[]; 
 ];
 
 for (const { name, csv, args = [], says } of refusals) {
-  test(`CSV with ${name} is refused in one line, also with --skip-invalid`, async (t) => {
+  test(`import refuses CSV with ${name} in one line, also with --skip-invalid`, async (t) => {
     const cwd = await folder(t, { "products.csv": csv, ...configuration({ products }) });
     assertRefused(
       await run(t, ["import", "products", "products.csv", "--skip-invalid", ...args], { cwd }),
@@ -226,7 +226,7 @@ async function collect(all: AsyncIterable<Items>): Promise<Item[]> {
   return collected;
 }
 
-test("chunks may break anywhere: inside of characters, quotes and line ends", async () => {
+test("chunks can end anywhere: inside characters, quotes and line ends", async () => {
   const text = '\ufeff"id",é\r\na,"x""y\r\n€"\r\n\r\nb,𝄞\nc,"",\rd,"e"';
   const whole = await dealt(text, text.length * 4);
   assert.deepEqual(
@@ -241,7 +241,7 @@ test("chunks may break anywhere: inside of characters, quotes and line ends", as
   for (const size of [1, 2, 3, 4, 5, 7]) assert.deepEqual(await dealt(text, size), whole);
 });
 
-test("bytes that are not UTF-8 are found in their line, wherever chunks break", async () => {
+test("the report names the line of bytes that are not UTF-8, for any size of chunk", async () => {
   const bytes = Buffer.concat([
     Buffer.from("id,é\na,€\n"),
     Buffer.from([0x62, 0x2c, 0xe2, 0x82, 0x0a]),
@@ -254,14 +254,14 @@ test("bytes that are not UTF-8 are found in their line, wherever chunks break", 
   assert.equal((await dealt(Buffer.from([0x61, 0x0a, 0xe2]), 10)).at(-1)?.location.line, 2);
 });
 
-test("a row that is larger than the limit ends the reading, and one whose text would be is bad", async () => {
+test("a row over the limit ends the import, and a row whose JSON text is over the limit is invalid", async () => {
   const [row] = await dealt(`id,n\na,"${"x".repeat(1_100)}"\nb,1\n`, 64);
   assert.deepEqual([row?.kind, row?.location.line], ["broken", 2]);
   const [bad, good] = await dealt(`id,n\na,${"\\".repeat(600)}\nb,1\n`, 64);
   assert.deepEqual([bad?.kind, bad?.location.line, good?.kind], ["invalid", 2, "text"]);
 });
 
-test("a file of any size takes no more memory: chunks are not held", async () => {
+test("readCsv returns the rows of each chunk before it reads the next chunk", async () => {
   const chunk = Buffer.from(`${"a".repeat(90)},"b"\n`.repeat(2_000));
   async function* chunks() {
     yield Buffer.from("x,y\n");
@@ -278,7 +278,7 @@ test("a file of any size takes no more memory: chunks are not held", async () =>
   assert.ok(most <= 2_001, `${most} items at once`);
 });
 
-test("what CSV is made of a collection comes back as the same resources", async () => {
+test("the CSV of a collection becomes the same resources again", async () => {
   const schema = {
     type: "object",
     properties: {
@@ -345,7 +345,7 @@ test("what CSV is made of a collection comes back as the same resources", async 
   );
 });
 
-test("a large file is imported whole", async (t) => {
+test("import reads a large file completely", async (t) => {
   const cwd = await folder(
     t,
     configuration({ things: { schema: { properties: { n: { type: "integer" } } } } }),

@@ -7,7 +7,7 @@ import { StartError } from "../../src/errors.ts";
 
 const noLimit = Number.MAX_SAFE_INTEGER;
 
-/** All items of an input that comes in chunks of at most `size` bytes. */
+/** All items of an input in chunks of at most `size` bytes. */
 async function itemsOf(input: string | Buffer, size = 65_536, maxBytes = noLimit): Promise<Item[]> {
   const bytes = Buffer.from(input);
   async function* chunks() {
@@ -31,7 +31,7 @@ const resource = fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue({ m
 });
 const linesIn = (text: string) => text.split("\n").length;
 
-test("the elements of any JSON array come out as they went in, each with its line, however they are cut", async () => {
+test("readJson returns the elements of any JSON array unchanged with their lines, for any size of chunk", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ value: resource, indent: fc.nat(2), before: blank, after: blank })),
@@ -51,7 +51,7 @@ test("the elements of any JSON array come out as they went in, each with its lin
   );
 });
 
-test("the lines of any NDJSON come out as they went in, each with its number, however they are cut", async () => {
+test("readJson returns the lines of any NDJSON unchanged with their numbers, for any size of chunk", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.option(resource), { minLength: 1 }),
@@ -71,8 +71,8 @@ test("the lines of any NDJSON come out as they went in, each with its number, ho
 });
 
 const inputs: readonly { name: string; input: string; items: unknown[] }[] = [
-  { name: "nothing", input: "", items: [] },
-  { name: "only blanks", input: " \n\n ", items: [] },
+  { name: "an empty input", input: "", items: [] },
+  { name: "an input of only blanks", input: " \n\n ", items: [] },
   { name: "an empty array", input: "[]", items: [] },
   { name: "one object without a line break", input: "{}", items: [[1, "{}"]] },
   { name: "blanks before the array", input: '\n\n [{"a":1}]\n', items: [[3, '{"a":1}']] },
@@ -105,7 +105,7 @@ const inputs: readonly { name: string; input: string; items: unknown[] }[] = [
     ],
   },
   {
-    name: "an array that breaks inside an element",
+    name: "an array with a broken element",
     input: '[{"a":1},\n{"b":tru},\n{}]',
     items: [
       [1, '{"a":1}'],
@@ -129,7 +129,7 @@ const inputs: readonly { name: string; input: string; items: unknown[] }[] = [
     ],
   },
   {
-    name: "no comma",
+    name: "a missing comma",
     input: "[{}\n{}]",
     items: [
       [1, "{}"],
@@ -137,7 +137,7 @@ const inputs: readonly { name: string; input: string; items: unknown[] }[] = [
     ],
   },
   {
-    name: "something after the array",
+    name: "text after the array",
     input: "[{}]\n{}",
     items: [
       [1, "{}"],
@@ -147,13 +147,13 @@ const inputs: readonly { name: string; input: string; items: unknown[] }[] = [
 ];
 
 for (const { name, input, items } of inputs) {
-  test(`an input of ${name} comes to these items, in chunks of one byte too`, async () => {
+  test(`readJson returns the expected items for ${name}, also in chunks of one byte`, async () => {
     assert.deepEqual(readable(await itemsOf(input)), items);
     assert.deepEqual(readable(await itemsOf(input, 1)), items);
   });
 }
 
-test("an element has its number beside its line, since an array may have one line for all", async () => {
+test("the location of an element has its number, because a whole array can be on one line", async () => {
   const items = await itemsOf('[{},5,{},{"a":tru}]', 3);
   assert.deepEqual(
     items.map(({ kind, location }) => [kind, location]),
@@ -166,7 +166,7 @@ test("an element has its number beside its line, since an array may have one lin
   );
 });
 
-test("a text over the limit is bad, and those after it are not", async () => {
+test("a text over the limit is invalid, and the next text is read", async () => {
   const long = JSON.stringify({ long: "x".repeat(100) });
   for (const size of [7, 1_000]) {
     const inLines = readable(await itemsOf(`${long}\n{"a":1}\n`, size, 50));
@@ -181,14 +181,14 @@ test("a text over the limit is bad, and those after it are not", async () => {
 
 const foreign: readonly { name: string; input: Buffer; says: RegExp }[] = [
   {
-    name: "with a byte order mark",
+    name: "that starts with a byte order mark",
     input: Buffer.from('\ufeff{"a":1}'),
     says: /begins with a byte order mark/,
   },
   { name: "in UTF-16, big end first", input: Buffer.from("feff007b", "hex"), says: /is UTF-16/ },
   { name: "in UTF-16, little end first", input: Buffer.from('\ufeff{"a":1}', "utf16le"), says: /is UTF-16/ },
   { name: "in UTF-16 without a mark", input: Buffer.from('{"a":1}', "utf16le"), says: /is UTF-16/ },
-  { name: "compressed", input: Buffer.from("1f8b080000", "hex"), says: /compressed/ },
+  { name: "that is compressed", input: Buffer.from("1f8b080000", "hex"), says: /compressed/ },
   {
     name: "of comma-separated values",
     input: Buffer.from("name,lat\nVila,42"),
@@ -197,7 +197,7 @@ const foreign: readonly { name: string; input: Buffer; says: RegExp }[] = [
 ];
 
 for (const { name, input, says } of foreign) {
-  test(`an input ${name} is refused in one sentence`, async () => {
+  test(`readJson refuses an input ${name}`, async () => {
     for (const size of [1, 1_000])
       await assert.rejects(
         itemsOf(input, size),

@@ -6,9 +6,9 @@ import type { ImportResult } from "./collection-import.ts";
 import type { Location } from "./items.ts";
 import type { Tally } from "./tally.ts";
 
-/** How long the import took, and what the store takes on disk if that is known. */
+/** How long the import took, as text, and the size of the store on disk if that is known. */
 export interface Effort {
-  seconds: number;
+  time: string;
   bytes: number | undefined;
 }
 
@@ -120,9 +120,9 @@ function printSkipped(skipped: readonly [count: number, noun: string][], lines: 
   printErrors(lines);
 }
 
-function describeEffort({ seconds, bytes }: Effort): string {
+function describeEffort({ time, bytes }: Effort): string {
   const size = bytes === undefined ? "" : `; the store takes ${sized(bytes)} on disk`;
-  return `in ${seconds.toFixed(1)} s${size}`;
+  return `in ${time}${size}`;
 }
 
 function share({ invalid, imported }: ImportResult): string {

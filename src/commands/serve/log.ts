@@ -5,9 +5,9 @@ import { LossyOutput } from "./lossy-output.ts";
 /** Creates the log. It drops lines instead of blocking the service. */
 export async function createLog(isTerminal: boolean): Promise<Logger> {
   const toLine = isTerminal ? await createPretty() : (line: string) => line;
-  const output = new LossyOutput(process.stderr.fd, {
-    onResume: (dropped) => log.warn(`${dropped} log lines were dropped because they could not be written`),
-  });
+  const output = new LossyOutput(process.stderr.fd, (dropped) =>
+    log.warn(`${dropped} log lines were dropped because they could not be written`),
+  );
   process.once("exit", () => output.close());
   const options = isTerminal ? { base: null } : { base: null, timestamp: pino.stdTimeFunctions.isoTime };
   const log = pino(options, { write: (line) => output.write(toLine(line)) });

@@ -5,13 +5,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 
-/** How the output reports and holds lines. */
-export interface LossyOptions {
-  /** Called with the number of dropped lines when writing works again. It can write a line. */
-  onResume(dropped: number): void;
-  /** The limit of held bytes. @default 1048576 */
-  maxHeldBytes?: number;
-}
+const maxHeldBytes = 1_048_576;
 
 /** Time between two attempts to write held lines. */
 const retryMs = 10;
@@ -20,17 +14,18 @@ const retryMs = 10;
 export class LossyOutput {
   readonly #fd: number;
   readonly #isOwnFd: boolean;
-  readonly #options: Required<LossyOptions>;
+  readonly #onResume: (dropped: number) => void;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(fd: number, options: LossyOptions) {
+  /** `onResume` is called with the number of dropped lines when writing works again. It can write a line. */
+  constructor(fd: number, onResume: (dropped: number) => void) {
     const ownFd = openWithoutBlocking(fd);
     this.#isOwnFd = ownFd !== undefined;
     this.#fd = ownFd ?? fd;
-    this.#options = { maxHeldBytes: 1_048_576, ...options };
+    this.#onResume = onResume;
   }
 
   /** Writes a line with its line end, holds it, or drops it. Never throws. */
@@ -56,7 +51,7 @@ export class LossyOutput {
 
   /** After one dropped line, drops all lines until the held ones are written. So the log has a single gap. */
   #hold(bytes: Buffer): void {
-    if (this.#dropped > 0 || this.#heldBytes + bytes.length > this.#options.maxHeldBytes) {
+    if (this.#dropped > 0 || this.#heldBytes + bytes.length > maxHeldBytes) {
       this.#dropped++;
     } else {
       this.#held.push(bytes);
@@ -78,7 +73,7 @@ export class LossyOutput {
     } else if (this.#dropped > 0) {
       const dropped = this.#dropped;
       this.#dropped = 0;
-      this.#options.onResume(dropped);
+      this.#onResume(dropped);
     }
   }
 

@@ -1,6 +1,6 @@
 /** `holdfast serve --watch`: serves in a child process, and replaces that process when the configuration changes. */
 import { isDeepStrictEqual } from "node:util";
-import { possibleFiles } from "../../../config/file.ts";
+import { namedFile, possibleFiles } from "../../../config/file.ts";
 import type { FileContent } from "../../../config/values.ts";
 import type { OnListening } from "../../declarations.ts";
 import type { Environment, Flags } from "../../options.ts";
@@ -18,8 +18,7 @@ export async function runWatch(flags: Flags, env: Environment, onListening?: OnL
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
   if (env.npm_lifecycle_event !== undefined) watchParent(() => stopping.signal.aborted || stop());
-  const named = flags.config ?? env.HOLDFAST_CONFIG;
-  const possible = possibleFiles(process.cwd(), named === undefined ? undefined : String(named));
+  const possible = possibleFiles(process.cwd(), namedFile({ flags, env }));
   process.exit(await new Watcher(flags, possible, { signal: stopping.signal, onListening }).run());
 }
 

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Content } from "./content.ts";
 import type { Coding } from "./negotiation/codings.ts";
 import type { Budget } from "./wire/budget.ts";
+import type { LargeReads } from "./wire/large-reads.ts";
 
 /** A request whose headers have arrived and whose content is still unread. No step of its path changes it. */
 export interface HttpRequest {
@@ -23,6 +24,8 @@ export interface HttpRequest {
   readonly content: Content;
   /** The memory that all requests and responses can use. */
   readonly budget: Budget;
+  /** The queue of large reads. */
+  readonly largeReads: LargeReads;
 }
 
 /** A response. Without content, `body` is `undefined`, and `headers` contains the length if HTTP requires one. */

@@ -7,15 +7,31 @@ import { keyOf, type OperationOf } from "./operation.ts";
 import { notFound, type Result } from "./result.ts";
 import type { Service } from "./service.ts";
 
-/** Reads the current state. Most requests come here, so it waits only if the resource is not in memory. */
+/** Reads the current state. Most requests come here, so it waits only if the resource is large or not in memory. */
 export function read(
+  service: Service,
+  operation: OperationOf<"read">,
+  request: HttpRequest,
+): Result | Promise<Result> {
+  const { largeReads } = request;
+  const turn = largeReads.begin(request, () => largeReads.sizes.ofOne(operation.collection.name));
+  return turn === undefined
+    ? readNow(service, operation, request)
+    : turn.then(() => readNow(service, operation, request));
+}
+
+function readNow(
   service: Service,
   operation: OperationOf<"read">,
   request: HttpRequest,
 ): Result | Promise<Result> {
   const stored = service.store.read(keyOf(operation));
   if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
-  return stored.then((found) => foundResult(service, operation, request, found));
+  return stored.then((found) => {
+    if (found !== undefined)
+      request.largeReads.sizes.noteOne(operation.collection.name, found.text.length);
+    return foundResult(service, operation, request, found);
+  });
 }
 
 /** What the caller gets of a state of the resource. Throws PRECONDITION_FAILED. */

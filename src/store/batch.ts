@@ -9,7 +9,10 @@ export type Outcome<Answer> = { answer: Answer } | { error: unknown };
 
 /** How calls are put together. */
 export interface BatchOptions<Call, Answer> {
-  /** Performs the calls and gives their outcomes in the same order. What it throws, all of them are rejected with. */
+  /**
+   * Performs the calls and gives their outcomes in the same order. What it throws, all of them are rejected with. If it gives
+   * fewer outcomes, but at least one, the other calls are performed in the next turn of the event loop.
+   */
   perform(calls: readonly Call[]): Promise<readonly Outcome<Answer>[]> | readonly Outcome<Answer>[];
   /** How many calls may be unanswered before others are refused. @default 10000 */
   maxCalls?: number;
@@ -137,6 +140,11 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   }
 
   #settle(batch: readonly Waiting<Call, Answer>[], outcomes: readonly Outcome<Answer>[], from = 0): void {
+    if (outcomes.length > 0 && outcomes.length < batch.length) {
+      this.#waiting = [...batch.slice(outcomes.length), ...this.#waiting];
+      this.#settle(batch.slice(0, outcomes.length), outcomes);
+      return;
+    }
     const to = Math.min(batch.length, from + this.#options.answersPerTurn());
     for (let index = from; index < to; index++)
       this.#answer(batch[index] as Waiting<Call, Answer>, outcomes[index]);

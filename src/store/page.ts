@@ -47,3 +47,8 @@ export interface Page {
   /** The collection's sequence: raised by one with every change to any of its resources. */
   sequence: number;
 }
+
+/** The text of a page, in characters. */
+export function lengthOf({ items }: Pick<Page, "items">): number {
+  return items.reduce((sum, { text }) => sum + text.length, 0);
+}

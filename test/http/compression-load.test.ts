@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
 import { createBudget } from "../../src/http/wire/budget.ts";
-import { compressed } from "../../src/http/wire/compression.ts";
+import { Compressions, compressed } from "../../src/http/wire/compression.ts";
 import { until } from "../until.ts";
 import { decoded } from "./decoded.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -50,10 +50,11 @@ async function plainTexts(service: Service): Promise<Record<string, string>> {
 
 test("texts that are compressed, or wait for that, count as held until then", async () => {
   const budget = createBudget(1);
+  const compressions = new Compressions(budget);
   const body = randomBytes(50_000).toString("base64");
   const plain = { status: 200, headers: {}, body };
   const all = Array.from({ length: 20 }, (_, n) =>
-    compressed({ budget }, plain, n % 2 === 0 ? "br" : "gzip"),
+    compressed(compressions, plain, n % 2 === 0 ? "br" : "gzip"),
   );
   assert.equal(budget.held, 20 * body.length);
   for (const { body: bytes, headers } of await Promise.all(all))

@@ -80,7 +80,20 @@ test("a refused request leaves its connection usable, whatever content it had", 
   assert.equal(connection.received, "", "its content was read as a request");
 });
 
-// The count is the process's: what one of these left behind would be missing in the next.
+test("services in one process count waiting requests separately", async (t) => {
+  const startOne = () =>
+    start(t, { pace: { ...createPace(), perTurn: () => 0 }, probe: { standstillMs: 2_000 } });
+  const create = `POST /api/v1/topics HTTP/1.1\r\n${host}${json}Content-Length: 2\r\n\r\n{}`;
+  const fill = async (service: Service) =>
+    Promise.all(Array.from({ length: 10 }, () => open(service, create + livez.repeat(950))));
+  const [first, second] = await Promise.all([startOne(), startOne()]);
+  const all = [...(await fill(first)), ...(await fill(second))];
+  for (const service of [first, second]) assert.equal(await statusOf(service, "/livez"), 200);
+  assert.equal(all.filter(({ closed }) => closed).length, 0);
+  for (const connection of all) connection.close();
+});
+
+// What one of these left behind would be missing in the next.
 for (const ending of ["go away", "are answered", "are answered again"]) {
   test(`requests that wait on all connections together are bounded, until their clients ${ending}`, async (t) => {
     let perTurn = 0;

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createBudget } from "../../src/http/wire/budget.ts";
-import { sendPieces } from "../../src/http/wire/streams.ts";
+import { createStreams, sendPieces } from "../../src/http/wire/streams.ts";
 
 const total = 10_000;
 const piece = "x".repeat(10_000);
@@ -39,10 +39,11 @@ async function ask(t: TestContext, serve: RequestListener): Promise<Socket> {
 
 test("pieces are made only as fast as the client reads, and no more once it has gone", async (t) => {
   const budget = createBudget(1e9);
+  const streams = createStreams(budget);
   const { count, pieces } = countedPieces();
   const sent = Promise.withResolvers<void>();
   const socket = await ask(t, (_request, response) => {
-    sendPieces(response, { pieces, heldBytes: 5_000 }, budget).then(sent.resolve, sent.reject);
+    sendPieces(response, { pieces, heldBytes: 5_000 }, streams).then(sent.resolve, sent.reject);
   });
   await once(socket, "readable");
   for (let made = -1; made !== count.made; ) {
@@ -60,11 +61,12 @@ test("pieces are made only as fast as the client reads, and no more once it has 
 
 test("nothing is made for a client that has gone already", async (t) => {
   const budget = createBudget(1e9);
+  const streams = createStreams(budget);
   const { count, pieces } = countedPieces();
   const sent = Promise.withResolvers<void>();
   const socket = await ask(t, (request, response) => {
     request.socket.once("close", () =>
-      sendPieces(response, { pieces, heldBytes: 1 }, budget).then(sent.resolve, sent.reject),
+      sendPieces(response, { pieces, heldBytes: 1 }, streams).then(sent.resolve, sent.reject),
     );
     socket.destroy();
   });
@@ -75,13 +77,14 @@ test("nothing is made for a client that has gone already", async (t) => {
 
 test("the connection breaks off if a piece cannot be made, so a client notices", async (t) => {
   const budget = createBudget(1e9);
+  const streams = createStreams(budget);
   function* pieces(): Generator<string> {
     yield "a part";
     throw new Error("no more");
   }
   const sent = Promise.withResolvers<void>();
   const socket = await ask(t, (_request, response) => {
-    sendPieces(response, { pieces: pieces(), heldBytes: 1 }, budget).then(sent.resolve, sent.reject);
+    sendPieces(response, { pieces: pieces(), heldBytes: 1 }, streams).then(sent.resolve, sent.reject);
   });
   let text = "";
   socket.setEncoding("utf8").on("data", (data: string) => (text += data));
@@ -93,6 +96,7 @@ test("the connection breaks off if a piece cannot be made, so a client notices",
 
 test("a crowd of answers makes few pieces in each turn of the event loop", async (t) => {
   const budget = createBudget(1e9);
+  const streams = createStreams(budget);
   const answers = 50;
   let made = 0;
   let most = 0;
@@ -105,7 +109,7 @@ test("a crowd of answers makes few pieces in each turn of the event loop", async
   const sent: Promise<void>[] = [];
   const begin = Promise.withResolvers<void>();
   const serve: RequestListener = (_request, response) => {
-    sent.push(begin.promise.then(() => sendPieces(response, { pieces: pieces(), heldBytes: 1 }, budget)));
+    sent.push(begin.promise.then(() => sendPieces(response, { pieces: pieces(), heldBytes: 1 }, streams)));
     if (sent.length === answers) begin.resolve();
   };
   const sockets = await Promise.all(Array.from({ length: answers }, () => ask(t, serve)));

@@ -146,3 +146,20 @@ test("drained waits for every call that was accepted", async () => {
   await Promise.resolve();
   assert.equal(answered, 3);
 });
+
+test("calls without an outcome are performed in the next turn, before those that come later", async () => {
+  const performed: string[][] = [];
+  const batch = createBatch<string, string>({
+    perform(calls) {
+      performed.push([...calls]);
+      return calls.slice(0, 2).map((answer) => ({ answer }));
+    },
+  });
+  const first = Promise.all(["a", "b", "c"].map((call) => batch.run(call)));
+  await batch.run("d");
+  assert.deepEqual(await first, ["a", "b", "c"]);
+  assert.deepEqual(performed, [
+    ["a", "b", "c", "d"],
+    ["c", "d"],
+  ]);
+});

@@ -15,7 +15,7 @@ export function requestOf(
   { request, prefix, created }: { request: HttpRequest; prefix: string; created: Created },
 ): HttpRequest {
   const bytes = bytesOf(listed, created);
-  const { version, headers, rawHeaders, id, client, socket, budget } = request;
+  const { version, headers, rawHeaders, id, client, socket, budget, largeReads } = request;
   return {
     version,
     method: listed.method,
@@ -32,6 +32,7 @@ export function requestOf(
     socket,
     content: contentOf(bytes),
     budget,
+    largeReads,
   };
 }
 

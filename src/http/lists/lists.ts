@@ -4,7 +4,8 @@ import type { Decision } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf } from "../../query/filter-json.ts";
-import type { ListQuery, Page } from "../../store/page.ts";
+import { type ListQuery, lengthOf, type Page } from "../../store/page.ts";
+import { isQuick as isServed } from "../../store/serving.ts";
 import type { Guard } from "../caller/permission.ts";
 import { isUnmodified, type Validators } from "../conditional.ts";
 import type { HttpRequest, StreamedBody } from "../message.ts";
@@ -145,13 +146,33 @@ function isQuick({ filter, sort, words, offset = 0 }: ListQuery): boolean {
   return filter === undefined && sort === undefined && words === undefined && offset === 0;
 }
 
+/** A large page waits for its turn. If its size becomes known only when it is read, it waits then. */
+async function getPage(service: Service, query: ListQuery, context: ListContext): Promise<Page> {
+  const { request, listing } = context;
+  const { largeReads } = request;
+  const { collection, limit } = query;
+  const size = () => largeReads.sizes.ofPage(collection, limit);
+  const turn = isReadAtOnce(query, listing.collection) ? largeReads.begin(request, size) : undefined;
+  if (turn !== undefined) await turn;
+  const page = await (isQuick(query) ? service.store.list(query) : getSlowPage(service, query, context));
+  const bytes = lengthOf(page);
+  largeReads.sizes.notePage(collection, page.items.length, bytes);
+  const furtherTurn = largeReads.correct(request, bytes);
+  if (furtherTurn !== undefined) await furtherTurn;
+  return page;
+}
+
+/** Any other list can take long, and would hold up all large reads in the queue. */
+function isReadAtOnce(query: ListQuery, { indexes }: Collection): boolean {
+  return isQuick(query) || (isServed(query, indexes) && (query.count !== true || query.filter === undefined));
+}
+
 /** A page in the order of ids is quick. Any other can take long, and ends when the connection closes. */
-async function getPage(
+async function getSlowPage(
   { store }: Service,
   query: ListQuery,
   { request, listed }: ListContext,
 ): Promise<Page> {
-  if (isQuick(query)) return store.list(query);
   try {
     return await whileThere(request, (signal) => store.list({ ...query, signal }));
   } catch (error) {

@@ -2,7 +2,6 @@
 import { Problem } from "../../errors.ts";
 import { inBody, inQuery, violationAt } from "../../query/faults.ts";
 import type { HttpRequest, StreamedBody } from "../message.ts";
-import { isBeyond, noRoomForAnswer } from "../wire/budget.ts";
 import { createPauses } from "../wire/turns.ts";
 import { Columns, parseResource, tablePieces } from "./csv.ts";
 
@@ -14,8 +13,7 @@ export const maxCells = 200_000;
 
 /**
  * The content of a page's table. The columns are `id` and then `fields`; without fields, all attributes of the resources,
- * in the order of appearance. Throws INVALID_PARAMETER if the table has more than `maxCells` cells, and UNAVAILABLE while
- * other requests hold too much memory.
+ * in the order of appearance. Throws INVALID_PARAMETER if the table has more than `maxCells` cells.
  */
 export async function tableOf(
   texts: readonly string[],
@@ -23,15 +21,9 @@ export async function tableOf(
   request: HttpRequest,
 ): Promise<StreamedBody> {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0);
-  if (isBeyond(request.budget, bytes)) throw noRoomForAnswer();
-  request.budget.held += bytes;
-  try {
-    const columns = fields === undefined ? await findColumns(texts, request) : new Columns(fields);
-    requireFewCells(columns, texts, request);
-    return { pieces: tablePieces(columns.names, texts), heldBytes: bytes + columns.size * texts.length };
-  } finally {
-    request.budget.held -= bytes;
-  }
+  const columns = fields === undefined ? await findColumns(texts, request) : new Columns(fields);
+  requireFewCells(columns, texts, request);
+  return { pieces: tablePieces(columns.names, texts), heldBytes: bytes + columns.size * texts.length };
 }
 
 async function findColumns(texts: readonly string[], request: HttpRequest): Promise<Columns> {

@@ -17,11 +17,19 @@ import type { Service } from "../service.ts";
 import type { Limits } from "../settings.ts";
 import { type Budget, createBudget, isBeyond, isFull, noRoomForAnswer, noRoomForRequest } from "./budget.ts";
 import { answerClientError } from "./client-errors.ts";
-import { codingOf, compressed } from "./compression.ts";
-import { type Connection, inOrder, latestRequest, untilRead } from "./connections.ts";
+import { Compressions, codingOf, compressed } from "./compression.ts";
+import {
+  type Connection,
+  inOrder,
+  latestRequest,
+  untilRead,
+  type WaitingInAll,
+  waitingInAll,
+} from "./connections.ts";
 import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
+import { LargeReads } from "./large-reads.ts";
 import { atFairPace, createTimeoutListener, type StallBounds } from "./stalled.ts";
-import { sendPieces } from "./streams.ts";
+import { createStreams, type Streams, sendPieces } from "./streams.ts";
 import type { KeyPair } from "./tls.ts";
 import { createTurns } from "./turns.ts";
 import { canHandOver, closesBehind, serveUpgrades } from "./upgrade.ts";
@@ -63,13 +71,14 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
   const { limits } = service.settings;
   const bounds = { ...defaultBounds, ...options.bounds };
   const budget = createBudget(bounds.maxHeldBytes, bounds.maxRequests);
-  const serve = serveWith({
+  const wire = createWire({
     service,
     logRequests: options.logRequests,
     budget,
     bounds,
     idOf: ({ id }) => id,
   });
+  const serve = serveWith(wire);
   const app = fastify({
     logger: false,
     genReqId: createRequestIds(),
@@ -84,6 +93,11 @@ export function createApp(service: Service, options: AppOptions): FastifyInstanc
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => serve(request, reply),
   });
+  for (const event of ["connection", "secureConnection"])
+    app.server.on(event, (connection: Connection) => {
+      connection[waitingInAll] = wire.waitingInAll;
+      wire.largeReads.noteConnection();
+    });
   app.server.maxConnections = bounds.maxConnections;
   takeAll(app, serve);
   app.setErrorHandler((_error, request, reply) => serve(request, reply)); // a Content-Type that is no media type
@@ -112,7 +126,10 @@ function takeAll(app: FastifyInstance, serve: Serve): void {
 export function mountService(app: FastifyInstance, service: Service): void {
   const nextId = createRequestIds(); // the application's may be anything, and ours are told in problems
   const budget = createBudget(defaultBounds.maxHeldBytes, defaultBounds.maxRequests);
-  takeAll(app, serveWith({ service, logRequests: false, budget, bounds: defaultBounds, idOf: nextId }));
+  takeAll(
+    app,
+    serveWith(createWire({ service, logRequests: false, budget, bounds: defaultBounds, idOf: nextId })),
+  );
 }
 
 /** A service that stops waits for the handshakes under way, and not for long. */
@@ -141,8 +158,7 @@ function createRequestIds(): () => string {
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** What the answers to all requests share. */
-interface Wire {
+interface WireOptions {
   service: Service;
   logRequests: boolean;
   budget: Budget;
@@ -151,13 +167,33 @@ interface Wire {
   idOf: (request: FastifyRequest) => string;
 }
 
+/** What the answers to all requests share. */
+interface Wire extends WireOptions {
+  compressions: Compressions;
+  streams: Streams;
+  largeReads: LargeReads;
+  waitingInAll: WaitingInAll;
+}
+
+function createWire(options: WireOptions): Wire {
+  return {
+    ...options,
+    compressions: new Compressions(options.budget),
+    streams: createStreams(options.budget),
+    largeReads: new LargeReads(),
+    waitingInAll: { count: 0 },
+  };
+}
+
 function serveWith(wire: Wire): Serve {
   const { pace } = wire.service;
   const takeTurn = createTurns(pace.perTurn);
   return (request, reply) => {
     reply.hijack();
     const work = () => answer(wire, request, reply);
-    (request.raw.socket as Connection)[latestRequest] = request.raw;
+    const connection: Connection = request.raw.socket;
+    connection[latestRequest] = request.raw;
+    connection[waitingInAll] ??= wire.waitingInAll;
     if (isRead(request.raw)) {
       pace.noteRead();
       inOrder(request.raw.socket, () => (begins(wire, request) ? work() : refuse(wire, request, reply)));
@@ -190,16 +226,25 @@ async function answer(wire: Wire, incoming: FastifyRequest, reply: FastifyReply)
   const begin = wire.logRequests ? performance.now() : 0;
   const { budget } = wire;
   const request = toHttpRequest(incoming, wire);
+  let isReleased = false;
   try {
     const plain = withinRoom(wire, request, await handle(wire.service, request));
     const coding = wire.service.settings.compression ? codingOf(request, plain) : undefined;
-    const response = coding === undefined ? plain : await compressed(request, plain, coding);
-    budget.held -= request.content.heldBytes;
+    const response = coding === undefined ? plain : await compressed(wire.compressions, plain, coding);
+    release(wire, request);
+    isReleased = true;
     const sent = send(wire, { request, response, begin }, reply);
     return sent instanceof Promise ? await sent : sent;
   } finally {
+    if (!isReleased) release(wire, request);
     budget.requests--;
   }
+}
+
+/** The response takes the place of what the request holds. */
+function release({ budget, largeReads }: Wire, request: HttpRequest): void {
+  budget.held -= request.content.heldBytes;
+  largeReads.end(request);
 }
 
 interface Answered {
@@ -227,7 +272,7 @@ function send(
   const staysOpen = () => headers.connection !== "close" && reply.raw.shouldKeepAlive;
   const { socket: connection } = raw;
   if (typeof body === "object" && !Buffer.isBuffer(body)) {
-    const sent = sendPieces(reply.raw, body, wire.budget).catch((err: unknown) => {
+    const sent = sendPieces(reply.raw, body, wire.streams).catch((err: unknown) => {
       wire.service.log.error({ requestId: request.id, err }, "The response was interrupted.");
       throw err;
     });
@@ -255,7 +300,7 @@ function endWithText(
 function withinRoom(wire: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
   if (
     (request.method !== "GET" && request.method !== "QUERY") ||
-    !isBeyond(wire.budget, bytesToHold(response))
+    !isBeyond(wire.budget, bytesToHold(response), wire.largeReads.heldBy(request))
   )
     return response;
   const refusal = refusalOf(wire, request, noRoomForAnswer());
@@ -284,7 +329,7 @@ function logRequest(
   service.log.info({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, "request");
 }
 
-function toHttpRequest(incoming: FastifyRequest, { budget, idOf }: Wire): HttpRequest {
+function toHttpRequest(incoming: FastifyRequest, { budget, largeReads, idOf }: Wire): HttpRequest {
   const { raw } = incoming;
   return {
     version: raw.httpVersion,
@@ -297,6 +342,7 @@ function toHttpRequest(incoming: FastifyRequest, { budget, idOf }: Wire): HttpRe
     socket: raw.socket,
     content: hasContent(raw) ? incomingContent(raw, budget) : noContent,
     budget,
+    largeReads,
   };
 }
 

@@ -53,7 +53,7 @@ function bytesOf({ headers, body }: HttpResponse): number {
  * headers without a length, which only the content would tell (RFC 9110 §9.3.2).
  */
 export async function compressed(
-  { budget }: Pick<HttpRequest, "budget">,
+  compressions: Compressions,
   response: HttpResponse,
   coding: Coding,
 ): Promise<HttpResponse> {
@@ -66,8 +66,7 @@ export async function compressed(
     const heldBytes = body.heldBytes + encoderBytes[coding];
     return { status, headers, body: { ...body, heldBytes, coding } };
   }
-  const bytes =
-    body.length <= shortText ? compressNow(body, coding) : await compressInTurn(budget, body, coding);
+  const bytes = body.length <= shortText ? compressNow(body, coding) : await compressions.run(body, coding);
   headers["content-length"] = String(bytes.length);
   return { status, headers, body: bytes };
 }
@@ -89,23 +88,31 @@ function compressNow(text: string, coding: Coding): Buffer {
 const brotli = promisify<string, BrotliOptions, Buffer>(brotliCompress);
 const zip = promisify<string, ZlibOptions, Buffer>(gzip);
 
-let atWork = 0;
-const waiting: (() => void)[] = [];
+/** The long texts of one application that are compressed, or wait for that. */
+export class Compressions {
+  readonly #budget: Budget;
+  readonly #waiting: (() => void)[] = [];
+  #atWork = 0;
 
-/** Compresses when fewer than `maxAtWork` others do: what waits holds its text alone. */
-async function compressInTurn(budget: Budget, text: string, coding: Coding): Promise<Buffer> {
-  budget.held += text.length;
-  if (atWork < maxAtWork) atWork++;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    return await (coding === "br"
-      ? brotli(text, brotliOptions(text.length))
-      : zip(text, gzipOptions(text.length)));
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) atWork--;
-    else next();
-    budget.held -= text.length;
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  /** Compresses when fewer than `maxAtWork` others do: what waits holds its text alone. */
+  async run(text: string, coding: Coding): Promise<Buffer> {
+    this.#budget.held += text.length;
+    if (this.#atWork < maxAtWork) this.#atWork++;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await (coding === "br"
+        ? brotli(text, brotliOptions(text.length))
+        : zip(text, gzipOptions(text.length)));
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#atWork--;
+      else next();
+      this.#budget.held -= text.length;
+    }
   }
 }
 

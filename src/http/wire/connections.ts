@@ -12,9 +12,16 @@ const waitingRequests = Symbol("waiting requests");
 /** Requests of one connection that may wait for the one under way. */
 const maxWaitingRequests = 1_000;
 
-/** Requests of all connections of the process that may wait so. */
+/** Requests of all connections of one application that may wait so. */
 const maxWaitingInAll = 10_000;
-let waitingInAll = 0;
+
+/** How many requests wait on all connections of one application. */
+export interface WaitingInAll {
+  count: number;
+}
+
+/** The count that a connection belongs to. */
+export const waitingInAll = Symbol("waiting in all");
 
 /** Answers one request; gives whether the connection stays open. */
 export type Work = () => Promise<boolean>;
@@ -26,6 +33,7 @@ export const latestRequest = Symbol("latest request");
 export type Connection = Socket & {
   [waitingRequests]?: Work[] | undefined;
   [latestRequest]?: IncomingMessage | undefined;
+  [waitingInAll]?: WaitingInAll;
 };
 
 /** Shared by the many connections on which nothing waits. */
@@ -53,13 +61,19 @@ export function isAtWork({ [waitingRequests]: waiting }: Connection): boolean {
 }
 
 function wait(connection: Connection, waiting: Work[], work: Work): void {
-  if (waiting.length >= maxWaitingRequests || waitingInAll >= maxWaitingInAll) {
+  const inAll = countOf(connection);
+  if (waiting.length >= maxWaitingRequests || inAll.count >= maxWaitingInAll) {
     connection.destroy(); // nobody sends so many requests who also reads the answers
     return;
   }
-  waitingInAll++;
+  inAll.count++;
   if (waiting === noneWaiting) connection[waitingRequests] = [work];
   else waiting.push(work);
+}
+
+function countOf(connection: Connection): WaitingInAll {
+  connection[waitingInAll] ??= { count: 0 };
+  return connection[waitingInAll];
 }
 
 function carryOut(connection: Connection, work: Work): void {
@@ -83,12 +97,12 @@ function goOn(connection: Connection): void {
     connection[waitingRequests] = undefined;
     return;
   }
-  waitingInAll--;
+  countOf(connection).count--;
   carryOut(connection, next);
 }
 
 function takeNoMore(connection: Connection): void {
-  waitingInAll -= connection[waitingRequests]?.length ?? 0;
+  countOf(connection).count -= connection[waitingRequests]?.length ?? 0;
   connection[waitingRequests] = noneTaken;
 }
 

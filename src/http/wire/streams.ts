@@ -5,10 +5,21 @@ import { pipeline } from "node:stream/promises";
 import type { StreamedBody } from "../message.ts";
 import type { Budget } from "./budget.ts";
 import { createEncoder } from "./compression.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns, type TakeTurn } from "./turns.ts";
 
-/** In a turn of the event loop, all answers together make so many pieces: a crowd of them must not hold up others. */
-const takeTurn = createTurns(() => 2);
+/** What the streamed responses of one application share. */
+export interface Streams {
+  budget: Budget;
+  takeTurn: TakeTurn;
+}
+
+/** In a turn of the event loop, all responses together make so many pieces: a crowd of them must not hold up others. */
+const piecesPerTurn = 2;
+
+/** The streamed responses of one application. */
+export function createStreams(budget: Budget): Streams {
+  return { budget, takeTurn: createTurns(() => piecesPerTurn) };
+}
 
 /** What Node calls it when the connection closes before the end, or before the beginning. */
 const whenClosed: ReadonlySet<string | undefined> = new Set([
@@ -25,11 +36,11 @@ const whenClosed: ReadonlySet<string | undefined> = new Set([
 export async function sendPieces(
   response: ServerResponse,
   { pieces, heldBytes, coding }: StreamedBody,
-  budget: Budget,
+  { budget, takeTurn }: Streams,
 ): Promise<void> {
   budget.held += heldBytes;
   try {
-    const content = Readable.from(inTurns(pieces));
+    const content = Readable.from(inTurns(pieces, takeTurn));
     await (coding === undefined
       ? pipeline(content, response)
       : pipeline(content, createEncoder(coding), response));
@@ -40,7 +51,7 @@ export async function sendPieces(
   }
 }
 
-async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+async function* inTurns(pieces: Iterable<string>, takeTurn: TakeTurn): AsyncGenerator<string> {
   await takeTurn();
   for (const piece of pieces) {
     yield piece;

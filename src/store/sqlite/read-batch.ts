@@ -1,15 +1,23 @@
-/** Reads on the calling thread: those that arrive together are one transaction. */
+/** Reads on the calling thread: those that arrive together are one transaction, unless their texts are large. */
 import { Problem } from "../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../batch.ts";
 import { describeError, type Failure, failureOf } from "./failures.ts";
 import type { Health } from "./health.ts";
 import type { Reader } from "./reader.ts";
 
+/** Text that one turn of the event loop reads, in characters: as much as the longest page. The last read may pass it. */
+const maxPerTurn = 2_097_152;
+
+interface Read {
+  read: () => unknown;
+  lengthOf: (answer: unknown) => number;
+}
+
 /** Runs reads, and says in our words what SQLite says of those that fail. */
 export class ReadBatch {
   readonly #reader: Reader;
   readonly #health: Health;
-  readonly #batch: Batch<() => unknown, unknown>;
+  readonly #batch: Batch<Read, unknown>;
 
   constructor(reader: Reader, health: Health) {
     this.#reader = reader;
@@ -17,9 +25,12 @@ export class ReadBatch {
     this.#batch = createBatch({ perform: (reads) => this.#together(reads) });
   }
 
-  /** Gives what `read` gives, soon. Rejects with UNAVAILABLE when the file cannot be read. */
-  run<T>(read: () => T): Promise<T> {
-    return this.#batch.run(read) as Promise<T>;
+  /**
+   * Gives what `read` gives, soon. `lengthOf` gives the characters of its text, if it can be long. Rejects with UNAVAILABLE when
+   * the file cannot be read.
+   */
+  run<T>(read: () => T, lengthOf: (answer: T) => number = () => 0): Promise<T> {
+    return this.#batch.run({ read, lengthOf: lengthOf as Read["lengthOf"] }) as Promise<T>;
   }
 
   /** Resolves once no read is under way. */
@@ -42,9 +53,22 @@ export class ReadBatch {
   }
 
   /** A single read is its own transaction. */
-  #together(reads: readonly (() => unknown)[]): Outcome<unknown>[] {
-    const perform = () => reads.map((read) => this.#outcomeOf(read));
+  #together(reads: readonly Read[]): Outcome<unknown>[] {
+    const perform = () => this.#someOf(reads);
     return reads.length === 1 ? perform() : this.#reader.inSnapshot(perform);
+  }
+
+  /** As many reads as one turn has time for. */
+  #someOf(reads: readonly Read[]): Outcome<unknown>[] {
+    const outcomes: Outcome<unknown>[] = [];
+    let length = 0;
+    for (const { read, lengthOf } of reads) {
+      if (length >= maxPerTurn) break;
+      const outcome = this.#outcomeOf(read);
+      outcomes.push(outcome);
+      if ("answer" in outcome) length += lengthOf(outcome.answer);
+    }
+    return outcomes;
   }
 
   #outcomeOf(read: () => unknown): Outcome<unknown> {

@@ -5,7 +5,7 @@ import { requireSense } from "../calls.ts";
 import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "../commit.ts";
 import type { Load } from "../load.ts";
-import type { ListQuery, Page } from "../page.ts";
+import { type ListQuery, lengthOf, type Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
 import { secretBytes } from "../secret.ts";
@@ -112,14 +112,14 @@ export class SqliteStore implements Store {
   read({ collection, id }: Key): Stored | undefined | Promise<Stored | undefined> {
     const known = this.#known(collection);
     if (known === undefined) return undefined;
-    return this.#hot.get(collection, id) ?? this.#reads.run(() => this.#readResource(known, id));
+    return this.#hot.get(collection, id) ?? this.#reads.run(() => this.#readResource(known, id), textLength);
   }
 
   async list({ collection, signal, ...query }: ListQuery): Promise<Page> {
     const known = this.#known(collection);
     if (known === undefined) return emptyPage;
     if (isQuick(query, known.indexes)) {
-      const page = await this.#reads.run(() => this.#reader.page(known, query));
+      const page = await this.#reads.run(() => this.#reader.page(known, query), lengthOf);
       if (page.total !== undefined || query.count !== true) return page;
     }
     return this.#threads.page(known, query, signal?.());
@@ -132,22 +132,23 @@ export class SqliteStore implements Store {
 
   async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
     const read = (known: NumberedCollection) => this.#past.changesAfter(known, sequence, limit);
-    return (await this.#readPast(collection, read)) ?? [];
+    return (await this.#readPast(collection, read, supersededLength)) ?? [];
   }
 
   async changesOf(
     { collection, id }: Key,
     page: { before: number; limit: number },
   ): Promise<readonly ResourceChange[]> {
-    return (await this.#readPast(collection, (known) => this.#past.changes(known, id, page))) ?? [];
+    const read = (known: NumberedCollection) => this.#past.changes(known, id, page);
+    return (await this.#readPast(collection, read, () => 0)) ?? [];
   }
 
   version({ collection, id }: Key, version: number): Promise<Stored | undefined> {
-    return this.#readPast(collection, (known) => this.#past.version(known, id, version));
+    return this.#readPast(collection, (known) => this.#past.version(known, id, version), textLength);
   }
 
   versionAt({ collection, id }: Key, at: number): Promise<Stored | undefined> {
-    return this.#readPast(collection, (known) => this.#past.at(known, id, at));
+    return this.#readPast(collection, (known) => this.#past.at(known, id, at), textLength);
   }
 
   async erase(key: Key): Promise<Erased> {
@@ -287,9 +288,21 @@ export class SqliteStore implements Store {
     return (await this.#asks.askFor("keyed", { kind: "key", change })).isChanged;
   }
 
-  async #readPast<T>(collection: string, read: (known: NumberedCollection) => T): Promise<T | undefined> {
+  async #readPast<T>(
+    collection: string,
+    read: (known: NumberedCollection) => T,
+    length: (answer: T) => number,
+  ): Promise<T | undefined> {
     const known = this.#known(collection);
     if (known === undefined) return undefined;
-    return this.#reads.run(() => this.#reader.inSnapshot(() => read(known)));
+    return this.#reads.run(() => this.#reader.inSnapshot(() => read(known)), length);
   }
+}
+
+function supersededLength(changes: readonly LoggedChange[]): number {
+  return changes.reduce((sum, { superseded = "" }) => sum + superseded.length, 0);
+}
+
+function textLength(resource: Stored | undefined): number {
+  return resource?.text.length ?? 0;
 }

@@ -1,0 +1,189 @@
+/** Many large reads at once: other requests get their turns in between, and memory stays bounded. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, type TestContext, test } from "node:test";
+import { noContent } from "../../src/http/content.ts";
+import type { HttpRequest } from "../../src/http/message.ts";
+import { type Budget, createBudget } from "../../src/http/wire/budget.ts";
+import { LargeReads } from "../../src/http/wire/large-reads.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
+
+const clients = 60;
+const page = "/api/v1/large?limit=300";
+
+/** 300 resources of 9.5 kB: more than one page holds. */
+async function start(t: TestContext, options: ServiceOptions = {}): Promise<Service> {
+  const service = await startService(options);
+  t.after(() => service.stop());
+  for (let n = 0; n < 3; n++) {
+    const operations = Array.from({ length: 100 }, () => ({
+      method: "POST",
+      path: "/large",
+      body: { text: "x".repeat(9_400) },
+    }));
+    const { status } = await service.send({
+      method: "POST",
+      path: "/api/v1/_batch",
+      content: { operations },
+    });
+    assert.equal(status, 200);
+  }
+  return service;
+}
+
+interface Got {
+  status: number;
+  bytes: number;
+}
+
+/** A connection that reads as fast as it can, and keeps nothing. */
+async function open(port: number): Promise<{ send: (request: string) => void; got: Promise<Got> }> {
+  const socket = connect(port, "127.0.0.1");
+  let bytes = 0;
+  let begin = "";
+  socket.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (begin.length < 20) begin += chunk.toString("latin1", 0, 20);
+  });
+  const got = once(socket, "close").then(() => ({ status: Number(begin.slice(9, 12)), bytes }));
+  await once(socket, "connect");
+  return { send: (request) => socket.write(request), got };
+}
+
+interface Crowd {
+  answers: readonly Got[];
+  /** Requests of each kind that were answered while large reads were not. */
+  meanwhile: Readonly<Record<string, number>>;
+}
+
+/** So many large reads at once, and one client for each of `others` that asks again and again meanwhile. */
+async function crowd(
+  service: Service,
+  { paths, headers = "" }: { paths: readonly string[]; headers?: string },
+  others: readonly string[],
+): Promise<Crowd> {
+  let isOver = false;
+  const meanwhile: Record<string, number> = {};
+  const ask = async (path: string) => {
+    while (!isOver) {
+      assert.equal((await service.send({ path }, { mayFail: true })).status, 200, path);
+      meanwhile[path] = (meanwhile[path] ?? 0) + 1;
+    }
+  };
+  // All are connected before the first one asks, so that the service receives all requests at once.
+  const all = await Promise.all(Array.from({ length: clients }, () => open(service.port)));
+  const asking = others.map(ask);
+  for (const [n, { send }] of all.entries())
+    send(`GET ${paths[n % paths.length]} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`);
+  const answers = await Promise.all(all.map(({ got }) => got));
+  isOver = true;
+  await Promise.all(asking);
+  return { answers, meanwhile };
+}
+
+function count(answers: readonly Got[], status: number): number {
+  return answers.filter((answer) => answer.status === status).length;
+}
+
+function isAnsweredInBetween({ answers, meanwhile }: Crowd, others: readonly string[]): void {
+  const whole = count(answers, 200);
+  assert.equal(whole + count(answers, 503), clients, "each is answered in full, or refused");
+  assert.ok(whole >= 20, `${whole} are answered`);
+  for (const other of others)
+    assert.ok(
+      (meanwhile[other] ?? 0) >= whole / 4,
+      `${other}: ${meanwhile[other]} beside ${whole} large reads`,
+    );
+}
+
+for (const [what, headers] of [
+  ["large pages", ""],
+  ["large pages as CSV", "Accept: text/csv\r\n"],
+  ["large pages, compressed", "Accept-Encoding: gzip\r\n"],
+] as const) {
+  test(`${what} take turns: health and small reads are answered in between`, async (t) => {
+    const service = await start(t, { probe: { rssBytes: 500_000_000 } });
+    const small = await service.create("topics", { n: 1 });
+    const others = ["/livez", "/readyz", small.path];
+    isAnsweredInBetween(await crowd(service, { paths: [page], headers }, others), others);
+  });
+}
+
+test("large resources take turns too", async (t) => {
+  const service = await startService({ probe: { rssBytes: 500_000_000 } });
+  t.after(() => service.stop());
+  const paths: string[] = [];
+  for (let n = 0; n < 20; n++)
+    paths.push((await service.create("large", { text: "x".repeat(900_000) })).path);
+  const others = ["/livez", "/readyz"];
+  isAnsweredInBetween(await crowd(service, { paths }, others), others);
+});
+
+/** A request for which nothing was done yet. */
+function requestWith(budget: Budget, { hasGone = false } = {}): HttpRequest {
+  return { budget, content: noContent, socket: { destroyed: hasGone } } as unknown as HttpRequest;
+}
+
+const megabyte = 1_000_000;
+
+describe("a large read", () => {
+  test("counts as held before it is made, and is refused before it is made if too much is held", () => {
+    const reads = new LargeReads();
+    const budget = createBudget(2 * megabyte);
+    const [first, second, third] = [requestWith(budget), requestWith(budget), requestWith(budget)];
+    void reads.begin(first, () => megabyte);
+    void reads.begin(second, () => megabyte);
+    assert.equal(budget.held, 2 * megabyte);
+    assert.throws(() => reads.begin(third, () => megabyte), { code: "UNAVAILABLE" });
+    assert.equal(
+      reads.begin(third, () => 1_000),
+      undefined,
+      "a small one is always read",
+    );
+    assert.equal(budget.held, 2 * megabyte);
+  });
+
+  test("waits while others take the bytes of a turn, and holds nothing", async () => {
+    const reads = new LargeReads();
+    const budget = createBudget(100 * megabyte);
+    const first = [1, 2, 3, 4].map(() => requestWith(budget));
+    for (const request of first)
+      assert.equal(
+        reads.begin(request, () => megabyte),
+        undefined,
+      );
+    const last = requestWith(budget);
+    const turn = reads.begin(last, () => megabyte);
+    assert.ok(turn instanceof Promise);
+    assert.equal(reads.heldBy(last), 0);
+    reads.end(first[0] as HttpRequest);
+    await turn;
+    assert.equal(reads.heldBy(last), megabyte);
+  });
+
+  test("is not made for a client that went away while it waited", async () => {
+    const reads = new LargeReads();
+    const budget = createBudget(100 * megabyte);
+    const first = requestWith(budget);
+    void reads.begin(first, () => undefined);
+    void reads.begin(requestWith(budget), () => undefined);
+    const turn = reads.begin(requestWith(budget, { hasGone: true }), () => undefined);
+    reads.end(first);
+    await assert.rejects(async () => turn, { code: "INVALID_REQUEST" });
+    assert.equal(budget.held, 0);
+  });
+
+  test("that is larger than expected waits for another turn", async () => {
+    const reads = new LargeReads();
+    const budget = createBudget(100 * megabyte);
+    const [first, second] = [requestWith(budget), requestWith(budget)];
+    void reads.begin(first, () => 4 * megabyte);
+    assert.equal(void reads.begin(second, () => 1_000), undefined);
+    const turn = reads.correct(second, megabyte);
+    assert.ok(turn instanceof Promise);
+    assert.equal(reads.heldBy(second), megabyte);
+    reads.end(first);
+    await turn;
+  });
+});

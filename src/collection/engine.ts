@@ -2,11 +2,22 @@
  * Ajv as Holdfast uses it: nothing is coerced, filled in or removed, patterns and uniqueness take linear time,
  * and inherited members count for nothing.
  */
-import { _, Ajv2020, type AnySchema, type Code, type KeywordCxt, Name } from "ajv/dist/2020.js";
+import {
+  _,
+  Ajv2020,
+  type AnySchema,
+  type Code,
+  type CodeKeywordDefinition,
+  type KeywordCxt,
+  Name,
+} from "ajv/dist/2020.js";
 import { alwaysValidSchema } from "ajv/dist/compile/util.js";
+import containsModule from "ajv/dist/vocabularies/applicator/contains.js";
 import { canonicalText } from "./canonical.ts";
 import { formatOf } from "./formats.ts";
 import type { Pattern } from "./patterns.ts";
+
+const containsKeyword = containsModule.default;
 
 /** What may differ from one use to another. */
 export interface EngineOptions {
@@ -37,9 +48,10 @@ export function createEngine(options: EngineOptions): Ajv2020 {
       regExp: Object.assign((source: string) => options.compilePattern(source), { code: "createPattern" }),
     },
   });
-  for (const keyword of ["uniqueItems", "enum", "multipleOf", "format", "unevaluatedProperties"])
+  for (const keyword of ["contains", "uniqueItems", "enum", "multipleOf", "format", "unevaluatedProperties"])
     ajv.removeKeyword(keyword);
   ajv.addKeyword("$anchor"); // Ajv resolves anchors, and yet does not know the keyword
+  ajv.addKeyword(quietContains);
   ajv.addKeyword({
     keyword: "uniqueItems",
     type: "array",
@@ -71,8 +83,32 @@ export function createEngine(options: EngineOptions): Ajv2020 {
 
 /** Ajv's own compares each pair of objects: 8,000 of them take a second. */
 function hasUniqueItems(items: readonly unknown[]): boolean {
-  return new Set(items.map(canonicalText)).size === items.length;
+  const scalars = new Set<unknown>();
+  const texts = new Set<unknown>();
+  for (const item of items) {
+    const isScalar = typeof item !== "object" || item === null;
+    const seen = isScalar ? scalars : texts;
+    const before = seen.size;
+    if (seen.add(isScalar ? item : canonicalText(item)).size === before) return false;
+  }
+  return true;
 }
+
+/** Ajv's own, but it makes no error for each item that does not fit: there may be half a million. */
+const quietContains: CodeKeywordDefinition = {
+  ...containsKeyword,
+  code(cxt: KeywordCxt) {
+    const subschema = cxt.subschema.bind(cxt);
+    cxt.subschema = (applied, valid) => subschema({ ...applied, createErrors: false }, valid);
+    const result = cxt.result.bind(cxt);
+    const refuse = () => {
+      cxt.reset(); // forgets the empty errors of the items
+      cxt.error();
+    };
+    cxt.result = (condition, accept) => result(condition, accept, refuse);
+    containsKeyword.code(cxt);
+  },
+};
 
 /** Ajv's own walks along the values, for each item of a list again. */
 function createMembership(values: readonly unknown[]): (value: unknown) => boolean {

@@ -3,17 +3,36 @@ import { distance } from "fastest-levenshtein";
 
 /**
  * Limits of the search for near names. Longer names are not compared, since the time grows with the product of both
- * lengths. One answer searches only for its first few names, since each may have a thousand candidates.
+ * lengths. One answer searches only for its first few names, and
+ * only while that is cheap, since each may have a thousand candidates.
  */
-export const nearestLimits = { nameLength: 64, searches: 5 } as const;
+export const nearestLimits = { nameLength: 64, searches: 5, work: 150_000 } as const;
 
-/** The candidate that a misspelled name is near to, or `undefined` when none is. */
-export function nearestTo(name: string, candidates: readonly string[]): string | undefined {
+/** What one answer may still spend on comparisons: a comparison costs the lengths of both names, and a little more. */
+export interface SearchBudget {
+  left: number;
+}
+
+const costOfComparison = 20;
+
+/** For all searches of one answer together: about 10 ms. */
+export function createSearchBudget(): SearchBudget {
+  return { left: nearestLimits.work };
+}
+
+/** The candidate that a misspelled name is near to; `undefined` if none is, or if the search would cost too much. */
+export function nearestTo(
+  name: string,
+  candidates: readonly string[],
+  budget: SearchBudget = createSearchBudget(),
+): string | undefined {
   if (name.length > nearestLimits.nameLength) return undefined;
   let nearest: string | undefined;
   let edits = name.length < 4 ? 2 : 3 + Math.floor(name.length / 8);
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) > edits) continue; // at least as many edits as the lengths differ
+    budget.left -= costOfComparison + name.length + candidate.length;
+    if (budget.left < 0) return undefined;
     const needed = distance(name.toLowerCase(), candidate.toLowerCase());
     if (needed > edits || needed >= name.length) continue; // nothing of the name would be left
     if (needed === edits && !beginsMoreAlike(name, candidate, nearest)) continue;
@@ -35,8 +54,12 @@ function commonBeginning(a: string, b: string): number {
 }
 
 /** ` Did you mean "title"?`, or nothing. */
-export function didYouMean(name: string, candidates: readonly string[]): string {
-  const nearest = nearestTo(name, candidates);
+export function didYouMean(
+  name: string,
+  candidates: readonly string[],
+  budget: SearchBudget = createSearchBudget(),
+): string {
+  const nearest = nearestTo(name, candidates, budget);
   return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
 }
 
@@ -46,5 +69,6 @@ export type Suggest = (name: string, candidates: () => readonly string[]) => str
 /** Makes a `Suggest` for one answer. It searches for the first five names, and suggests nothing for later ones. */
 export function createSuggest(): Suggest {
   let left: number = nearestLimits.searches;
-  return (name, candidates) => (left-- > 0 ? didYouMean(name, candidates()) : "");
+  const budget = createSearchBudget();
+  return (name, candidates) => (left-- > 0 && budget.left > 0 ? didYouMean(name, candidates(), budget) : "");
 }

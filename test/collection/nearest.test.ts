@@ -27,7 +27,7 @@ test("a name that is too long is not compared with any other", () => {
 
 test("one answer looks for near names only for its first few names", () => {
   const suggest = createSuggest();
-  const names = Array.from({ length: 900 }, (_, n) => `attribute${n}`);
+  const names = Array.from({ length: 200 }, (_, n) => `attribute${n}`);
   const candidates = counted(names);
   const suggestions = names.map((name) => suggest(`${name}x`, () => candidates.names));
   assert.equal(suggestions.filter((each) => each !== "").length, nearestLimits.searches);
@@ -45,3 +45,15 @@ function counted(names: readonly string[]): { names: readonly string[]; read: ()
   });
   return { names: proxy, read: () => read };
 }
+
+test("all searches of one answer together compare only so much", () => {
+  const candidates = counted(Array.from({ length: 900 }, (_, n) => "abcdefghij".repeat(4) + n));
+  const suggest = createSuggest();
+  for (let n = 0; n < nearestLimits.searches; n++)
+    assert.equal(
+      suggest("zyxwvutsrq".repeat(4) + n, () => candidates.names),
+      "",
+    );
+  const most = nearestLimits.work / 80 + 1; // at 40 characters of each name
+  assert.ok(candidates.read() <= most, `${candidates.read()} comparisons`);
+});

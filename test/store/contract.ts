@@ -3,6 +3,7 @@ import { describe } from "node:test";
 import { catalogueContract } from "./contract/catalogue.ts";
 import { changeLogContract } from "./contract/change-log.ts";
 import { commitContract } from "./contract/commit.ts";
+import { driftContract, receiptsContract } from "./contract/drift.ts";
 import type { OpenFixture } from "./contract/fixture.ts";
 import { historyContract } from "./contract/history.ts";
 import { keysContract } from "./contract/keys.ts";
@@ -37,6 +38,8 @@ function writes(open: OpenFixture): void {
   commitContract(open);
   uniqueContract(open);
   referencesContract(open);
+  driftContract(open);
+  receiptsContract(open);
   changeLogContract(open);
   historyContract(open);
   loadContract(open);

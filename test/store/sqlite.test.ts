@@ -2,4 +2,4 @@ import { storeContract, writesContract } from "./contract.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
 storeContract("SQLite", openSqliteFixture);
-writesContract("SQLite without group commit", () => openSqliteFixture({ groupCommit: false }));
+writesContract("SQLite without group commit", (options) => openSqliteFixture({ groupCommit: false, ...options }));

@@ -4,7 +4,7 @@ import { type Reference, targetsOf } from "../../collection/refers.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import type { Arrival, Refused } from "../load.ts";
-import { canBeId, exists, findDangling, findTaken } from "./constraints.ts";
+import { canBeId, exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
 import type { Judging } from "./judge.ts";
 import { lookUp, type Steps } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
@@ -32,36 +32,39 @@ export function* judgeArrivals(
   importing: Importing,
   arrivals: readonly Arrival[],
 ): Steps<Refused[]> {
+  const { staged } = judging;
+  const { collection, sequence, origin } = importing;
+  const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
   const refused: Refused[] = [];
-  for (const [position, arrival] of arrivals.entries()) {
-    const refusal = yield* judgeArrival(judging, importing, arrival);
-    if (refusal !== undefined) refused.push({ position, ...refusal });
+  for (const [position, { id, text }] of arrivals.entries()) {
+    const known = staged.find(collection, id);
+    const isThere = known === undefined ? yield { kind: "exists", collection, id } : known.now !== undefined;
+    if (isThere === true) {
+      refused.push({ position, pointer: undefined });
+      continue;
+    }
+    const attributes = isConstrained ? JSON.parse(text) : undefined;
+    const mark = staged.mark();
+    const after = sequence + staged.of(collection).changes.length;
+    staged.stage(collection, { id, next: text, after, attributes }, origin);
+    const refusal = isConstrained ? yield* refuseArrival(judging, importing, { id, attributes }) : undefined;
+    if (refusal === undefined) continue;
+    staged.takeBack(mark);
+    refused.push({ position, ...refusal });
   }
   return refused;
 }
 
-function* judgeArrival(
+/** Why an arrival, which is staged, cannot be added. */
+function* refuseArrival(
   judging: Judging,
-  { collection, sequence, among, origin }: Importing,
-  { id, text }: Arrival,
+  { collection, among }: Importing,
+  { id, attributes }: ParsedResource,
 ): Steps<Omit<Refused, "position"> | undefined> {
-  const { staged } = judging;
-  const known = staged.find(collection, id);
-  const isThere = known === undefined ? yield* lookUp("exists", { collection, id }) : known.now !== undefined;
-  if (isThere) return { pointer: undefined };
-  const { unique, references } = collection;
-  const isConstrained = unique.length > 0 || references.length > 0;
-  const attributes = isConstrained ? JSON.parse(text) : undefined;
-  const mark = staged.mark();
-  const after = sequence + staged.of(collection).changes.length;
-  staged.stage(collection, { id, text, after, attributes }, origin);
-  if (!isConstrained) return undefined;
-  const taken = yield* findTaken(staged, collection, { id, attributes });
-  const lost =
-    taken === undefined ? yield* findLostNow(judging, references, { attributes, among }) : undefined;
-  if (taken === undefined && lost === undefined) return undefined;
-  staged.takeBack(mark);
-  return taken === undefined ? { pointer: lost, isLost: true } : { pointer: taken };
+  const taken = yield* findTaken(judging.staged, collection, { id, attributes });
+  if (taken !== undefined) return { pointer: taken };
+  const lost = yield* findLostNow(judging, collection.references, { attributes, among });
+  return lost === undefined ? undefined : { pointer: lost, isLost: true };
 }
 
 /** The place of the first reference that leads nowhere, whatever arrives later. */

@@ -19,9 +19,9 @@ export interface ParsedResource {
   isLater?: (other: string) => boolean;
 }
 
-/** Whether a text can be an id. A store must not be asked for other texts: PostgreSQL cannot hold all of them. */
+/** Whether a text can be an id. A longer reference leads nowhere, and indexes of references do not hold it. */
 export function canBeId(text: string): boolean {
-  return text !== "" && text.length <= maxIdLength && !text.includes("\0") && text.isWellFormed();
+  return text !== "" && text.length <= maxIdLength;
 }
 
 /** The first unique value that is taken, else the first reference that dangles. Each change comes with its parsed resource. */

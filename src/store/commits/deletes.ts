@@ -97,7 +97,7 @@ class FollowUp {
       reference.onDelete === "cascade"
         ? undefined
         : textWithout({ from, reference }, now, { id, ownId: resource.id, at });
-    this.#judging.staged.stage(from, { id: resource.id, text }, { ...this.#origin, at });
+    this.#judging.staged.stage(from, { id: resource.id, next: text }, { ...this.#origin, at });
     if (text === undefined) next.push({ name: from.name, id: resource.id, change });
     return undefined;
   }

@@ -80,10 +80,15 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Steps<Verdict>
       return { refusal: staleVersion(id, expect, resource.now) };
   }
   const mark = staged.mark();
-  const refusal = yield* stageAll(judging, commit, { at, principal, group: null });
-  if (refusal !== undefined) {
-    staged.takeBack(mark);
-    return { refusal };
+  const origin = { at, principal, group: null };
+  const toCheck = stageAll(judging, changes, origin);
+  if (toCheck !== undefined) {
+    const broken = yield* findBrokenConstraint(judging, changes, toCheck);
+    const refusal = broken ?? (yield* followDeletes(judging, changes, origin));
+    if (refusal !== undefined) {
+      staged.takeBack(mark);
+      return { refusal };
+    }
   }
   if (receipt !== undefined) staged.receipts.set(receipt.key, { ...receipt, at });
   const all = staged.since(mark);
@@ -119,19 +124,23 @@ function* isSuperseded(staged: StagedChanges, { collection, id, after }: Resolve
   return (change?.version ?? (yield* lookUp("lastVersion", { collection, id }))) !== after;
 }
 
-function* stageAll(judging: Judging, commit: ResolvedCommit, origin: Origin): Steps<Refusal | undefined> {
-  const { changes } = commit;
-  let isConstrained = false;
-  let isReferenced = false;
-  const resources: unknown[] = [];
-  for (const { collection, id, next: text, after } of changes) {
-    const hasConstraints = collection.unique.length > 0 || collection.references.length > 0;
-    const attributes = hasConstraints && text !== undefined ? JSON.parse(text) : undefined;
-    judging.staged.stage(collection, { id, text, after, attributes }, origin);
-    resources.push(attributes);
-    isConstrained ||= attributes !== undefined;
-    isReferenced ||= text === undefined && judging.catalogue().referrersTo(collection.name).length > 0;
+/** Stages changes. Gives their parsed resources if something is declared that they can break. */
+function stageAll(
+  { staged, catalogue }: Judging,
+  changes: readonly ResolvedChange[],
+  origin: Origin,
+): readonly unknown[] | undefined {
+  let resources: unknown[] | undefined;
+  for (const [index, { collection, id, next, after }] of changes.entries()) {
+    const isConstrained =
+      next === undefined
+        ? catalogue().referrersTo(collection.name).length > 0
+        : collection.unique.length > 0 || collection.references.length > 0;
+    const attributes = isConstrained && next !== undefined ? JSON.parse(next) : undefined;
+    staged.stage(collection, { id, next, after, attributes }, origin);
+    if (!isConstrained) continue;
+    resources ??= [];
+    resources[index] = attributes;
   }
-  const broken = isConstrained ? yield* findBrokenConstraint(judging, changes, resources) : undefined;
-  return broken ?? (isReferenced ? yield* followDeletes(judging, changes, origin) : undefined);
+  return resources;
 }

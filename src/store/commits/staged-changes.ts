@@ -53,29 +53,41 @@ export interface StagedCollection<C extends NumberedCollection = NumberedCollect
 
 /** Resources by collection and id, and their changes. The latest changes can be taken back. */
 export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
-  readonly #collections = new Map<number, StagedCollection<C>>();
+  #latest: StagedCollection<C> | undefined;
+  /** Only of several collections: most commits change one. */
+  #collections: Map<number, StagedCollection<C>> | undefined;
   readonly #changes: StagedChange[] = [];
+  #receipts: Map<string, Receipt & { at: number }> | undefined;
   #targets: WeakMap<ResourceState, Map<Reference, readonly string[]>> | undefined;
+
   /** The receipts to store, by their keys. */
-  readonly receipts = new Map<string, Receipt & { at: number }>();
+  get receipts(): Map<string, Receipt & { at: number }> {
+    this.#receipts ??= new Map();
+    return this.#receipts;
+  }
 
   /** The collections, in the order of their numbers. */
   get collections(): readonly StagedCollection<C>[] {
-    return [...this.#collections.values()].sort((a, b) => a.collection.number - b.collection.number);
+    const all = this.#collections?.values() ?? (this.#latest === undefined ? [] : [this.#latest]);
+    return [...all].sort((a, b) => a.collection.number - b.collection.number);
   }
 
   /** What is staged for a collection. */
   of(collection: C): StagedCollection<C> {
-    const known = this.#collections.get(collection.number);
-    if (known !== undefined) return known;
-    const staged = { collection, resources: new Map(), changes: [], holders: undefined };
-    this.#collections.set(collection.number, staged);
+    if (this.#latest?.collection.number === collection.number) return this.#latest;
+    const known = this.#collections?.get(collection.number);
+    const staged = known ?? { collection, resources: new Map(), changes: [], holders: undefined };
+    if (known === undefined && this.#latest !== undefined) {
+      this.#collections ??= new Map([[this.#latest.collection.number, this.#latest]]);
+      this.#collections.set(collection.number, staged);
+    }
+    this.#latest = staged;
     return staged;
   }
 
   /** The resource, if the staged changes know it. */
   find(collection: C, id: string): StagedResource | undefined {
-    return this.#collections.get(collection.number)?.resources.get(id);
+    return this.of(collection).resources.get(id);
   }
 
   /** Notes a resource as the store has it. A resource that is already known does not change. */
@@ -94,18 +106,19 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
    */
   stage(
     collection: C,
-    change: { id: string; text: string | undefined; after?: number | undefined; attributes?: unknown },
+    change: { id: string; next: string | undefined; after?: number | undefined; attributes?: unknown },
     { at, principal, group }: Origin,
   ): StagedChange {
-    const { id, text, after = 0 } = change;
-    const resource = this.note(collection, id, undefined);
+    const { id, next: text, after = 0 } = change;
+    const { resources, changes } = this.of(collection);
+    const resource = resources.get(id) ?? this.note(collection, id, undefined);
     const before = resource.now;
     const version = (before?.version ?? after) + 1;
     const next = text === undefined ? undefined : { version, text, updatedAt: at, rowId: before?.rowId };
     const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
     const staged = { collection, id, kind, version, before, next, at, principal, group } as const;
     resource.now = next;
-    this.of(collection).changes.push(staged);
+    changes.push(staged);
     this.#changes.push(staged);
     if (next !== undefined && collection.unique.length > 0) this.#noteValues(collection, id, next, change);
     return staged;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ProblemCode } from "../../../src/errors.ts";
 import type { Change, Commit, Committed } from "../../../src/store/commit.ts";
-import type { StoreAddress } from "../../../src/store/open.ts";
+import type { StoreAddress, StoreOptions } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 /** A store that is empty at first. */
@@ -15,15 +15,16 @@ export interface Fixture {
   cleanup(): Promise<void>;
 }
 
-export type OpenFixture = () => Promise<Fixture>;
+export type OpenFixture = (options?: StoreOptions) => Promise<Fixture>;
 
 /** Two collections of texts and one of integers, in a store of their own. */
 export function onStore(
   open: OpenFixture,
   run: (store: Store, reopen: () => Promise<Store>) => Promise<void>,
+  options?: StoreOptions,
 ): () => Promise<void> {
   return async () => {
-    const { store, reopen, cleanup } = await open();
+    const { store, reopen, cleanup } = await open(options);
     try {
       await store.migrate([
         { name: "topics", idKind: "uuid", schema: undefined, indexes: [], search: [] },

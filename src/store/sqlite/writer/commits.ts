@@ -1,5 +1,5 @@
 /** Carries out commits, inside a transaction that the caller holds open to write. */
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "../../catalogue.ts";
 import { followedBy, type Judging, judge, type ResolvedCommit } from "../../commits/judge.ts";
 import { decide, type Lookups, type Steps } from "../../commits/lookups.ts";
@@ -25,14 +25,14 @@ export interface CommitsParts {
 export class Commits {
   readonly #parts: CommitsParts;
   readonly #lookups: Lookups;
-  readonly #nextGroup: StatementSync;
+  /** Gives a number that no group of changes has had. */
+  readonly nextGroup: () => number;
 
   constructor(parts: CommitsParts) {
     const { database, log, receipts, resources } = parts;
     this.#parts = parts;
-    this.#nextGroup = database.prepare(
-      "update meta set value = value + 1 where name = 'groups' returning value",
-    );
+    const next = database.prepare("update meta set value = value + 1 where name = 'groups' returning value");
+    this.nextGroup = () => Number(next.get()?.value);
     const uniques = new Uniques(database);
     const references = new References(database);
     this.#lookups = {
@@ -52,6 +52,7 @@ export class Commits {
     const { result, sequences } = this.decide((judging) => judge(judging, commit));
     if ("refusal" in result) return result;
     if (commit.receipt !== undefined) this.#parts.receipts.keep(commit.receipt);
+    if (result.changes.length === result.own) return { sequences, followed: none };
     return { sequences: sequences.slice(0, result.own), followed: followedBy(result) };
   }
 
@@ -59,14 +60,12 @@ export class Commits {
   decide<T>(question: (judging: Judging) => Steps<T>): { result: T; sequences: readonly number[] } {
     const { resources, catalogue, receipts } = this.#parts;
     const staged = new StagedChanges();
-    const nextGroup = () => this.nextGroup();
-    const judging = { catalogue, staged, maxReceipts: receipts.bounds.keys, nextGroup };
+    const judging = { catalogue, staged, maxReceipts: receipts.bounds.keys, nextGroup: this.nextGroup };
     const result = decide(question(judging), this.#lookups);
-    return { result, sequences: staged.since(0).map((change) => resources.write(change)) };
-  }
-
-  /** A number that no group of changes has had. */
-  nextGroup(): number {
-    return Number(this.#nextGroup.get()?.value);
+    const sequences: number[] = [];
+    for (const change of staged.since(0)) sequences.push(resources.write(change));
+    return { result, sequences };
   }
 }
+
+const none: readonly never[] = [];

@@ -114,7 +114,7 @@ export class Resources {
       find: this.#database.prepare(`select ${stateColumns} from ${resources} where id = ?`),
       has: this.#database.prepare(`select 1 from ${resources} where id = ?`),
       insert: this.#database.prepare(
-        `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?)`,
+        `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?) on conflict do nothing`,
       ),
       update: this.#database.prepare(
         `update ${resources} set version = ?, updated_at = ?, doc = ? where id = ?`,

@@ -1,5 +1,6 @@
 /** What the writer thread does: groups of commits, imports, ids and the catalogue, each in one transaction. */
 import type { DatabaseSync } from "node:sqlite";
+import type { Followed } from "../../change-log.ts";
 import type { ResolvedCommit } from "../../commits/judge.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import { collectionOf, type NumberedCollection } from "../catalogue.ts";
@@ -60,11 +61,14 @@ export class Writer {
     const outcomes = this.#writeGroup(
       requests.flatMap(({ cells, calls }) => decodeCommits(cells, calls, find)),
     );
-    const followed = outcomes.flatMap((outcome) => ("followed" in outcome ? outcome.followed : []));
+    const followed: Followed[] = [];
     let position = 0;
     const answers = requests.map(({ calls }) => {
       const cells: Cell[] = [];
-      for (const outcome of outcomes.slice(position, position + calls)) encodeOutcome(cells, outcome);
+      for (const outcome of outcomes.slice(position, position + calls)) {
+        encodeOutcome(cells, outcome);
+        if ("followed" in outcome && outcome.followed.length > 0) followed.push(...outcome.followed);
+      }
       position += calls;
       return { kind: "committed", cells } as const;
     });

@@ -46,7 +46,8 @@ export function* judgeArrivals(
     const attributes = isConstrained ? JSON.parse(text) : undefined;
     const mark = staged.mark();
     const after = sequence + staged.of(collection).changes.length;
-    staged.stage(collection, { id, next: text, after, attributes }, origin);
+    const resource = known ?? staged.noteNew(collection, id, undefined);
+    staged.stage(collection, resource, { next: text, after, attributes }, origin);
     const refusal = isConstrained ? yield* refuseArrival(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
     staged.takeBack(mark);

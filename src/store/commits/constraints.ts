@@ -71,7 +71,7 @@ export function* findTaken(
     const value = uniqueValue(attributes, unique);
     if (value === undefined) continue;
     // Only holders that a staged change has changed are passed over, and this resource itself.
-    const enough = staged.of(collection).resources.size + 1;
+    const enough = staged.of(collection).resources.length + 1;
     const held = yield* lookUp("holders", { collection, unique, value, enough });
     const isTaken =
       held.some((other) => isOther(other) && !staged.hasChanged(collection, other)) ||

@@ -97,7 +97,7 @@ class FollowUp {
       reference.onDelete === "cascade"
         ? undefined
         : textWithout({ from, reference }, now, { id, ownId: resource.id, at });
-    this.#judging.staged.stage(from, { id: resource.id, next: text }, { ...this.#origin, at });
+    this.#judging.staged.stage(from, resource, { next: text }, { ...this.#origin, at });
     if (text === undefined) next.push({ name: from.name, id: resource.id, change });
     return undefined;
   }
@@ -133,11 +133,11 @@ class FollowUp {
     const targetsIn = (state: ResourceState | undefined) =>
       state === undefined ? [] : staged.targetsOf(state, reference).filter((id) => ids.has(id));
     const known = new Set<string>();
-    for (const { id, before } of resources.values()) if (targetsIn(before).length > 0) known.add(id);
+    for (const { id, before } of resources) if (targetsIn(before).length > 0) known.add(id);
     const referrer = { from, reference };
     const found = yield* lookUp("referrers", { referrer, ids: [...ids], known, limit });
     for (const { id, state } of found) staged.note(from, id, state);
-    return [...resources.values()]
+    return [...resources]
       .flatMap((resource) => targetsIn(resource.now).map((id): [StagedResource, string] => [resource, id]))
       .sort(([a], [b]) => (a.id < b.id ? -1 : Number(a.id > b.id)));
   }

@@ -6,7 +6,7 @@ import { findBrokenConstraint } from "./constraints.ts";
 import { followDeletes } from "./deletes.ts";
 import { lookUp, type Steps } from "./lookups.ts";
 import { keyReused, type Refusal, staleVersion, tooManyReceipts } from "./refusals.ts";
-import type { Origin, ResourceState, StagedChange, StagedChanges } from "./staged-changes.ts";
+import type { Origin, ResourceState, StagedChange, StagedChanges, StagedResource } from "./staged-changes.ts";
 
 /** What a decision works with. */
 export interface Judging {
@@ -68,20 +68,23 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Steps<Verdict>
     const refusal = yield* refuseReceipt(judging, receipt, at);
     if (refusal !== undefined) return { refusal };
   }
+  const resources: StagedResource[] = [];
+  const { isEmpty } = staged; // no commit changes a resource twice
   for (const change of changes) {
     const { collection, id, expect } = change;
-    let resource = staged.find(collection, id);
+    let resource = isEmpty ? undefined : staged.find(collection, id);
     if (resource === undefined) {
       const before = yield { kind: "resource", collection, id };
-      resource = staged.note(collection, id, before as ResourceState | undefined);
+      resource = staged.noteNew(collection, id, before as ResourceState | undefined);
     }
+    resources.push(resource);
     const isStale = (resource.now?.version ?? "absent") !== expect;
     if (isStale || (change.after !== undefined && (yield* isSuperseded(staged, change))))
       return { refusal: staleVersion(id, expect, resource.now) };
   }
   const mark = staged.mark();
   const origin = { at, principal, group: null };
-  const toCheck = stageAll(judging, changes, origin);
+  const toCheck = stageAll(judging, { changes, resources }, origin);
   if (toCheck !== undefined) {
     const broken = yield* findBrokenConstraint(judging, changes, toCheck);
     const refusal = broken ?? (yield* followDeletes(judging, changes, origin));
@@ -124,23 +127,24 @@ function* isSuperseded(staged: StagedChanges, { collection, id, after }: Resolve
   return (change?.version ?? (yield* lookUp("lastVersion", { collection, id }))) !== after;
 }
 
-/** Stages changes. Gives their parsed resources if something is declared that they can break. */
+/** Stages changes of resources. Gives these, parsed, if something is declared that they can break. */
 function stageAll(
   { staged, catalogue }: Judging,
-  changes: readonly ResolvedChange[],
+  { changes, resources }: { changes: readonly ResolvedChange[]; resources: readonly StagedResource[] },
   origin: Origin,
 ): readonly unknown[] | undefined {
-  let resources: unknown[] | undefined;
-  for (const [index, { collection, id, next, after }] of changes.entries()) {
+  let parsed: unknown[] | undefined;
+  for (let index = 0; index < changes.length; index++) {
+    const { collection, next, after } = changes[index] as ResolvedChange;
     const isConstrained =
       next === undefined
         ? catalogue().referrersTo(collection.name).length > 0
         : collection.unique.length > 0 || collection.references.length > 0;
     const attributes = isConstrained && next !== undefined ? JSON.parse(next) : undefined;
-    staged.stage(collection, { id, next, after, attributes }, origin);
+    staged.stage(collection, resources[index] as StagedResource, { next, after, attributes }, origin);
     if (!isConstrained) continue;
-    resources ??= [];
-    resources[index] = attributes;
+    parsed ??= [];
+    parsed[index] = attributes;
   }
-  return resources;
+  return parsed;
 }

@@ -43,12 +43,32 @@ export interface StagedChange extends Origin {
 }
 
 /** What is staged for one collection. */
-export interface StagedCollection<C extends NumberedCollection = NumberedCollection> {
-  collection: C;
-  resources: Map<string, StagedResource>;
-  changes: StagedChange[];
+export class StagedCollection<C extends NumberedCollection = NumberedCollection> {
+  readonly collection: C;
+  readonly changes: StagedChange[] = [];
+  readonly resources: StagedResource[] = [];
+  /** Made when it is needed: most commits are written without it. */
+  #byId: Map<string, StagedResource> | undefined;
   /** States that staged changes have made, by unique attribute, value and id. Some are no longer current. */
   holders: Map<string, Map<string, ResourceState>> | undefined;
+
+  constructor(collection: C) {
+    this.collection = collection;
+  }
+
+  /** The resource of an id. */
+  get(id: string): StagedResource | undefined {
+    if (this.resources.length === 0) return undefined;
+    this.#byId ??= new Map(this.resources.map((resource) => [resource.id, resource]));
+    return this.#byId.get(id);
+  }
+
+  /** Adds a resource that is not there yet. */
+  add(resource: StagedResource): StagedResource {
+    this.resources.push(resource);
+    this.#byId?.set(resource.id, resource);
+    return resource;
+  }
 }
 
 /** Resources by collection and id, and their changes. The latest changes can be taken back. */
@@ -76,7 +96,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   of(collection: C): StagedCollection<C> {
     if (this.#latest?.collection.number === collection.number) return this.#latest;
     const known = this.#collections?.get(collection.number);
-    const staged = known ?? { collection, resources: new Map(), changes: [], holders: undefined };
+    const staged = known ?? new StagedCollection(collection);
     if (known === undefined && this.#latest !== undefined) {
       this.#collections ??= new Map([[this.#latest.collection.number, this.#latest]]);
       this.#collections.set(collection.number, staged);
@@ -87,17 +107,22 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
 
   /** The resource, if the staged changes know it. */
   find(collection: C, id: string): StagedResource | undefined {
-    return this.of(collection).resources.get(id);
+    return this.of(collection).get(id);
   }
 
-  /** Notes a resource as the store has it. A resource that is already known does not change. */
+  /** Whether nothing is known of any resource. */
+  get isEmpty(): boolean {
+    return this.#latest === undefined;
+  }
+
+  /** Notes a resource as the store has it, if it is not known yet. */
   note(collection: C, id: string, before: ResourceState | undefined): StagedResource {
-    const { resources } = this.of(collection);
-    const known = resources.get(id);
-    if (known !== undefined) return known;
-    const resource = { id, before, now: before };
-    resources.set(id, resource);
-    return resource;
+    return this.find(collection, id) ?? this.noteNew(collection, id, before);
+  }
+
+  /** Notes a resource that is not known yet. */
+  noteNew(collection: C, id: string, before: ResourceState | undefined): StagedResource {
+    return this.of(collection).add({ id, before, now: before });
   }
 
   /**
@@ -106,12 +131,13 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
    */
   stage(
     collection: C,
-    change: { id: string; next: string | undefined; after?: number | undefined; attributes?: unknown },
+    resource: StagedResource,
+    change: { next: string | undefined; after?: number | undefined; attributes?: unknown },
     { at, principal, group }: Origin,
   ): StagedChange {
-    const { id, next: text, after = 0 } = change;
-    const { resources, changes } = this.of(collection);
-    const resource = resources.get(id) ?? this.note(collection, id, undefined);
+    const { id } = resource;
+    const { next: text, after = 0 } = change;
+    const { changes } = this.of(collection);
     const before = resource.now;
     const version = (before?.version ?? after) + 1;
     const next = text === undefined ? undefined : { version, text, updatedAt: at, rowId: before?.rowId };
@@ -126,9 +152,9 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
 
   /** Ids of resources that have a value in a unique attribute because of a staged change. */
   *holders(collection: C, unique: Unique, value: string): Iterable<string> {
-    const { holders, resources } = this.of(collection);
-    for (const [id, state] of holders?.get(holderKey(unique, value)) ?? []) {
-      if (resources.get(id)?.now === state) yield id;
+    const staged = this.of(collection);
+    for (const [id, state] of staged.holders?.get(holderKey(unique, value)) ?? []) {
+      if (staged.get(id)?.now === state) yield id;
     }
   }
 
@@ -164,9 +190,9 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   takeBack(mark: number): void {
     while (this.#changes.length > mark) {
       const { collection, id, before } = this.#changes.pop() as StagedChange & { collection: C };
-      const { resources, changes } = this.of(collection);
-      changes.pop();
-      (resources.get(id) as StagedResource).now = before;
+      const staged = this.of(collection);
+      staged.changes.pop();
+      (staged.get(id) as StagedResource).now = before;
     }
   }
 

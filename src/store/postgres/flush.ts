@@ -103,7 +103,7 @@ async function writeCollection(staged: StagedOfOne, parts: FlushParts): Promise<
   const { collection } = staged;
   const { number } = collection;
   const { transaction } = parts;
-  const entries = [...staged.resources.values()].filter(({ before, now }) => before !== now);
+  const entries = staged.resources.filter(({ before, now }) => before !== now);
   const created = entries.filter(({ before }) => before === undefined);
   const deleted = entries.filter(({ now }) => now === undefined);
   const updated = entries.filter(({ before, now }) => before !== undefined && now !== undefined);

@@ -111,14 +111,11 @@ export function driftContract(open: OpenFixture): void {
       await commit(store, [created(number("5"))]);
       const load = await store.load("topics", ["numbers"]);
       const ofIn = (id: string, value: unknown) => ({ id, text: textOf(id, { in: value }) });
-      assert.deepEqual(
-        await load.add([ofIn("a", ["🐘", ""]), ofIn("b", ""), ofIn("c", "x".repeat(129))]),
-        [
-          { position: 0, pointer: "#/in/1", isLost: true },
-          { position: 1, pointer: "#/in", isLost: true },
-          { position: 2, pointer: "#/in", isLost: true },
-        ],
-      );
+      assert.deepEqual(await load.add([ofIn("a", ["🐘", ""]), ofIn("b", ""), ofIn("c", "x".repeat(129))]), [
+        { position: 0, pointer: "#/in/1", isLost: true },
+        { position: 1, pointer: "#/in", isLost: true },
+        { position: 2, pointer: "#/in", isLost: true },
+      ]);
       assert.deepEqual(await load.add([ofIn("d", "🐘"), ofIn("🐘", ["é", "d"]), ofIn("é", null)]), []);
       await load.finish(); // what was lost before the load is not its fault
       const numbers = await store.load("topics", ["numbers"]);

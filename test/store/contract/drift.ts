@@ -7,6 +7,7 @@ import type { Problem } from "../../../src/errors.ts";
 import type { Receipt } from "../../../src/store/commit.ts";
 import type { CollectionRecord } from "../../../src/store/record.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { until } from "../../until.ts";
 import {
   at,
   commit,
@@ -301,6 +302,31 @@ export function receiptsContract(open: OpenFixture): void {
         assert.deepEqual(await kept(await reopen()), expected);
       },
       { receipts: { keys: 100, answers: 1_000, answer: 400 } },
+    ),
+  );
+
+  test(
+    "receipts that have expired make room for others, also for those with an erased resource",
+    onStore(
+      open,
+      async (store) => {
+        const expired = { ...receiptOf("old", "🐘".repeat(100)), expiresAt: 1 };
+        await Promise.all(
+          ["a", "b"].map((key) => store.commit({ changes: [], receipt: { ...expired, key }, at: 0 })),
+        );
+        await until("the sweep has made room", () =>
+          keep(store, receiptOf("c", "x".repeat(900))).then(
+            () => true,
+            () => false,
+          ),
+        );
+        await commit(store, [created(topic("a"))], { receipt: receiptOf('"/topics/a"', "y") });
+        await rejectsWith("UNAVAILABLE", keep(store, receiptOf("d")));
+        await store.erase(topic("a"));
+        await keep(store, receiptOf("d"));
+        assert.equal((await store.receipt("c", 0))?.answer?.length, 900);
+      },
+      { receipts: { keys: 2, answers: 1_000, answer: 1_000 }, sweepMs: 5 },
     ),
   );
 }

@@ -25,11 +25,12 @@ const isFull = process.env[fullVariable] !== undefined;
  * What `npm ci` does, with the packages of this checkout in place of those of the registry: most of its time, npm unpacks them. CI
  * runs `npm ci` in a clean clone before the tests.
  */
-const installation = `(${copyOf(resolve("node_modules"))}) && npm run dependencies`;
+const installation = `mkdir node_modules && (${copyOf(resolve("node_modules"))}) && npm run dependencies`;
 
-/** Links in place of copies, if the file system and `cp` can. */
-function copyOf(path: string): string {
-  return `cp -al '${path}' . || cp -R '${path}' .`;
+/** Copies all packages, and leaves out `.cache`, which other tests fill. Makes links in place of copies if `cp` can. */
+function copyOf(packages: string): string {
+  const files = ["[!.]*", ".[!c]*"].map((pattern) => `'${packages}'/${pattern}`).join(" ");
+  return `cp -al ${files} node_modules || cp -R ${files} node_modules`;
 }
 
 const isOffline = /npm error code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|ENOTCACHED)/;

@@ -15,12 +15,12 @@ import { suggest } from "./words.ts";
 export async function runCreate(flags: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env);
   const now = Date.now();
-  const settings = settingsOf(flags, config, now); // a faulty option must not create a store
+  const properties = propertiesOf(flags, config, now); // a faulty option must not create a store
   await withOpen(openKeys(config.store), async (keys) => {
-    await requireFreeName(keys, settings.name, now);
-    const created = await addKey(keys, settings, now);
+    await requireFreeName(keys, properties.name, now);
+    const created = await addKey(keys, properties, now);
     warnIfRefused(config);
-    warnOfUnknownRoles(settings.roles, config);
+    warnOfUnknownRoles(properties.roles, config);
     printKey(created);
   });
 }
@@ -63,7 +63,7 @@ export async function runRevoke(named: string, flags: Flags, env: Environment): 
   });
 }
 
-function settingsOf(flags: Flags, config: Config, now: number): KeyProperties {
+function propertiesOf(flags: Flags, config: Config, now: number): KeyProperties {
   const name = String(flags.name);
   if (!isPrintable(name) || name.startsWith(keyMark)) {
     throw new StartError(

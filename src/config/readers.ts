@@ -141,18 +141,15 @@ export const history = (value: unknown): HistoryOption => {
   if (value === "forever" || value === "none") return { keep: value, showPrincipal: false };
   const members = Object.entries(membersOf(value));
   if (members.length === 0 || !members.every(isHistoryMember)) throw new Error(historyHint);
-  const { keep, showPrincipal = false, ...numbers } = value as HistoryMembers;
+  const { keep, showPrincipal = false, ...numbers } = value as Partial<HistoryOption>;
   if (keep !== undefined && !isEmpty(numbers)) throw new Error(historyHint);
-  const limits = isEmpty(numbers) ? defaultHistory : historyOf(numbers);
-  return { keep: keep ?? limits, showPrincipal };
+  return { keep: keep ?? (isEmpty(numbers) ? defaultHistory : historyOf(numbers)), showPrincipal };
 };
 
-type HistoryMembers = { keep?: "forever"; showPrincipal?: boolean } & Record<string, number>;
-
-/** With `keepBytes` alone, the number of bytes is the only limit. */
+/** With `keepBytes` alone, the history keeps all changes up to that size. */
 function historyOf(numbers: Record<string, number>): History {
-  const isBounded = numbers.keepDays !== undefined || numbers.keepChanges !== undefined;
-  return { keepDays: isBounded ? 0 : Number.POSITIVE_INFINITY, keepChanges: 0, ...numbers };
+  const hasOtherLimit = numbers.keepDays !== undefined || numbers.keepChanges !== undefined;
+  return { keepDays: hasOtherLimit ? 0 : Number.POSITIVE_INFINITY, keepChanges: 0, ...numbers };
 }
 
 function isHistoryMember([name, value]: [string, unknown]): boolean {

@@ -46,81 +46,76 @@ export interface OpenService {
 export async function openService(config: Config, options: ServiceOptions = {}): Promise<OpenService> {
   const log = options.log ?? pino({ level: "silent" });
   const pace = options.pace ?? createPace();
+  const onFailure = options.onFailure ?? (() => {});
   const store = await openStore(config.store, {
     answersPerTurn: pace.perTurn,
     queryMs: config.http.limits.queryMs,
     history: config.history,
     readOnly: config.readOnly,
     ...options.storeOptions,
-    onFailure: options.onFailure ?? (() => {}),
+    onFailure,
     onWarning: (text) => log.warn(text),
     mayWait: true,
   });
-  let secret: Buffer = Buffer.alloc(0); // set before the service answers any request
   try {
-    const preparation = await prepareStore({
-      prepare: async () => {
-        await store.reach?.();
-        const plan = await planStart(store, config);
-        if (config.readOnly) requireDeclared(store, plan);
-        else await onStoreOf(config.store, store.migrate(plan));
-        secret = await store.secret();
-      },
-      mayWait: store.reach !== undefined,
-      log,
-      reasonOf: (error) => reasonOf(config.store, error),
-      onFailure: options.onFailure ?? (() => {}),
-    });
-    const now = options.now ?? Date.now;
-    const parts = { keys: store.keys, now, warn: (text: string) => log.warn(text) };
-    const authenticate = await authenticateOf(config, parts);
-    let isDraining = false;
-    return {
-      service: toService(config, {
-        store,
-        authenticate,
-        pace,
-        now,
-        log,
-        tags: createTags(() => secret),
-        isDraining: () => isDraining,
-        hasBegun: preparation.isComplete,
-        isEmbedded: options.isEmbedded ?? false,
-      }),
-      drain: () => {
-        isDraining = true;
-      },
-      close: async () => {
-        await preparation.stop();
-        await store.close();
-      },
-    };
+    return await openOn(store, config, { ...options, log, pace, onFailure });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-interface Parts
-  extends Pick<Service, "pace" | "now" | "log" | "tags" | "isDraining" | "hasBegun" | "isEmbedded"> {
-  store: Store;
-  authenticate: Authenticate | undefined;
-}
+type CompleteOptions = ServiceOptions & Required<Pick<ServiceOptions, "log" | "pace" | "onFailure">>;
 
-function toService(config: Config, parts: Parts): Service {
-  return {
-    ...parts,
+async function openOn(store: Store, config: Config, options: CompleteOptions): Promise<OpenService> {
+  const { log, pace, now = Date.now, isEmbedded = false } = options;
+  const { http } = config;
+  let secret: Buffer = Buffer.alloc(0); // the preparation sets it before the service handles a request
+  let isDraining = false;
+  const preparation = await prepareStore({
+    prepare: async () => {
+      await store.reach?.();
+      const plan = await planStart(store, config);
+      if (config.readOnly) requireDeclared(store, plan);
+      else await onStoreOf(config.store, store.migrate(plan));
+      secret = await store.secret();
+    },
+    mayWait: store.reach !== undefined,
+    log,
+    reasonOf: (error) => reasonOf(config.store, error),
+    onFailure: options.onFailure,
+  });
+  const service: Service = {
+    store,
+    authenticate: await authenticateOf(config, { keys: store.keys, now, warn: (text) => log.warn(text) }),
+    pace,
+    now,
+    log,
+    tags: createTags(() => secret),
+    isDraining: () => isDraining,
+    hasBegun: preparation.isComplete,
+    isEmbedded,
     collections: config.collections,
     openCollections: config.openCollections,
-    settings: config.http,
+    settings: http,
     readOnly: config.readOnly,
     access: config.access,
-    writes: createKeyedQueue({ maxWaitMs: config.http.limits.handlerTimeoutMs }),
+    writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
     keysUnderWay: new Set(),
     newUuid: createUuidSource(),
     isOwnHost: config.auth === undefined ? createHostCheck(ownHosts(config)) : createAnyHostCheck(),
-    ...(config.http.rate === undefined ? {} : { quotas: createQuotas(config.http.rate) }),
-    configurationHash: hashConfiguration(config.http, config.collections),
+    ...(http.rate === undefined ? {} : { quotas: createQuotas(http.rate) }),
+    configurationHash: hashConfiguration(http, config.collections),
+  };
+  return {
+    service,
+    drain: () => {
+      isDraining = true;
+    },
+    close: async () => {
+      await preparation.stop();
+      await store.close();
+    },
   };
 }
 

@@ -11,7 +11,7 @@ export interface PreparationOptions {
   /** Whether to continue in the background. The service then runs, but is not ready. */
   mayWait: boolean;
   log: Log;
-  /** The technical reason for an error, for the log. */
+  /** The technical reason of an error, for the log. */
   reasonOf(error: Problem): string;
   /** Called if an attempt in the background fails for another reason. No attempt follows. */
   onFailure(reason: string): void;

@@ -16,7 +16,7 @@ const collections = {
   counted: { id: "integer" },
 };
 
-/** Where to copy to and back from. */
+/** The address of an empty PostgreSQL database. */
 async function makeUrl(test: TestContext): Promise<string> {
   const { url, release } = await openDatabase();
   test.after(release);
@@ -37,7 +37,7 @@ async function ask(service: RunningService, path: string, init: RequestInit = {}
 
 const retried = { method: "POST", headers: { "idempotency-key": '"once"' } };
 
-/** Gives what is to be asked of the source and of its copies. */
+/** Writes resources, and returns the paths to compare between the source and its copies. */
 async function write(service: RunningService): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) {
@@ -65,11 +65,12 @@ async function askAll(service: RunningService, paths: readonly string[]): Promis
   const told: string[] = [];
   for (const path of paths) told.push((await ask(service, path)).told);
   told.push((await ask(service, "/topics", retried, { title: "first", n: 1 })).told);
-  told.push((await ask(service, "/counted", { method: "POST" }, {})).told);
+  const { told: created } = await ask(service, "/counted", { method: "POST" }, {});
+  told.push(created.replace(/"last-modified":"[^"]*",/, "")); // only a slow machine has it here
   return told;
 }
 
-test("a service on a copy, and on a copy of that, answers as the one on the source did", async (t) => {
+test("the service on a copy, and on a copy of the copy, responds like the service on the source", async (t) => {
   const cwd = await folder(t, configuration(collections));
   const url = await makeUrl(t);
   const first = await serve(t, ["--store", "sqlite:a.db"], { cwd });
@@ -106,7 +107,7 @@ test("a service on a copy, and on a copy of that, answers as the one on the sour
   }
 });
 
-/** Whether something was copied, and not all. */
+/** Whether the copy has written at least one item. */
 function hasBegun(path: string): boolean {
   if (!existsSync(path)) return false;
   const database = new DatabaseSync(path, { readOnly: true });
@@ -114,7 +115,7 @@ function hasBegun(path: string): boolean {
     const { mark } = database.prepare("select mark from copying").get() ?? {};
     return (JSON.parse(String(mark)) as { items: number }).items > 0;
   } catch {
-    return false; // the table is not there yet
+    return false; // the table does not exist yet
   } finally {
     database.close();
   }
@@ -141,7 +142,7 @@ test("an interrupted copy prints a line, and the same command continues it", asy
   assert.match(again.stderr, new RegExp(`^${progress}${summary}`));
 });
 
-test("what cannot be copied is told in one line", async (t) => {
+test("copy refuses wrong stores in one line", async (t) => {
   const cwd = await folder(t);
   await run(t, ["keys", "create", "--name", "k", "--store", "a.db"], { cwd });
   const mistakes: [string[], RegExp][] = [

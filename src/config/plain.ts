@@ -8,7 +8,8 @@ import { StartError } from "../errors.ts";
  * getter of the module throws an error, `toPlain` throws it.
  */
 export function toPlain(configuration: unknown, faults: StartFaults): unknown {
-  return faults.valueOf(copyOf(configuration, { path: [], ancestors: new Set(), faults }));
+  const { get, value } = copyOf(configuration, { path: [], ancestors: new Set(), faults });
+  return faults.valueOf(get ?? (() => value as unknown));
 }
 
 type Path = readonly string[];
@@ -20,37 +21,28 @@ interface Context {
   faults: StartFaults;
 }
 
-/** Returns a function that returns the copy. */
-function copyOf(value: unknown, { path, ancestors, faults }: Context): () => unknown {
+/** The copy of a value as a member of an object. A value with a fault becomes a getter that throws. */
+function copyOf(value: unknown, context: Context): PropertyDescriptor {
+  const { path, ancestors, faults } = context;
   const fault = faultOf(value, isInSchema(path)) ?? (ancestors.has(value) ? "refers to itself" : undefined);
-  if (fault !== undefined) {
-    return faults.read(path, () => {
-      throw new StartError(`${placeOf(path)} ${fault}.`);
-    });
-  }
-  if (typeof value !== "object" || value === null) return () => value;
+  if (fault === undefined)
+    return { value: withCopiedMembers(value, context), enumerable: true, writable: true, configurable: true };
+  const get = faults.read(path, () => {
+    throw new StartError(`${placeOf(path)} ${fault}.`);
+  });
+  return { get, enumerable: true };
+}
+
+function withCopiedMembers(value: unknown, { path, ancestors, faults }: Context): unknown {
+  if (typeof value !== "object" || value === null) return value;
   const within = { ancestors: new Set(ancestors).add(value), faults };
-  const copyMember = (inner: unknown, name: string) => copyOf(inner, { ...within, path: [...path, name] });
   const entries: [string, unknown][] = Array.isArray(value)
     ? Array.from(value, (item: unknown, n) => [String(n), item]) // also the gaps of a sparse array
     : Object.entries(value);
-  const members = entries.map(([name, inner]) => [name, copyMember(inner, name)] as const);
-  const copy = withMembers(Array.isArray(value) ? [] : {}, members);
-  return () => copy;
-}
-
-/** A member with a fault becomes a getter that throws. */
-function withMembers(holder: object, members: readonly (readonly [string, () => unknown])[]): object {
-  for (const [name, get] of members) Object.defineProperty(holder, name, memberOf(get));
-  return holder;
-}
-
-function memberOf(get: () => unknown): PropertyDescriptor {
-  try {
-    return { value: get(), enumerable: true, writable: true, configurable: true };
-  } catch {
-    return { get, enumerable: true };
-  }
+  const copy = Array.isArray(value) ? [] : {};
+  for (const [name, inner] of entries)
+    Object.defineProperty(copy, name, copyOf(inner, { ...within, path: [...path, name] }));
+  return copy;
 }
 
 const notJson = "which is not a JSON value";

@@ -28,8 +28,7 @@ function readNow(
   const stored = service.store.read(keyOf(operation));
   if (!(stored instanceof Promise)) return foundResult(service, operation, request, stored);
   return stored.then((found) => {
-    if (found !== undefined)
-      request.largeReads.sizes.noteOne(operation.collection.name, found.text.length);
+    if (found !== undefined) request.largeReads.sizes.noteOne(operation.collection.name, found.text.length);
     return foundResult(service, operation, request, found);
   });
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { Problem } from "../../src/errors.ts";
 import type { Filter } from "../../src/query/filter.ts";
 import type { ListQuery } from "../../src/store/page.ts";
@@ -54,6 +55,7 @@ async function fill(store: Store, n: number): Promise<void> {
     }),
   );
   await load.finish();
+  await turn(); // by then the store has looked for words to gather, and found none
 }
 
 const find = (store: Store, words: string[], more: Partial<ListQuery> = {}) =>

@@ -42,6 +42,9 @@ import { slice, sweepSome } from "./sweep.ts";
 /** Text of commits that may wait, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
 
+/** How long the work in the background waits for what the store was opened for, in milliseconds. */
+const beginMs = 200;
+
 const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
 
 /** How often a list is read anew whose collection others declare anew at the same time. */
@@ -63,6 +66,8 @@ export class PostgresStore implements Store {
   readonly #reachability: Reachability;
   readonly keys: Keys;
   readonly #background = new Background();
+  /** There may be words to gather. */
+  #gatherNow = () => {};
   #load: PostgresLoad | undefined;
   #reached: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -130,10 +135,10 @@ export class PostgresStore implements Store {
       isTold = true;
     };
     const gather = () => gatherSome(connections, this.#declarations.catalogue, tell);
-    this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
+    this.#gatherNow = this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000, beginMs });
     const retention = new Retention(history, slice);
     const sweep = () => sweepSome(connections, retention, Date.now());
-    this.#background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs });
+    this.#background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, beginMs });
   }
 
   read(key: Key): Promise<Stored | undefined> {
@@ -214,7 +219,7 @@ export class PostgresStore implements Store {
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     this.#requireWritable();
     await this.#watch(() => this.#declarations.migrate(plan));
-    this.#background.wake();
+    this.#gatherNow();
   }
 
   async load(collection: string | CollectionRecord, among: readonly string[] = []): Promise<Load> {
@@ -226,7 +231,7 @@ export class PostgresStore implements Store {
       onEnd: async () => {
         this.#load = undefined;
         await this.#declarations.reload().catch(() => {}); // whoever needs it finds that it is not up to date
-        this.#background.wake();
+        this.#gatherNow();
       },
     });
     this.#load = load; // from here on nobody else writes by this instance

@@ -24,6 +24,7 @@ export interface BackgroundParts {
 export class Background {
   readonly #parts: BackgroundParts;
   readonly #repeated = new Repeated();
+  readonly #gatherNow: () => void;
   readonly #stopWatching: () => void;
   readonly #endCheck: () => Promise<void>;
 
@@ -38,7 +39,7 @@ export class Background {
     );
     const gather = async () =>
       ungathered.get(wordsVersion) !== undefined && (await asks.askFor("gathered", { kind: "gather" })).more;
-    this.#repeated.repeat(gather, { pauseMs: 2, everyMs: 5_000 });
+    this.#gatherNow = this.#repeated.repeat(gather, { pauseMs: 2, everyMs: Number.POSITIVE_INFINITY });
     const trim = async () => (await asks.askFor("trimmed", { kind: "trim", now: Date.now() })).more;
     this.#repeated.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
     this.#stopWatching = watchFiles(path, {
@@ -50,7 +51,7 @@ export class Background {
 
   /** There may be words to gather. */
   gather(): void {
-    this.#repeated.wake();
+    this.#gatherNow();
   }
 
   /** Ends everything; what is left to do is done another time. */

@@ -127,6 +127,38 @@ test("of an erased resource the file has nothing left, nor has its log", async (
   );
 });
 
+test("a version whose stored difference is damaged is an error that names it, and others are read", async (t) => {
+  const { store, path } = await open(t, { history: "forever" });
+  const pad = "word ".repeat(2_000);
+  await commit(store, [created(topic("a"), { n: 1, pad })]);
+  for (const n of [2, 3]) await commit(store, [updated(topic("a"), n - 1, { n, pad })]);
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(path);
+  database.exec("update changes_1 set superseded = replace(superseded, ',', ',9') where version = 2");
+  database.close();
+  const damaged =
+    /^Error: The change log is damaged: version 1 of the resource "a" cannot be read .* Restore the store/;
+  await assert.rejects(store.version(topic("a"), 1), damaged);
+  await assert.rejects(store.changesAfter("topics", 0, 9), damaged);
+  assert.equal((await store.version(topic("a"), 2))?.text, textOf("a", { n: 2, pad }));
+});
+
+test("a file of the older format is raised to this one, so that the older version refuses it", async (t) => {
+  const { store, path } = await open(t, { history: "forever" });
+  await raise(store, "a", 3, (n) => n);
+  await store.close();
+  const { DatabaseSync } = await import("node:sqlite");
+  const { openStore } = await import("../../src/store/open.ts");
+  const database = new DatabaseSync(path);
+  const format = database.prepare("select value from meta where name = 'format'");
+  database.exec("update meta set value = 2 where name = 'format'");
+  const again = await openStore({ kind: "sqlite", path });
+  t.after(() => again.close());
+  assert.equal((await again.version(topic("a"), 2))?.text, textOf("a", { n: 2 }));
+  assert.equal(format.get()?.value, 3);
+  database.close();
+});
+
 test("a file from before there was a history gets what it is found by", async (t) => {
   const { store, path } = await open(t, { history: "forever" });
   await raise(store, "a", 3, (n) => n);

@@ -4,7 +4,7 @@ import { type Judging, judge, type Verdict } from "./judge.ts";
 import { lookUp, type Steps } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 
-/** The refusal names some of the resources that refer to the erased one. */
+/** The refusal names some of the resources whose references keep the resource. */
 const named = { resources: 5, text: 1024 * 1024 };
 
 /** Stages the delete of a resource and what follows from it; `undefined` if the resource does not exist. */
@@ -29,6 +29,7 @@ function* nameReferrers(
 ): Steps<Refusal> {
   const names = new Set<string>();
   for (const referrer of judging.catalogue().referrersTo(collection.name)) {
+    if (referrer.reference.onDelete !== "restrict") continue;
     const question = { referrer, ids: [id], known: new Set<string>(), limit: named };
     for (const found of yield* lookUp("referrers", question)) names.add(`${referrer.from.name}/${found.id}`);
   }

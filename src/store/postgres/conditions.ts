@@ -13,7 +13,8 @@ import {
   type Spellings,
   filterSql as spelledSql,
 } from "../filter-sql.ts";
-import { isIndexed, jsonTextSql, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
+import { isIndexed } from "../sql.ts";
+import { jsonTextSql, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
 import { idCompareSql, idInSql, loweredIdSql } from "./id-conditions.ts";
 import { isKeepable } from "./keys.ts";
 

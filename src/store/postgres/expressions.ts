@@ -1,10 +1,4 @@
-/**
- * Attributes as PostgreSQL sees them. For its place in a list, an attribute is three expressions: the rank of its type,
- * its number and its text. None is ever null, so that an index on them gives lists in order, and positions are compared
- * whole. The column is of type `json`, which keeps the text as it came.
- */
-import type { Index } from "../../collection/indexes.ts";
-import { formatPath, type Path } from "../../collection/paths.ts";
+import type { Path } from "../../collection/paths.ts";
 import type { Unique } from "../../collection/unique.ts";
 import { type SortValue, sortedCodePoints } from "../../query/sort.ts";
 
@@ -85,19 +79,8 @@ export function uniqueIndexSql(unique: Unique): string {
   return `left(${uniqueSql(unique)}, ${uniqueLength})`;
 }
 
-/** Whether some index names the attribute. */
-export function isIndexed(path: Path, indexes: readonly Index[]): boolean {
-  const name = formatPath(path);
-  return indexes.some((index) => index.some((key) => formatPath(key.path) === name));
-}
-
 /** A text as it is written in SQL. Whether a backslash is one in plain quotes is a setting of the database. */
 export function quoteText(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
-}
-
-/** A name as it is written in SQL. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -6,6 +6,7 @@
 import type { Index } from "../../collection/indexes.ts";
 import { formatPath, type Path } from "../../collection/paths.ts";
 import { sortedCodePoints } from "../../query/sort.ts";
+import { isIndexed, quoteName } from "../sql.ts";
 import { resourcesTable } from "./tables.ts";
 
 /** The order of types: absent or null, boolean, number, string, array or object. */
@@ -44,12 +45,6 @@ export function columnOf(path: Path, indexes: readonly Index[]): Column {
   return isIndexed(path, indexes) ? nameColumn(path) : computeColumn(path);
 }
 
-/** Whether some index names the attribute. */
-export function isIndexed(path: Path, indexes: readonly Index[]): boolean {
-  const name = formatPath(path);
-  return indexes.some((index) => index.some((key) => formatPath(key.path) === name));
-}
-
 /** The statements that make the columns which the indexes want and the table does not have. */
 export function columnDdl(
   number: number,
@@ -85,11 +80,6 @@ export function indexDdl(number: number, index: Index): string {
   });
   const name = quoteName(indexName(number, index));
   return `create index ${name} on ${resourcesTable(number)} (${columns.join(", ")}, id)`;
-}
-
-/** Quotes a name for SQL. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Quotes a text for SQL. */

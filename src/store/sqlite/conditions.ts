@@ -13,7 +13,8 @@ import {
   type Spellings,
   filterSql as spelledSql,
 } from "../filter-sql.ts";
-import { columnOf, extractSql, isIndexed, pathSql, ranks, textSql, typeSql } from "./columns.ts";
+import { isIndexed } from "../sql.ts";
+import { columnOf, extractSql, pathSql, ranks, textSql, typeSql } from "./columns.ts";
 
 /** What a filter is spelled for. Values go to `values` in the order of their question marks. */
 export interface Scope {

@@ -7,7 +7,8 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { Questions } from "../../commits/lookups.ts";
-import { extractSql, quoteName, textSql, typeSql } from "../columns.ts";
+import { quoteName } from "../../sql.ts";
+import { extractSql, textSql, typeSql } from "../columns.ts";
 import { resourcesTable } from "../tables.ts";
 
 const constraints = [

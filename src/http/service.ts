@@ -5,7 +5,7 @@ import type { Authenticate } from "../access/authenticate.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
-import type { Store } from "../store/store.ts";
+import type { HistoryStore, ServingStore } from "../store/store.ts";
 import type { Quotas } from "./caller/quota.ts";
 import type { Tags } from "./caller/tags.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -15,7 +15,7 @@ export type Log = Pick<Logger, "info" | "warn" | "error">;
 
 /** Everything that `handle` depends on. */
 export interface Service {
-  store: Store;
+  store: ServingStore & HistoryStore;
   /** The declared collections. */
   collections: ReadonlyMap<string, Collection>;
   /** Whether the first create of a resource creates its collection. */

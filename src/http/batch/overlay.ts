@@ -1,7 +1,9 @@
 /** The changes of a batch so far, in memory over the store. Nothing is written. */
 import type { Change, Commit, Committed } from "../../store/commit.ts";
-import type { Store } from "../../store/store.ts";
+import type { HistoryStore, ServingStore } from "../../store/store.ts";
 import type { Key, Stored } from "../../store/stored.ts";
+
+type RequestStore = ServingStore & HistoryStore;
 
 /** A resource that the batch has created, changed or deleted. */
 interface Changed {
@@ -17,7 +19,7 @@ interface Changed {
  * by one.
  */
 export interface Overlay {
-  store: Store;
+  store: RequestStore;
   /** The operation that commits next. */
   operation: number;
   /** One change for each changed resource, in the order of their first changes. */
@@ -31,7 +33,10 @@ export interface Overlay {
 }
 
 /** An overlay over `base`. Ids come from `reserveId`. Collections that do not exist are not made yet. */
-export function createOverlay(base: Store, reserveId: (collection: string) => Promise<number>): Overlay {
+export function createOverlay(
+  base: RequestStore,
+  reserveId: (collection: string) => Promise<number>,
+): Overlay {
   const changed = new Map<string, Changed>();
   const collections = new Map(base.collections());
   let latest = 0;
@@ -57,7 +62,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     ).length;
   }
 
-  const store: Store = {
+  const store: RequestStore = {
     read(key) {
       const known = changed.get(nameOf(key));
       return known === undefined ? base.read(key) : Promise.resolve(known.stored);
@@ -81,13 +86,7 @@ export function createOverlay(base: Store, reserveId: (collection: string) => Pr
     version: (...query) => base.version(...query),
     versionAt: (...query) => base.versionAt(...query),
     receipt: (...query) => base.receipt(...query),
-    scan: (collection) => base.scan(collection),
-    keys: base.keys,
-    secret: () => base.secret(),
     health: () => base.health(),
-    load: () => notInBatch(),
-    erase: () => notInBatch(),
-    close: () => notInBatch(),
   };
 
   const kept = () => [...changed.values()].filter(({ change }) => isChange(change));
@@ -109,8 +108,4 @@ function isChange({ expect, next }: Change): boolean {
 
 function nameOf({ collection, id }: Key): string {
   return `${collection}/${id}`;
-}
-
-function notInBatch(): never {
-  throw new Error("An operation of a batch cannot do this to the store.");
 }

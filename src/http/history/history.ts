@@ -55,7 +55,7 @@ export interface LastState {
 }
 
 /** The last state of a resource; `undefined` if the store does not know it. */
-export async function lastState(store: Store, key: Key): Promise<LastState | undefined> {
+export async function lastState(store: Service["store"], key: Key): Promise<LastState | undefined> {
   const current = await store.read(key);
   if (current !== undefined) return { last: current, deleted: undefined };
   const [change] = await store.changesOf(key, { before: beforeNone, limit: 1 });

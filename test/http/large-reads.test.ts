@@ -162,6 +162,16 @@ describe("a large read", () => {
     assert.equal(reads.heldBy(last), megabyte);
   });
 
+  test("is refused if too many others wait", () => {
+    const reads = new LargeReads();
+    const budget = createBudget(megabyte);
+    void reads.begin(requestWith(budget), () => undefined);
+    void reads.begin(requestWith(budget), () => undefined);
+    for (let n = 0; n < 500; n++)
+      assert.ok(reads.begin(requestWith(budget), () => undefined) instanceof Promise);
+    assert.throws(() => reads.begin(requestWith(budget), () => undefined), { code: "UNAVAILABLE" });
+  });
+
   test("is not made for a client that went away while it waited", async () => {
     const reads = new LargeReads();
     const budget = createBudget(100 * megabyte);

@@ -13,6 +13,9 @@ const largeBytes = 65_536;
 /** The bytes of large reads under way at one time: two of the longest pages. */
 const maxBytesUnderWay = 4_194_304;
 
+/** Large reads that may wait: a few seconds of work. */
+const maxWaiting = 500;
+
 /** After so many bytes, other requests get a turn. */
 const maxBytesInARow = 2_097_152;
 
@@ -85,7 +88,7 @@ export class LargeReads {
 
   /**
    * Waits for a turn, and counts the expected bytes as held by the request. `undefined` if the read need not wait. Throws
-   * UNAVAILABLE while other requests hold too much memory, and INVALID_REQUEST if the client went away.
+   * UNAVAILABLE while other requests hold too much memory or too many reads wait, and INVALID_REQUEST if the client went away.
    */
   begin(request: HttpRequest, expected: Expected): Promise<void> | undefined {
     const bytes = expected();
@@ -94,6 +97,7 @@ export class LargeReads {
       this.#start(request, bytes);
       return undefined;
     }
+    if (this.#waiting.length >= maxWaiting) throw tooManyWaiting();
     return new Promise((start, refuse) => this.#waiting.push({ request, expected, start, refuse }));
   }
 
@@ -190,6 +194,10 @@ export class LargeReads {
     }
     if (this.#waiting.length > 0) this.#schedule();
   }
+}
+
+function tooManyWaiting(): Problem {
+  return new Problem("UNAVAILABLE", "Too many large reads are waiting. Try again.");
 }
 
 function clientWentAway(): Problem {

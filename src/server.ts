@@ -1,7 +1,7 @@
 /** Starts the service with its listener, and stops it gracefully. */
 import type { AddressInfo, Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { readFiles } from "./config/files.ts";
+import { readFilesOf } from "./config/files.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import type { createApp, WireBounds } from "./http/wire/app.ts";
@@ -26,16 +26,14 @@ export interface StartOptions extends ServiceOptions {
 
 /** Opens the store and listens. Throws StartError if one of the two fails. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
-  const { auth, http } = config;
-  const files = { auth: () => auth, tls: () => http.tls };
-  const keyPair = await readFiles(files, (options.now ?? Date.now)());
+  const keyPair = await readFilesOf(config, (options.now ?? Date.now)());
   // The thread of the store starts while this thread loads the HTTP server.
   const [opened, { createApp }] = await Promise.all([
     openService(config, options),
     import("./http/wire/app.ts"),
   ]);
   const { service } = opened;
-  const { tls } = http;
+  const { tls } = config.http;
   try {
     const app = createApp(service, {
       logRequests: config.logRequests,

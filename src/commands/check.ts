@@ -1,6 +1,6 @@
 /** `holdfast check`: reports faults of the configuration, warnings about it, and stored resources that do not fit it. */
 import type { Collection } from "../collection/collection.ts";
-import { readFiles } from "../config/files.ts";
+import { readFilesOf } from "../config/files.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "../fit/misfits.ts";
@@ -17,7 +17,7 @@ const maxPrinted = 50;
 /** Checks configuration and store. Throws StartError if the configuration has faults or the store does not fit it. */
 export async function runCheck(flags: Flags, env: Environment): Promise<void> {
   const config = await configOf(flags, env, { reportsFiles: true });
-  await readFiles({ auth: () => config.auth, tls: () => config.http.tls }, Date.now());
+  await readFilesOf(config, Date.now());
   print(`configuration: ${config.file ?? "none (open mode: clients create collections by using them)"}`);
   printWarnings(warningsOf(config));
   if (!mayExist(config.store)) {

@@ -30,3 +30,11 @@ export async function readFiles({ tls, auth }: FileOptions, now: number): Promis
   faults.throwIfAny();
   return pair();
 }
+
+/** Like `readFiles`, for a configuration without faults. */
+export function readFilesOf(
+  { auth, http: { tls } }: { auth: AuthSettings | undefined; http: { tls: TlsFiles | undefined } },
+  now: number,
+): Promise<KeyPair | undefined> {
+  return readFiles({ auth: () => auth, tls: () => tls }, now);
+}

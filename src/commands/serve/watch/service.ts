@@ -1,5 +1,5 @@
 /** The program of a service process: it reads the configuration, and serves it when the watcher says so. */
-import { readFiles } from "../../../config/files.ts";
+import { readFilesOf } from "../../../config/files.ts";
 import type { Config } from "../../../config.ts";
 import { Problem, StartError } from "../../../errors.ts";
 import { checkNames } from "../../../fit/misfits.ts";
@@ -40,7 +40,7 @@ async function read(flags: Flags, mustFitStore: boolean): Promise<void> {
     if (!files.has(path)) files.set(path, stateOf(path));
   };
   config = await configOf(flags, process.env, { reportsFiles: true, onFile });
-  await readFiles({ auth: () => config.auth, tls: () => config.http.tls }, Date.now());
+  await readFilesOf(config, Date.now());
   if (mustFitStore) await requireStoreFits();
   send({ kind: "read", content: config.content, files: [...files] });
 }

@@ -1,6 +1,5 @@
 /** Reads the past of resources: earlier versions, and the list of changes. */
 import type { ResourceChange } from "../../store/change-log.ts";
-import type { Store } from "../../store/store.ts";
 import type { Key, Stored } from "../../store/stored.ts";
 import type { HttpRequest } from "../message.ts";
 import { keyOf, type OperationOf } from "../operation.ts";

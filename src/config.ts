@@ -21,7 +21,7 @@ import {
 } from "./config/values.ts";
 import { StartFaults } from "./errors/start-faults.ts";
 import { StartError } from "./errors.ts";
-import { isLoopback } from "./http/hosts.ts";
+import { isLoopback } from "./http/protocol/hosts.ts";
 import type { HttpSettings } from "./http/settings.ts";
 import { readAddress, type StoreAddress } from "./store/address.ts";
 import type { History } from "./store/history.ts";

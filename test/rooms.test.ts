@@ -9,6 +9,12 @@ const order =
     " ",
   );
 
+// The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
+const orderOfHttp =
+  "settings limits protocol tags service problem route caller operations lists reads respond writes batch openapi documents perform handle wire".split(
+    " ",
+  );
+
 const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith(".ts"));
@@ -28,6 +34,27 @@ test("a room imports only from itself and from the rooms before it", () => {
   );
   assert.deepEqual(backwards, []);
 });
+
+test("a file or folder of src/http/ imports only from itself and from those before it", () => {
+  const levelOf = (file: string) => orderOfHttp.indexOf(roomOf(file.slice("http/".length)));
+  const own = files.filter((file) => file.startsWith("http/"));
+  requireNone(
+    own.filter((file) => levelOf(file) === -1),
+    "Add the file or folder to orderOfHttp, after everything that it imports.",
+  );
+  requireNone(
+    own.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith("http/") && levelOf(target) > levelOf(file))
+        .map((target) => `${file} imports ${target}`),
+    ),
+    "Move what both files need into the earlier one, or pass it as an argument.",
+  );
+});
+
+function requireNone(found: readonly string[], advice: string): void {
+  assert.ok(found.length === 0, [...found, advice].join("\n"));
+}
 
 test("every file of src/ belongs to a known room", () => {
   assert.ok(files.length > 20);

@@ -1,7 +1,8 @@
 /** Reads the files that a configuration names and that a service needs to start. */
 import type { AuthSettings } from "../access/settings.ts";
 import { StartFaults } from "../errors/start-faults.ts";
-import type { KeyPair, TlsFiles } from "../http/wire/tls.ts";
+import type { TlsFiles } from "../http/settings.ts";
+import type { KeyPair } from "../http/wire/tls.ts";
 
 /** The options that name files. Each function throws StartError if its option has faults. */
 export interface FileOptions {

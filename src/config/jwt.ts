@@ -5,7 +5,7 @@ import { withKnownMembers } from "../collection/members.ts";
 import { shown } from "../collection/shown.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isLoopback } from "../http/hosts.ts";
+import { isLoopback } from "../http/protocol/hosts.ts";
 import { isObject } from "../json/gate.ts";
 import { text, texts, truth } from "./readers.ts";
 

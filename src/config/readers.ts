@@ -3,8 +3,7 @@
  * continues a sentence that begins with the name of the option.
  */
 import { isIP } from "node:net";
-import type { Rate } from "../http/caller/rate-limit.ts";
-import type { TlsFiles } from "../http/wire/tls.ts";
+import type { Rate, TlsFiles } from "../http/settings.ts";
 import { isObject } from "../json/gate.ts";
 import { defaultHistory, type History } from "../store/history.ts";
 

@@ -2,8 +2,7 @@
 import { resolve } from "node:path";
 import type { AuthSettings } from "../access/settings.ts";
 import { StartError } from "../errors.ts";
-import type { HttpSettings, Limits } from "../http/settings.ts";
-import type { TlsFiles } from "../http/wire/tls.ts";
+import type { HttpSettings, Limits, TlsFiles } from "../http/settings.ts";
 import type { FileContent, Get } from "./values.ts";
 
 /** The sources of credentials; `undefined` without `auth`. Throws StartError if `auth` names no source. */

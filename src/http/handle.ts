@@ -1,9 +1,9 @@
 /** THE PATH: the whole life of one request, in order, with the statuses that each step may answer. */
 import { admit, anonymous, type Caller, identifiesCallers } from "./caller/admit.ts";
-import type { HttpRequest, HttpResponse } from "./message.ts";
-import { parseOperation } from "./operation.ts";
+import { parseOperation } from "./operations/parse.ts";
 import { perform } from "./perform.ts";
 import { problemResponse } from "./problem.ts";
+import type { HttpRequest, HttpResponse } from "./protocol/message.ts";
 import { addCommonHeaders, respond } from "./respond.ts";
 import { findRoute } from "./route.ts";
 import type { Service } from "./service.ts";

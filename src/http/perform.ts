@@ -1,21 +1,21 @@
 /** Carries out an operation. The steps of all writes are in `write.ts`. */
 import { Problem } from "../errors.ts";
 import { performBatch } from "./batch/batch.ts";
-import { change } from "./change.ts";
-import { create } from "./create.ts";
-import { readChanges, readPast } from "./history/history.ts";
-import { restore } from "./history/restore.ts";
-import { isKeyed, performOnce } from "./idempotency.ts";
+import { collectionsDocument } from "./documents/collections.ts";
+import { documentOf } from "./documents/documents.ts";
 import { readListing } from "./lists/by-content.ts";
 import { performList } from "./lists/lists.ts";
-import type { HttpRequest } from "./message.ts";
-import type { Operation, OperationOf } from "./operation.ts";
-import { read } from "./read.ts";
-import { notFound, type Result } from "./result.ts";
-import { collectionsDocument } from "./routes/collections.ts";
-import { documentOf } from "./routes/documents.ts";
-import { mayHavePage } from "./routes/pages.ts";
+import type { Operation, OperationOf } from "./operations/operation.ts";
+import { canHavePage } from "./operations/parse.ts";
+import { notFound, type Result } from "./operations/result.ts";
+import type { HttpRequest } from "./protocol/message.ts";
+import { readChanges, readPast } from "./reads/history.ts";
+import { read } from "./reads/read.ts";
 import type { Service } from "./service.ts";
+import { change } from "./writes/change.ts";
+import { create } from "./writes/create.ts";
+import { isKeyed, performOnce } from "./writes/idempotency.ts";
+import { restore } from "./writes/restore.ts";
 
 /** Performs the operation. Throws the problems of its content and preconditions, and the store's. */
 export function perform(
@@ -73,7 +73,7 @@ async function readDocument(service: Service, name: string, request: HttpRequest
 /** The result for an unknown path: a page for a browser outside the prefix, otherwise no content. */
 function absence(service: Service, path: string | undefined, request: HttpRequest): Result | Promise<Result> {
   const isOutside = path !== undefined && service.settings.prefix !== "";
-  return isOutside && mayHavePage(service, request) ? absentPage(service, path) : notFound;
+  return isOutside && canHavePage(service, request) ? absentPage(service, path) : notFound;
 }
 
 // The pages, like the descriptions, are loaded on first use.
@@ -83,12 +83,12 @@ async function frontPage(
   { caller }: OperationOf<"front page">,
   request: HttpRequest,
 ): Promise<Result> {
-  const { frontPageOf } = await import("./routes/front-page.ts");
+  const { frontPageOf } = await import("./documents/front-page.ts");
   return { kind: "document", document: await frontPageOf(service, caller, request) };
 }
 
 async function absentPage(service: Service, path: string): Promise<Result> {
-  const { absentPageOf } = await import("./routes/front-page.ts");
+  const { absentPageOf } = await import("./documents/front-page.ts");
   return { kind: "document", document: absentPageOf(service, path) };
 }
 

@@ -7,8 +7,8 @@
 import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, type Violation } from "../errors.ts";
 import { dottedPath } from "../json/pointer.ts";
-import { type HttpRequest, type HttpResponse, jsonType } from "./message.ts";
-import { acceptsProblemJson } from "./negotiation/media-types.ts";
+import { acceptsProblemJson } from "./protocol/media-types.ts";
+import { type HttpRequest, type HttpResponse, jsonType } from "./protocol/message.ts";
 import type { Log } from "./service.ts";
 
 /** At most so many violations are told at once. */

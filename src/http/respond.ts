@@ -1,10 +1,11 @@
 /** From a result to the response: status, headers, body. */
 import { type Caller, isEncrypted } from "./caller/admit.ts";
 import { addQuotaHeaders } from "./caller/quota.ts";
-import { httpDate, isPublic, tagOfUnmodified, type Validators } from "./conditional.ts";
-import { addCorsHeaders, isPreflight, preflightHeaders } from "./cors.ts";
-import { changesResponse } from "./history/response.ts";
 import { listResponse } from "./lists/response.ts";
+import type { OperationOf } from "./operations/operation.ts";
+import type { Document, Result } from "./operations/result.ts";
+import { httpDate, isPublic, tagOfUnmodified, type Validators } from "./protocol/conditional.ts";
+import { addCorsHeaders, isPreflight, preflightHeaders } from "./protocol/cors.ts";
 import {
   type HttpRequest,
   type HttpResponse,
@@ -12,12 +13,10 @@ import {
   revalidate,
   safetyHeaders,
   withBody,
-} from "./message.ts";
-import { preferredReturn } from "./negotiation/prefer.ts";
-import type { OperationOf } from "./operation.ts";
-import type { Result } from "./result.ts";
-import { resourcePath } from "./route.ts";
-import { type Document, serviceDescription } from "./routes/document.ts";
+} from "./protocol/message.ts";
+import { preferredReturn } from "./protocol/prefer.ts";
+import { changesResponse } from "./reads/history.ts";
+import { resourcePath, serviceDescription } from "./route.ts";
 import type { Service } from "./service.ts";
 
 const noStore = "no-store";
@@ -47,7 +46,9 @@ export function respond(service: Service, result: Result, request: HttpRequest):
         status: 200,
         headers: { "content-type": jsonType, "cache-control": noStore },
       });
-    default:
+    case "found":
+    case "created":
+    case "updated":
       return resourceResponse(service, result, request);
   }
 }
@@ -65,7 +66,7 @@ export function addCommonHeaders(
   headers.vary ??= varyOf(service);
   if (request.headers.origin !== undefined) addCorsHeaders(headers, request.headers.origin, service.settings);
   if (isEncrypted(service.settings, request)) headers["strict-transport-security"] = yearOfTls;
-  if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, caller, request);
+  if (service.quotas !== undefined) addQuotaHeaders(headers, service.quotas, caller.quota, request);
   if (service.authenticate !== undefined && headers["cache-control"] === revalidate) {
     headers["cache-control"] = privately; // other callers may not see it
   }

@@ -1,8 +1,8 @@
 /** From the request line and Host to what is addressed: step one of a request. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
-import { invalidRequest } from "./hosts.ts";
-import type { HttpRequest } from "./message.ts";
+import { invalidRequest } from "./protocol/hosts.ts";
+import type { HttpRequest } from "./protocol/message.ts";
 import { findCollection, type Service } from "./service.ts";
 
 /** What a request target addresses. `query` is the raw query string without `?`. */
@@ -53,6 +53,9 @@ export function resourcePath(collectionPath: string, id: string): string {
 /** Paths outside the prefix that the service answers itself. */
 const documentPath =
   /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|\.well-known\/api-catalog|docs(?:\/[^/]*)?)$/;
+
+/** The value of a Link header that leads to the OpenAPI document (RFC 8631). */
+export const serviceDescription = '</openapi.json>; rel="service-desc"';
 
 const healthPath = /^\/(?:livez|readyz|healthz)$/;
 

@@ -6,9 +6,9 @@ import { type Collection, collectionName, openCollection } from "../collection/c
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
 import type { HistoryStore, ServingStore } from "../store/store.ts";
-import type { Quotas } from "./caller/quota.ts";
-import type { Tags } from "./caller/tags.ts";
+import type { Quotas } from "./limits/rate-limit.ts";
 import type { HttpSettings } from "./settings.ts";
+import type { Tags } from "./tags.ts";
 
 /** The part of the logger that requests use. */
 export type Log = Pick<Logger, "info" | "warn" | "error">;

@@ -1,5 +1,4 @@
-import type { Rate } from "./caller/rate-limit.ts";
-import type { TlsFiles } from "./wire/tls.ts";
+/** The settings of the HTTP interface, as the configuration gives them. */
 
 /** What the configuration can say about the wire. */
 export interface HttpSettings {
@@ -26,6 +25,20 @@ export interface HttpSettings {
   /** How the service names itself in its description. @default the program's own name and version */
   info: Info;
   limits: Limits;
+}
+
+/** The two files of a certificate, both PEM. */
+export interface TlsFiles {
+  /** The certificate, followed by those that lead to the root. */
+  cert: string;
+  /** The private key of the certificate. */
+  key: string;
+}
+
+/** How many requests one caller can send in how many seconds. */
+export interface Rate {
+  requests: number;
+  perSeconds: number;
 }
 
 /** The service's name and version for readers of its description, as in OpenAPI's `info`. */

@@ -155,7 +155,10 @@ function conditionOf(kind: Condition["kind"], path: Path, values: readonly Scala
     case "startsWith":
     case "endsWith":
       return strings.length === 0 ? nothing : { kind, path, values: strings };
-    default: {
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte": {
       const comparable = values.filter((each) => typeof each === "string" || typeof each === "number");
       return comparable.length === 0 ? nothing : { kind, path, values: comparable };
     }

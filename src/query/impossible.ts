@@ -49,7 +49,10 @@ function takenBy(operator: OperatorName): readonly AttributeType[] {
       return ["string"];
     case "exists":
       return ["null", "boolean", "number", "string", "array", "object"];
-    default:
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte":
       return ["number", "string"];
   }
 }

@@ -5,24 +5,25 @@ import { type Faults, inQuery, refuse } from "./faults.ts";
 import { hintFor, isForeignShape } from "./hints.ts";
 import { type Others, plainName } from "./parameter-guesses.ts";
 
-/** Parameters that ask for a page, in the spellings of several clients. */
-export const pagingParameters = [
-  "limit",
-  "cursor",
-  "offset",
-  "range",
-  "_start",
-  "_end",
-  "_page",
-  "_limit",
-  "_per_page",
-] as const;
+/** Parameters of other servers that have the same meaning as ours. */
+const aliases = {
+  paging: ["range", "_start", "_end", "_page", "_limit", "_per_page"],
+  sort: ["_sort", "_order"],
+} as const;
 
-/** Every parameter that means something to a list, beside the filters by attribute. */
+/** The parameters that select a page. */
+export const pagingParameters = ["limit", "cursor", "offset", ...aliases.paging] as const;
+
+/** Every parameter of a list, except filters by attribute. */
 export const listParameters = [
   ...pagingParameters,
-  ...(["sort", "_sort", "_order", "filter", "q", "fields", "envelope", "count"] as const),
+  "sort",
+  ...aliases.sort,
+  ...(["filter", "q", "fields", "envelope", "count"] as const),
 ] as const;
+
+/** The parameters that have the same meaning as another one, for clients of other servers. */
+export const aliasParameters: ReadonlySet<ListParameter> = new Set([...aliases.paging, ...aliases.sort]);
 
 /** The name of a parameter of lists. */
 export type ListParameter = (typeof listParameters)[number];

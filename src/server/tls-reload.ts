@@ -3,7 +3,8 @@ import type { Server } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import { StartError } from "../errors.ts";
 import type { Service } from "../http/service.ts";
-import { readKeyPair, type TlsFiles } from "../http/wire/tls.ts";
+import type { TlsFiles } from "../http/settings.ts";
+import { readKeyPair } from "../http/wire/tls.ts";
 
 /**
  * Creates a function that reads the files again, for new connections. It never throws: if a file has a fault, it logs the

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
-import { createBudget } from "../../src/http/wire/budget.ts";
+import { createBudget } from "../../src/http/limits/budget.ts";
 import { Compressions, compressed } from "../../src/http/wire/compression.ts";
 import { until } from "../until.ts";
 import { decoded } from "./decoded.ts";

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { Socket } from "node:net";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
+import { contentOf } from "../../src/http/lists/content.ts";
 import { tablePieces, withoutGuard } from "../../src/http/lists/csv.ts";
-import { formats, type ListFormat } from "../../src/http/lists/formats.ts";
+import { contentTypeOf, listTypes } from "../../src/http/protocol/accept.ts";
 import { tableText } from "./tables.ts";
 
 const csv = (resources: readonly unknown[], fields?: readonly string[]) =>
@@ -13,11 +15,11 @@ const csv = (resources: readonly unknown[], fields?: readonly string[]) =>
   );
 
 test("NDJSON is every text in a line of its own", () => {
-  assert.equal(
-    formats["application/x-ndjson"].contentOf(['{"id":"a","t":"x\\ny"}', '{"id":"b"}']),
-    '{"id":"a","t":"x\\ny"}\n{"id":"b"}\n',
-  );
-  assert.equal(formats["application/x-ndjson"].contentOf([]), "");
+  const request = { method: "GET", socket: new Socket() };
+  const lines = (...texts: string[]) =>
+    contentOf(texts, { type: "application/x-ndjson", fields: undefined }, request);
+  assert.equal(lines('{"id":"a","t":"x\\ny"}', '{"id":"b"}'), '{"id":"a","t":"x\\ny"}\n{"id":"b"}\n');
+  assert.equal(lines(), "");
 });
 
 test("CSV begins with the id, then every attribute in the order of appearance; what is absent is an empty cell", () => {
@@ -95,8 +97,7 @@ test("every text comes back from CSV, and none begins as a formula does", () => 
 });
 
 test("each format is sent with its own media type and its charset", () => {
-  for (const format of Object.keys(formats) as ListFormat[])
-    assert.match(formats[format].contentType, new RegExp(`^${format}; charset=utf-8`));
+  for (const type of listTypes) assert.match(contentTypeOf(type), new RegExp(`^${type}; charset=utf-8`));
 });
 
 test("a table is made in pieces of few cells and little text, whatever its width", () => {

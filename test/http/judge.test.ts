@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { httpDate, judge, lastModifiedMs } from "../../src/http/conditional.ts";
+import { httpDate, judge, lastModifiedMs } from "../../src/http/protocol/conditional.ts";
 
 test("If-Modified-Since makes no 304 while the rounded-up time of the change is still to come", () => {
   const changedAt = Date.UTC(2026, 0, 1, 12, 0, 0, 300);

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, type TestContext, test } from "node:test";
-import { noContent } from "../../src/http/content.ts";
-import type { HttpRequest } from "../../src/http/message.ts";
-import { type Budget, createBudget } from "../../src/http/wire/budget.ts";
-import { LargeReads } from "../../src/http/wire/large-reads.ts";
+import { type Budget, createBudget } from "../../src/http/limits/budget.ts";
+import { LargeReads } from "../../src/http/limits/large-reads.ts";
+import { noContent } from "../../src/http/protocol/content.ts";
+import type { HttpRequest } from "../../src/http/protocol/message.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
 
 const clients = 60;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
 import { formatLinks, linksOf } from "../../src/http/lists/links.ts";
-import type { Listing } from "../../src/http/lists/listing.ts";
+import type { Listing } from "../../src/http/operations/operation.ts";
 import { parseList } from "../../src/query/parse.ts";
 import type { Page } from "../../src/store/page.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { parseMediaType } from "../../src/http/negotiation/media-types.ts";
+import { parseMediaType } from "../../src/http/protocol/media-types.ts";
 import { check, unknownId, vary } from "./check.ts";
 import { jsonType, type Made, type Service, startService } from "./service.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { preferredReturn } from "../../src/http/negotiation/prefer.ts";
+import { preferredReturn } from "../../src/http/protocol/prefer.ts";
 import { check, unknownId } from "./check.ts";
 import { parseAnswers } from "./connection.ts";
 import { jsonType, type Service, startService } from "./service.ts";

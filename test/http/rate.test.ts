@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { createKeyText } from "../../src/access/api-key.ts";
 import { addressKey } from "../../src/http/caller/quota.ts";
-import { RateCounts } from "../../src/http/caller/rate-limit.ts";
+import { RateCounts } from "../../src/http/limits/rate-limit.ts";
 import { createPair, settingsFor } from "../access/issuer.ts";
 import { check } from "./check.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { createBudget } from "../../src/http/wire/budget.ts";
+import { createBudget } from "../../src/http/limits/budget.ts";
 import { createStreams, sendPieces } from "../../src/http/wire/streams.ts";
 
 const total = 10_000;

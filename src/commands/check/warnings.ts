@@ -7,7 +7,7 @@ import type { NamedRole } from "../../access/roles.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { formatPath, isIdPath } from "../../collection/paths.ts";
 import type { Config } from "../../config.ts";
-import { isLoopback } from "../../http/hosts.ts";
+import { isLoopback } from "../../http/protocol/hosts.ts";
 import type { Filter } from "../../query/filter.ts";
 import { openKeys } from "../../store/open.ts";
 import { withOpen } from "../store.ts";

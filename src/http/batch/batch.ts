@@ -5,18 +5,19 @@
 import type { IdKind } from "../../collection/ids.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
-import { change } from "../change.ts";
-import { type CommitPlan, type Outcome, overtaken, type Write } from "../commit.ts";
-import { atVersion } from "../conditional.ts";
-import { readContent } from "../content.ts";
-import { create, requireCollection } from "../create.ts";
-import type { HttpRequest } from "../message.ts";
-import { type OperationOf, parseOperation } from "../operation.ts";
-import type { Result } from "../result.ts";
+import { nextTurn, pauseAfter } from "../limits/turns.ts";
+import type { Operation, OperationOf } from "../operations/operation.ts";
+import { parseOperation } from "../operations/parse.ts";
+import { notFound, type Result } from "../operations/result.ts";
+import { atVersion } from "../protocol/conditional.ts";
+import { readContent } from "../protocol/content.ts";
+import type { HttpRequest } from "../protocol/message.ts";
 import { findRoute } from "../route.ts";
 import { findCollection, type Service } from "../service.ts";
-import { nextTurn, pauseAfter } from "../wire/turns.ts";
-import { nameOf, runWrite, type WriteSteps } from "../write.ts";
+import { change } from "../writes/change.ts";
+import { type CommitPlan, type Outcome, overtaken, type Write } from "../writes/commit.ts";
+import { create, requireCollection } from "../writes/create.ts";
+import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type Listed, parseBatch } from "./content.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import { type Created, requestOf } from "./request.ts";
@@ -171,22 +172,39 @@ async function carryOutAll(inside: BatchWrite, { listed }: Batch, overlay: Overl
 async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: Listed): Promise<Result> {
   const { service, operation: batch } = inside;
   const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
-  switch (operation.kind) {
-    case "create":
-      return create({ service, operation, request: own });
-    case "replace":
-    case "patch":
-    case "delete": {
-      const result = await change({ service, operation, request: own });
-      if (result.kind !== "not found") return result;
-    }
-  }
+  const result = await performOne(service, operation, own);
+  if (result.kind !== "not found") return result;
   const { prefix } = service.settings;
   const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // otherwise the path had a known name
   throw new Problem(
     "OPERATION_NOT_FOUND",
     `${own.method} failed: nothing exists at ${JSON.stringify(path)}.${advice}`,
   );
+}
+
+/** In a batch, only collections and their resources exist. */
+async function performOne(service: Service, operation: Operation, request: HttpRequest): Promise<Result> {
+  switch (operation.kind) {
+    case "create":
+      return create({ service, operation, request });
+    case "replace":
+    case "patch":
+    case "delete":
+      return change({ service, operation, request });
+    case "nothing":
+    case "front page":
+    case "collections":
+    case "options":
+    case "document":
+    case "batch":
+    case "list":
+    case "query":
+    case "read":
+    case "past":
+    case "changes":
+    case "restore":
+      return notFound;
+  }
 }
 
 /** What the client probably meant with a path where nothing exists. */

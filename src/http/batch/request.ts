@@ -2,8 +2,8 @@
 import type { IdKind } from "../../collection/ids.ts";
 import { idJson } from "../../collection/ids.ts";
 import { isObject } from "../../json/gate.ts";
-import { contentOf } from "../content.ts";
-import type { HttpRequest } from "../message.ts";
+import { contentOf } from "../protocol/content.ts";
+import type { HttpRequest } from "../protocol/message.ts";
 import type { Listed } from "./content.ts";
 
 /** The resources that operations created, by the names that the operations gave them. */

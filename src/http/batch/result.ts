@@ -1,7 +1,8 @@
 /** The result of one operation of a batch, as text. */
-import { type HttpRequest, textOf } from "../message.ts";
+
+import type { Result } from "../operations/result.ts";
+import { type HttpRequest, textOf } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
-import type { Result } from "../result.ts";
 import type { Service } from "../service.ts";
 
 /** Headers of the whole response, not of one result. */

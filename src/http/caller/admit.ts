@@ -1,12 +1,12 @@
 /** Admission: checks that the request came encrypted where it must, identifies the caller, and counts the request. */
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
-import type { HttpRequest } from "../message.ts";
+import type { Quota } from "../limits/rate-limit.ts";
+import type { HttpRequest } from "../protocol/message.ts";
 import { isHealth, type Route } from "../route.ts";
 import type { Service } from "../service.ts";
 import type { HttpSettings } from "../settings.ts";
 import { takeFromQuota } from "./quota.ts";
-import type { Quota } from "./rate-limit.ts";
 
 /** Who sends a request. */
 export interface Caller {

@@ -8,11 +8,11 @@ import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
 import type { Stored } from "../../store/stored.ts";
-import { type Validators, validatorsOf } from "../conditional.ts";
+import { type Validators, validatorsOf } from "../protocol/conditional.ts";
 import type { methodsOf, Route } from "../route.ts";
 import type { Service } from "../service.ts";
+import type { Tags } from "../tags.ts";
 import type { Caller } from "./admit.ts";
-import type { Tags } from "./tags.ts";
 
 /** The actions of each method. One that the caller can do is enough. A method without actions is refused. */
 export const actionsOf: Readonly<

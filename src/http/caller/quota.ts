@@ -3,23 +3,9 @@ import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
-import type { HttpRequest } from "../message.ts";
-import type { Caller } from "./admit.ts";
-import { type Quota, type Rate, RateCounts, type RateCountsOptions } from "./rate-limit.ts";
-
-/**
- * The quotas of all callers. Addresses and principals are counted apart, so that many addresses cannot make the service
- * forget what a principal has used.
- */
-export interface Quotas {
-  readonly principals: RateCounts;
-  readonly addresses: RateCounts;
-}
-
-/** Quotas of which nothing is used. */
-export function createQuotas(rate: Rate, options?: RateCountsOptions): Quotas {
-  return { principals: new RateCounts(rate, options), addresses: new RateCounts(rate, options) };
-}
+import type { Quota, Quotas } from "../limits/rate-limit.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import type { Rate } from "../settings.ts";
 
 /**
  * Counts a request for its principal, or without one for the address that it came from. Requests with an invalid credential
@@ -43,7 +29,7 @@ export function takeFromQuota(
 export function addQuotaHeaders(
   headers: Record<string, string>,
   quotas: Quotas,
-  { quota }: Caller,
+  quota: Quota | undefined,
   { client }: HttpRequest,
 ): void {
   const { rate } = quotas.addresses;

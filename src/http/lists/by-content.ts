@@ -6,13 +6,12 @@ import { parseListContent } from "../../query/content.ts";
 import type { ListRequest } from "../../query/list.ts";
 import { parseList } from "../../query/parse.ts";
 import type { Guard } from "../caller/permission.ts";
-import { jsonLimits, readContent } from "../content.ts";
-import type { HttpRequest } from "../message.ts";
-import { listTypeFor } from "../negotiation/accept.ts";
-import type { OperationOf } from "../operation.ts";
+import { pauseAfter } from "../limits/turns.ts";
+import type { Listing, OperationOf } from "../operations/operation.ts";
+import { listTypeFor } from "../protocol/accept.ts";
+import { jsonLimits, readContent } from "../protocol/content.ts";
+import type { HttpRequest } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
-import { pauseAfter } from "../wire/turns.ts";
-import type { Listing } from "./listing.ts";
 
 /** Reads the list from the body. Throws the problems of the body and of its parameters, and NOT_ACCEPTABLE. */
 export async function readListing(

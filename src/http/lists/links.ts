@@ -5,8 +5,8 @@ import { isRanked, maxOffset } from "../../query/list.ts";
 import { pagingParameters } from "../../query/parameters.ts";
 import { type Position, positionOf } from "../../query/sort.ts";
 import type { Page } from "../../store/page.ts";
-import type { HttpRequest } from "../message.ts";
-import type { Listing } from "./listing.ts";
+import type { Listing } from "../operations/operation.ts";
+import type { HttpRequest } from "../protocol/message.ts";
 
 /** Paths with query strings, by relation, in the order in which they are told. */
 export interface Links {

@@ -7,27 +7,13 @@ import { allOf } from "../../query/filter-json.ts";
 import { type ListQuery, lengthOf, type Page } from "../../store/page.ts";
 import { isQuick as isServed } from "../../store/serving.ts";
 import type { Guard } from "../caller/permission.ts";
-import { isUnmodified, type Validators } from "../conditional.ts";
-import type { HttpRequest, StreamedBody } from "../message.ts";
+import type { Listing } from "../operations/operation.ts";
+import type { ListResult } from "../operations/result.ts";
+import { isUnmodified, type Validators } from "../protocol/conditional.ts";
+import type { HttpRequest } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
-import { formats } from "./formats.ts";
+import { contentOf, textsOf } from "./content.ts";
 import { locationOf } from "./links.ts";
-import type { Listing } from "./listing.ts";
-import { textsOf } from "./texts.ts";
-
-/** The result of a list. */
-export type ListResult =
-  /** `location` is the URL where GET returns the list that a QUERY asked for. */
-  | { kind: "unmodified"; validators: Validators; location: string | undefined }
-  /** `texts` are the resources of the page as they are sent. `content` is the body of a response that is not JSON. */
-  | {
-      kind: "page";
-      page: Page;
-      texts: readonly string[];
-      content: string | StreamedBody | undefined;
-      listing: Listing;
-      validators: Validators;
-    };
 
 /** A list, its request, and the resources that the caller can list. */
 interface ListContext {
@@ -43,33 +29,31 @@ export async function performList(
   request: HttpRequest,
 ): Promise<ListResult> {
   const { listed } = listing.guard;
-  const asked = { listing, request, listed };
+  const context = { listing, request, listed };
   const query = narrowed(toListQuery(listing), listed);
   // The smallest page shows whether the list of the client is still current, without a search.
   if (listed === "everything" && !isQuick(query) && request.headers["if-none-match"] !== undefined) {
     const smallest = await service.store.list({ collection: query.collection, limit: 1 });
-    const unmodified = ifUnmodified(service, smallest, asked);
+    const unmodified = ifUnmodified(service, smallest, context);
     if (unmodified !== undefined) return unmodified;
   }
-  const page = await getPage(service, query, asked);
-  return ifUnmodified(service, page, asked) ?? pageOf(service, page, asked);
+  const page = await getPage(service, query, context);
+  return ifUnmodified(service, page, context) ?? pageOf(service, page, context);
 }
 
-function ifUnmodified(service: Service, page: Page, asked: ListContext): ListResult | undefined {
-  const { listing, request } = asked;
-  const validators = listValidators(service, page, asked);
+function ifUnmodified(service: Service, page: Page, context: ListContext): ListResult | undefined {
+  const { listing, request } = context;
+  const validators = listValidators(service, page, context);
   if (!isUnmodified(request.headers, validators, service.now())) return undefined;
   return { kind: "unmodified", validators, location: locationOf(listing, request) };
 }
 
-async function pageOf(service: Service, page: Page, asked: ListContext): Promise<ListResult> {
-  const { listing, request } = asked;
-  const validators = listValidators(service, page, asked);
+async function pageOf(service: Service, page: Page, context: ListContext): Promise<ListResult> {
+  const { listing, request } = context;
+  const validators = listValidators(service, page, context);
   const texts = await textsOf(page, listing);
-  const { type } = listing;
-  const { fields } = listing.asked;
-  const content =
-    type === "application/json" ? undefined : await formats[type].contentOf(texts, fields, request);
+  const { type, asked } = listing;
+  const content = await contentOf(texts, { type, fields: asked.fields }, request);
   return { kind: "page", page, texts, content, listing, validators };
 }
 

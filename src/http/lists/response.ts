@@ -1,13 +1,19 @@
 /** From a page to the answer: links and totals in the headers, or in an envelope too. */
 
 import type { Page } from "../../store/page.ts";
-import { type HttpRequest, type HttpResponse, revalidate, withBody, withStream } from "../message.ts";
-import { contentTypeOf } from "../negotiation/accept.ts";
-import { typesOf } from "../negotiation/content-types.ts";
+import type { Listing } from "../operations/operation.ts";
+import type { ListResult } from "../operations/result.ts";
+import { contentTypeOf } from "../protocol/accept.ts";
+import { typesOf } from "../protocol/content-types.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  revalidate,
+  withBody,
+  withStream,
+} from "../protocol/message.ts";
+import { isWhole } from "./content.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
-import type { Listing } from "./listing.ts";
-import type { ListResult } from "./lists.ts";
-import { isWhole } from "./texts.ts";
 
 /** The answer to a list that has a page. */
 export function listResponse(result: ListResult & { kind: "page" }, request: HttpRequest): HttpResponse {

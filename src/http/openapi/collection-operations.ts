@@ -1,7 +1,7 @@
 /** The operations of a collection as a whole. */
 
 import { listParameters } from "../../query/parameters.ts";
-import type { formats } from "../lists/formats.ts";
+import type { ListType } from "../protocol/accept.ts";
 import type { About } from "./about.ts";
 import { asMany, asOne } from "./about.ts";
 import { json, type Part, ref } from "./described.ts";
@@ -100,7 +100,7 @@ function page({ described, names, version, examples }: About, more: readonly Ans
   };
   const lines =
     version === "3.2" ? { itemSchema: ref("schemas", called.part) } : { schema: { type: "string" } };
-  const others: Record<keyof typeof formats, Part> = {
+  const others: Record<Exclude<ListType, "application/json">, Part> = {
     "application/x-ndjson": lines,
     "text/csv": { schema: { type: "string" } },
   };

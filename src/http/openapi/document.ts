@@ -5,8 +5,8 @@
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/keywords.ts";
 import { problems } from "../../errors.ts";
+import { nextTurn } from "../limits/turns.ts";
 import { methodsOf } from "../route.ts";
-import { nextTurn } from "../wire/turns.ts";
 import { type About, callersOf } from "./about.ts";
 import { collectionOperations } from "./collection-operations.ts";
 import { commonSchemas } from "./common-schemas.ts";

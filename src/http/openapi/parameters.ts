@@ -1,7 +1,7 @@
 /** The parameters and header fields of requests. */
 import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
-import { type ListParameter, listParameters } from "../../query/parameters.ts";
+import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
 import { defaultPageSize } from "../../query/request.ts";
 import type { Limits } from "../settings.ts";
 import type { Part } from "./described.ts";
@@ -40,19 +40,7 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   },
 };
 
-/** Parameters of other servers that mean the same as ours. The page at `/docs` leaves them out. */
-const aliases: ReadonlySet<ListParameter> = new Set<ListParameter>([
-  "range",
-  "_start",
-  "_end",
-  "_page",
-  "_limit",
-  "_per_page",
-  "_sort",
-  "_order",
-]);
-
-/** The parameters of lists as components. Aliases are marked with `x-holdfast-alias`. */
+/** The parameters of lists as components. Aliases are marked with `x-holdfast-alias`, and the page at `/docs` leaves them out. */
 export function listParameterParts({ page }: Limits): Record<string, Part> {
   return Object.fromEntries(
     listParameters.map((name) => {
@@ -60,7 +48,7 @@ export function listParameterParts({ page }: Limits): Record<string, Part> {
       const more = name === "limit" ? ` A larger value than ${page} is lowered to ${page}.` : "";
       const given = name === "limit" ? { ...schema, default: Math.min(defaultPageSize, page) } : schema;
       const list = schema === names ? { style: "form", explode: false } : {};
-      const alias = aliases.has(name) ? { "x-holdfast-alias": true } : {};
+      const alias = aliasParameters.has(name) ? { "x-holdfast-alias": true } : {};
       return [name, { name, in: "query", description: description + more, ...list, schema: given, ...alias }];
     }),
   );

@@ -7,15 +7,24 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Problem } from "../../errors.ts";
 import { anonymous } from "../caller/admit.ts";
-import { type Content, hasContent, IncomingContent, noContent } from "../content.ts";
 import { handle } from "../handle.ts";
-import type { HttpRequest, HttpResponse } from "../message.ts";
+import {
+  type Budget,
+  createBudget,
+  isBeyond,
+  isFull,
+  noRoomForAnswer,
+  noRoomForRequest,
+} from "../limits/budget.ts";
+import { LargeReads } from "../limits/large-reads.ts";
+import { createTurns } from "../limits/turns.ts";
 import { problemResponse } from "../problem.ts";
+import { hasContent, IncomingContent, noContent } from "../protocol/content.ts";
+import type { Content, HttpRequest, HttpResponse } from "../protocol/message.ts";
 import { addCommonHeaders } from "../respond.ts";
 import { isHealth } from "../route.ts";
 import type { Service } from "../service.ts";
 import type { Limits } from "../settings.ts";
-import { type Budget, createBudget, isBeyond, isFull, noRoomForAnswer, noRoomForRequest } from "./budget.ts";
 import { answerClientError } from "./client-errors.ts";
 import { Compressions, codingOf, compressed } from "./compression.ts";
 import {
@@ -27,11 +36,9 @@ import {
   waitingInAll,
 } from "./connections.ts";
 import { noteWaiting, takeExpectations, whoWaits } from "./expectations.ts";
-import { LargeReads } from "./large-reads.ts";
 import { atFairPace, createTimeoutListener, type StallBounds } from "./stalled.ts";
 import { createStreams, type Streams, sendPieces } from "./streams.ts";
 import type { KeyPair } from "./tls.ts";
-import { createTurns } from "./turns.ts";
 import { canHandOver, closesBehind, serveUpgrades } from "./upgrade.ts";
 
 /** An application of Fastify, also somebody else's. */

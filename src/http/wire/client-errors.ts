@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import { Problem } from "../../errors.ts";
-import { jsonType, safetyHeaders } from "../message.ts";
 import { problemBody } from "../problem.ts";
+import { jsonType, safetyHeaders } from "../protocol/message.ts";
 import { type Connection, inOrder, latestRequest } from "./connections.ts";
 
 /**

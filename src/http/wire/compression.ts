@@ -12,9 +12,9 @@ import {
   gzipSync,
   type ZlibOptions,
 } from "node:zlib";
-import type { HttpRequest, HttpResponse } from "../message.ts";
-import { acceptedCodings, type Coding, codedTag } from "../negotiation/codings.ts";
-import type { Budget } from "./budget.ts";
+import type { Budget } from "../limits/budget.ts";
+import { acceptedCodings, codedTag } from "../protocol/codings.ts";
+import type { Coding, HttpRequest, HttpResponse } from "../protocol/message.ts";
 
 /** Content up to this size, in bytes, is sent as it is: it would hardly become fewer packets. */
 const smallBytes = 1_024;

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Budget } from "./budget.ts";
+import type { Budget } from "../limits/budget.ts";
 
 /** What waits on a connection for the request under way; `undefined` where nothing is under way. */
 const waitingRequests = Symbol("waiting requests");

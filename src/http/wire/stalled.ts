@@ -4,7 +4,7 @@
  * second looks idle for more than a minute.
  */
 import type { Socket } from "node:net";
-import { type Budget, isUsedUp } from "./budget.ts";
+import { type Budget, isUsedUp } from "../limits/budget.ts";
 import { type Connection, isAtWork } from "./connections.ts";
 
 /** How long a client may leave its answer unread, in milliseconds. */

@@ -2,10 +2,10 @@
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { StreamedBody } from "../message.ts";
-import type { Budget } from "./budget.ts";
+import type { Budget } from "../limits/budget.ts";
+import { createTurns, type TakeTurn } from "../limits/turns.ts";
+import type { StreamedBody } from "../protocol/message.ts";
 import { createEncoder } from "./compression.ts";
-import { createTurns, type TakeTurn } from "./turns.ts";
 
 /** What the streamed responses of one application share. */
 export interface Streams {

@@ -5,13 +5,7 @@ import { createSecureContext } from "node:tls";
 import { getSystemErrorMessage } from "node:util";
 import { StartFaults } from "../../errors/start-faults.ts";
 import { StartError } from "../../errors.ts";
-
-/** The files that it is in, both PEM. */
-export interface TlsFiles {
-  /** The certificate, and behind it those that lead to the root. */
-  cert: string;
-  key: string;
-}
+import type { TlsFiles } from "../settings.ts";
 
 /** The content of the two files. */
 export interface KeyPair {

@@ -4,7 +4,7 @@
  */
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Server as TlsServer } from "node:tls";
-import { hasContent } from "../content.ts";
+import { hasContent } from "../protocol/content.ts";
 import { type Connection, inOrder } from "./connections.ts";
 
 /**

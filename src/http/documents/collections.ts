@@ -1,0 +1,35 @@
+/** The list of collections, at the prefix. */
+import { collectionName } from "../../collection/collection.ts";
+import type { Caller } from "../caller/admit.ts";
+import type { Document } from "../operations/result.ts";
+import { jsonType } from "../protocol/message.ts";
+import { serviceDescription } from "../route.ts";
+import type { Service } from "../service.ts";
+
+/** The sorted names of the collections that the caller may list: all declared ones, and in open mode all that exist. */
+export async function listedNames(
+  service: Service,
+  { principal }: Pick<Caller, "principal">,
+): Promise<string[]> {
+  const { access, collections, openCollections, store } = service;
+  const stored = openCollections ? await store.collectionNames() : [];
+  const names = new Set([...collections.keys(), ...stored.filter((name) => collectionName.test(name))]);
+  const mayList = (name: string) => access?.permit(name, principal).may("list") !== "nothing";
+  return [...names].filter(mayList).sort();
+}
+
+/** The list of collections as JSON: the name and the path of each. */
+export async function collectionsDocument(
+  service: Service,
+  caller: Pick<Caller, "principal">,
+): Promise<Document> {
+  const { docs, prefix } = service.settings;
+  const names = await listedNames(service, caller);
+  const collections = names.map((name) => ({ name, href: `${prefix}/${name}` }));
+  return {
+    status: 200,
+    type: jsonType,
+    body: JSON.stringify({ collections }),
+    ...(docs ? { headers: { link: serviceDescription } } : {}),
+  };
+}

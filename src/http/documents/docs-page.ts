@@ -1,0 +1,148 @@
+/** The page at `/docs`: Scalar's API reference, served from here alone. Its files are listed by name, so no path reaches another. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Document } from "../operations/result.ts";
+
+/** The files of the reference that the page loads, with their types. The build copies them beside the program. */
+const files: Readonly<Record<string, string>> = {
+  "docs/standalone.js": "text/javascript; charset=utf-8",
+};
+
+/**
+ * What the page may load, in place of the Content-Security-Policy of other responses: scripts and requests of this service only.
+ * The reference adds style elements to the page, and its icons are data.
+ */
+const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The part of the page of this name; `undefined` if it does not exist, or the reference is not installed. */
+export async function docsFile(name: string): Promise<Document | undefined> {
+  if (name === "docs") {
+    const isThere = (await read("standalone.js")) !== undefined;
+    return isThere ? page(html, "text/html; charset=utf-8") : undefined;
+  }
+  if (name === "docs/") return toPage;
+  if (name === "docs/start.js") return page(docsScript, "text/javascript; charset=utf-8");
+  if (name === "docs/page.css") return page(docsStyle, "text/css; charset=utf-8");
+  const type = Object.hasOwn(files, name) ? files[name] : undefined;
+  if (type === undefined) return undefined;
+  const body = await read(name.slice("docs/".length));
+  return body === undefined ? undefined : { ...page(body, type), headers: { "cache-control": kept } };
+}
+
+/** Redirects to the page's only address, since its links are relative. This one is relative too, for proxies that add a path. */
+const toPage: Document = {
+  status: 308,
+  type: "text/plain; charset=utf-8",
+  body: "The page is at /docs.\n",
+  headers: { location: "../docs" },
+};
+
+/** In seconds: large, and the same until the program is another. */
+const kept = "private, max-age=3600";
+
+function page(body: string, type: string): Document {
+  return { status: 200, type, body, headers: { "content-security-policy": pagePolicy } };
+}
+
+const loaded = new Map<string, Promise<string | undefined>>();
+
+function read(file: string): Promise<string | undefined> {
+  const known = loaded.get(file) ?? readFirst([() => besideProgram(file), () => inPackage(file)]);
+  loaded.set(file, known);
+  return known;
+}
+
+async function readFirst(places: readonly (() => string | URL)[]): Promise<string | undefined> {
+  for (const place of places) {
+    try {
+      return await readFile(place(), "utf8");
+    } catch {} // it is in the other place, or there is no such page
+  }
+  return undefined;
+}
+
+/** In what is published. */
+function besideProgram(file: string): URL {
+  return new URL(`../../docs-page/${file}`, import.meta.url);
+}
+
+/** In a clone. */
+function inPackage(file: string): string {
+  return join(createRequire(import.meta.url).resolve("@scalar/api-reference"), "../browser", file);
+}
+
+/** Addresses are relative, so that the page works wherever a proxy puts the service. */
+const html = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>API reference</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/page.css">
+    <script src="docs/standalone.js" defer></script>
+    <script src="docs/start.js" defer></script>
+  </head>
+  <body>
+    <div id="page"></div>
+    <noscript>This page needs JavaScript. The interface is described in <a href="openapi.json">openapi.json</a>.</noscript>
+  </body>
+</html>
+`;
+
+/**
+ * Loads the OpenAPI document and shows it, in version 3.2 because of QUERY. The page leaves out aliases of parameters, which the document marks with
+ * `x-holdfast-alias`. It shows each filter by attribute as a parameter that can be filled in, with its operators in the text.
+ */
+const docsScript = `(async () => {
+  const response = await fetch("openapi-3.2.json");
+  const content = await response.json();
+  const resolve = (part) =>
+    part.$ref === undefined ? part : part.$ref.slice(2).split("/").reduce((inner, name) => inner[name], content);
+  const isFilters = (part) => resolve(part).style === "form" && resolve(part).explode;
+  const filters = ({ schema }) => {
+    const properties = Object.entries(resolve(schema).properties);
+    return properties
+      .filter(([name]) => !name.includes(":"))
+      .map(([name, schema]) => {
+        const others = properties.map(([other]) => other).filter((other) => other.startsWith(name + ":"));
+        const more = others.length === 0 ? "" : " Operators after the name: " + others.map((other) => "\`" + other.slice(name.length) + "\`").join(", ") + ".";
+        return { name, in: "query", description: "Filters by " + name + "." + more, schema };
+      });
+  };
+  for (const item of Object.values(content.paths))
+    for (const operation of Object.values(item))
+      operation.parameters = (operation.parameters ?? [])
+        .filter((part) => resolve(part)["x-holdfast-alias"] !== true)
+        .sort((a, b) => Number(isFilters(a)) - Number(isFilters(b)))
+        .flatMap((part) => (isFilters(part) ? filters(resolve(part)) : [part]));
+  document.title = content.info.title + " API reference";
+  Scalar.createApiReference("#page", {
+    content,
+    baseServerURL: new URL(".", location.href).href.slice(0, -1),
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    telemetry: false,
+    withDefaultFonts: false,
+    showDeveloperTools: "never",
+    hideClientButton: true,
+    documentDownloadType: "none",
+    hideModels: true,
+    persistAuth: false,
+    defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+    orderRequiredPropertiesFirst: true,
+  });
+})();
+`;
+
+/** The colours are those of the service's other pages. The link to Scalar's site and the button that copies Markdown are hidden. */
+const docsStyle = `html{color-scheme:light dark}
+body{margin:0}
+section:focus-visible{outline:none}
+.light-mode{--scalar-color-blue:#0b62a8;--scalar-color-green:#0b6b43;--scalar-color-orange:#a8430b;--scalar-color-yellow:#7a5600;--scalar-color-red:#b91c1c;--scalar-color-2:#52606d;--scalar-color-3:#5f6c78;--scalar-color-accent:#0f766e;--scalar-background-accent:#0f766e1f}
+.dark-mode{--scalar-color-2:#b4c0c9;--scalar-color-3:#9fb0bc;--scalar-color-accent:#5eead4;--scalar-background-accent:#5eead41f}
+a[href="https://www.scalar.com"],.operation-auth>.scalar-button{display:none!important}
+`;

@@ -1,0 +1,52 @@
+/** What the service answers outside the prefix: its health, what its problems mean, and what describes it. */
+import { STATUS_CODES } from "node:http";
+import { type ProblemCode, problems } from "../../errors.ts";
+import type { Document } from "../operations/result.ts";
+import { problemSlug } from "../problem.ts";
+import { jsonType } from "../protocol/message.ts";
+import type { Service } from "../service.ts";
+
+/** The document of this name (a path without its first slash); `undefined` if there is none. */
+export async function documentOf(service: Service, name: string): Promise<Document | undefined> {
+  if (name === "livez") return healthDocument("pass");
+  if (name === "readyz" || name === "healthz")
+    return healthDocument(readiness(service), service.store.health().durability);
+  if (name.startsWith("problems/")) return problemDocument(name.slice("problems/".length));
+  if (!service.settings.docs) return undefined;
+  // Loaded when somebody asks: few services are asked, and none more than now and then.
+  if (!name.startsWith("docs")) return (await import("./descriptions.ts")).descriptionOf(service, name);
+  return (await import("./docs-page.ts")).docsFile(name);
+}
+
+type HealthStatus = "pass" | "warn" | "fail";
+
+/** Not begun, draining, failed or out of reach: `fail`. Reads work but writes do not: `warn`, since the service is still of use. */
+function readiness(service: Service): HealthStatus {
+  const { kind } = service.store.health();
+  if (!service.hasBegun() || service.isDraining()) return "fail";
+  if (kind === "failed" || kind === "unreachable") return "fail";
+  return kind === "degraded" ? "warn" : "pass";
+}
+
+/** No details, since anybody may ask; but for what an acknowledged write is worth. */
+function healthDocument(status: HealthStatus, durability?: "relaxed"): Document {
+  return {
+    status: status === "fail" ? 503 : 200,
+    type: "application/health+json",
+    body: JSON.stringify({ status, durability }),
+  };
+}
+
+function problemDocument(slug: string): Document | undefined {
+  const code = (Object.keys(problems) as ProblemCode[]).find((each) => problemSlug(each) === slug);
+  if (code === undefined) return undefined;
+  const { status, meaning } = problems[code];
+  const body = JSON.stringify({
+    type: `/problems/${slug}`,
+    title: STATUS_CODES[status],
+    status,
+    code,
+    meaning,
+  });
+  return { status: 200, type: jsonType, body };
+}

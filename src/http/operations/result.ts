@@ -1,0 +1,87 @@
+/** The results of operations, before they become responses. */
+import type { ResourceChange } from "../../store/change-log.ts";
+import type { Page } from "../../store/page.ts";
+import type { Stored } from "../../store/stored.ts";
+import type { Guard } from "../caller/permission.ts";
+import type { Validators } from "../protocol/conditional.ts";
+import type { HttpResponse, StreamedBody } from "../protocol/message.ts";
+import type { Listing, OperationOf } from "./operation.ts";
+
+/** A small response outside the collections: a page, a description, or the state of the service. */
+export interface Document {
+  status: number;
+  /** Its Content-Type. */
+  type: string;
+  body: string;
+  /** Headers in addition to those of every document, or instead of them. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** The result of a list. */
+export type ListResult =
+  /** `location` is the URL where GET returns the list that a QUERY asked for. */
+  | { kind: "unmodified"; validators: Validators; location: string | undefined }
+  /** `texts` are the resources of the page as they are sent. `content` is the body of a response that is not JSON. */
+  | {
+      kind: "page";
+      page: Page;
+      texts: readonly string[];
+      content: string | StreamedBody | undefined;
+      listing: Listing;
+      validators: Validators;
+    };
+
+/** A change as the caller sees it: `principal` may be left out, and `group` is a name that hides the number. */
+export type ShownChange = Omit<ResourceChange, "principal" | "group"> & {
+  principal: string | undefined;
+  group: string | undefined;
+};
+
+/** A page of changes. */
+export interface ChangesResult {
+  kind: "changes";
+  operation: OperationOf<"changes">;
+  changes: readonly ShownChange[];
+  more: boolean;
+}
+
+/** The result of an operation. */
+export type Result =
+  | { kind: "not found" }
+  | { kind: "options"; operation: OperationOf<"options"> }
+  | { kind: "document"; document: Document }
+  | ListResult
+  | ChangesResult
+  /**
+   * `path` is the path of the collection. `isWithheld`: the caller wrote the resource and cannot read it. Without validators
+   * if the response must not contain them.
+   */
+  | {
+      kind: "found" | "created" | "updated";
+      stored: Stored;
+      path: string;
+      validators: Validators | undefined;
+      isWithheld?: boolean;
+    }
+  | { kind: "deleted" }
+  /** The results of several operations, as text. */
+  | { kind: "batch"; body: string }
+  /** A response that was made before its write was committed, or that was stored for an earlier request. */
+  | { kind: "response"; response: HttpResponse };
+
+/** The result if nothing exists for the caller. */
+export const notFound: Result = { kind: "not found" };
+
+/**
+ * The result of a write after which the resource exists. It contains only what the caller can see. A PUT that is not stored
+ * as it was sent gets no validators (RFC 9110 §9.3.4).
+ */
+export function written(
+  kind: "created" | "updated",
+  { stored, path, isAsSent }: { stored: Stored; path: string; isAsSent: boolean },
+  guard: Guard,
+): Result {
+  const validators = isAsSent ? guard.validators(stored) : undefined;
+  const isWithheld = !guard.may("read", stored.text);
+  return { kind, stored: guard.visiblePart(stored), path, validators, isWithheld };
+}

@@ -1,0 +1,64 @@
+/** Which format an answer has: the one place where Accept is judged. */
+import { Problem } from "../../errors.ts";
+import type { ListRequest } from "../../query/list.ts";
+import { acceptsJson, namesType, preferredType } from "./media-types.ts";
+import { type HttpRequest, jsonType } from "./message.ts";
+
+/** The media types of lists, with the Content-Type of each. The first one is used if a client prefers none of them. */
+const listContentTypes = {
+  "application/json": jsonType,
+  "application/x-ndjson": "application/x-ndjson; charset=utf-8",
+  "text/csv": "text/csv; charset=utf-8; header=present",
+} as const;
+
+/** The media type of a list. */
+export type ListType = keyof typeof listContentTypes;
+
+/** All media types of lists. */
+export const listTypes = Object.keys(listContentTypes) as readonly ListType[];
+
+const jsonOnly = ["application/json"] as const;
+
+/** Throws NOT_ACCEPTABLE where Accept rules out JSON, the only format of a resource. */
+export function requireJsonAcceptable({ headers }: HttpRequest): void {
+  if (!acceptsJson(headers.accept)) throw notAcceptable(headers.accept, jsonOnly);
+}
+
+/** Throws NOT_ACCEPTABLE where Accept rules out every format of a list. */
+export function requireListAcceptable({ headers }: HttpRequest): void {
+  requireType(headers.accept, listTypes);
+}
+
+/** The format that the client likes best; an envelope is JSON. Throws NOT_ACCEPTABLE where it takes none. */
+export function listTypeFor({ headers }: HttpRequest, { envelope }: ListRequest): ListType {
+  return requireType(headers.accept, envelope ? jsonOnly : listTypes);
+}
+
+/** The Content-Type of a list. */
+export function contentTypeOf(type: ListType): string {
+  return listContentTypes[type];
+}
+
+/** Whether Accept names `text/html`, as in the requests of browsers. A range that includes it does not count. */
+export function namesHtml({ headers }: HttpRequest): boolean {
+  return namesType(headers.accept, "text/html");
+}
+
+/** Whether Accept names HTML and prefers it to JSON. */
+export function prefersHtml(request: HttpRequest): boolean {
+  const types = ["application/json", "text/html"] as const;
+  return namesHtml(request) && preferredType(request.headers.accept, types) === "text/html";
+}
+
+function requireType(accept: string | undefined, types: readonly ListType[]): ListType {
+  const type = preferredType(accept, types);
+  if (type === undefined) throw notAcceptable(accept, types);
+  return type;
+}
+
+function notAcceptable(accept: string | undefined, types: readonly string[]): Problem {
+  return new Problem(
+    "NOT_ACCEPTABLE",
+    `The Accept header "${accept}" excludes every available format: ${types.join(", ")}.`,
+  );
+}

@@ -1,0 +1,96 @@
+/** The media types that each method with content takes, and what is wrong with any other. */
+import { Problem } from "../../errors.ts";
+import { hasContent } from "./content.ts";
+import { parseMediaType } from "./media-types.ts";
+import type { HttpRequest } from "./message.ts";
+
+/** How the content of a PATCH is to be read. */
+export type PatchFormat = "merge-patch" | "json-patch";
+
+/** The types, and the header fields that tell them in a 415. */
+const contentTypes = {
+  POST: { headers: ["accept"], types: { "application/json": "json" } },
+  PUT: { headers: ["accept"], types: { "application/json": "json" } },
+  PATCH: {
+    headers: ["accept-patch"],
+    types: {
+      "application/merge-patch+json": "merge-patch",
+      "application/json-patch+json": "json-patch",
+      "application/json": "merge-patch",
+    },
+  },
+  QUERY: { headers: ["accept-query", "accept"], types: { "application/json": "json" } },
+} as const;
+
+const withCurl = "With curl, use --json instead of -d or -F, or add -H 'Content-Type: application/json'";
+
+/** Advice about the types that clients send by default. */
+const adviceByType: Readonly<Record<string, string>> = {
+  "application/x-www-form-urlencoded": `HTML forms and "curl -d" send this type. Send the attributes as a JSON object. ${withCurl}.`,
+  "multipart/form-data": `HTML forms with files and "curl -F" send this type. Send the attributes as a JSON object. ${withCurl}.`,
+  "text/plain": `fetch() sends this type when the body is a string. Set the type: { headers: { "Content-Type": "application/json" } }. ${withCurl}.`,
+};
+
+/** A method whose requests have content. */
+export type MethodWithContent = keyof typeof contentTypes;
+
+/** Whether requests of this method have content. */
+export function isMethodWithContent(method: string): method is MethodWithContent {
+  return Object.hasOwn(contentTypes, method);
+}
+
+/** The types that a method takes, as a header field tells them. */
+export function typesOf(method: MethodWithContent): string {
+  return Object.keys(contentTypes[method].types).join(", ");
+}
+
+/**
+ * Throws UNSUPPORTED_CONTENT_CODING and UNSUPPORTED_MEDIA_TYPE; and INVALID_PARAMETER for a QUERY that does not say what
+ * its content is (RFC 10008 §2).
+ */
+export function requireContentType(request: HttpRequest, method: MethodWithContent): void {
+  const given = request.headers["content-type"];
+  if (method === "QUERY" && given === undefined) throw queryWithoutType();
+  if (!hasContent(request)) return; // nothing whose format could be unsupported: BODY_REQUIRED comes later
+  const coding = request.headers["content-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "identity") throw unsupportedCoding(coding);
+  const mediaType = given === undefined ? undefined : parseMediaType(given);
+  const isKnown = mediaType !== undefined && Object.hasOwn(contentTypes[method].types, mediaType.type);
+  if (isKnown && (mediaType.charset === undefined || mediaType.charset === "utf-8")) return;
+  throw unsupportedType(method, given);
+}
+
+/** Content without a type that got this far is empty; how it would be read does not matter. */
+export function patchFormat({ headers }: HttpRequest): PatchFormat {
+  const type = parseMediaType(headers["content-type"] ?? "")?.type;
+  return type === "application/json-patch+json" ? "json-patch" : "merge-patch";
+}
+
+function unsupportedCoding(coding: string): Problem {
+  return new Problem(
+    "UNSUPPORTED_CONTENT_CODING",
+    `Content-Encoding "${coding}" is not supported. Send the body uncompressed and without Content-Encoding.`,
+    { headers: { "accept-encoding": "identity" } },
+  );
+}
+
+function unsupportedType(method: MethodWithContent, given: string | undefined): Problem {
+  const types = typesOf(method);
+  const isWhat =
+    given === undefined ? "The request has no Content-Type" : `Content-Type "${given}" is not supported`;
+  const advice = adviceByType[given?.split(";")[0]?.trim().toLowerCase() ?? ""];
+  const detail = `${isWhat}. ${method} accepts ${types} in UTF-8.${advice === undefined ? "" : ` ${advice}`}`;
+  return new Problem("UNSUPPORTED_MEDIA_TYPE", detail, {
+    headers: Object.fromEntries(contentTypes[method].headers.map((name) => [name, types])),
+  });
+}
+
+function queryWithoutType(): Problem {
+  const types = typesOf("QUERY");
+  return new Problem("INVALID_PARAMETER", `QUERY needs a Content-Type. It accepts ${types} in UTF-8.`, {
+    headers: { "accept-query": types },
+    violations: [
+      { in: "header", name: "Content-Type", code: "required", detail: `send Content-Type: ${types}` },
+    ],
+  });
+}

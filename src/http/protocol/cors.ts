@@ -1,0 +1,49 @@
+/** Which browser pages may call, and what they may send and see (the Fetch standard's CORS protocol). */
+
+import type { HttpSettings } from "../settings.ts";
+import { isLoopback } from "./hosts.ts";
+import type { HttpRequest } from "./message.ts";
+
+const allowMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, QUERY";
+const allowHeaders =
+  "Authorization, Content-Type, Accept, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Idempotency-Key, Prefer, Range, Last-Event-ID, X-Request-Id, traceparent, tracestate";
+const exposeHeaders =
+  "Content-Range, X-Total-Count, Page-Limit, Link, Location, Content-Location, ETag, Allow, Accept-Patch, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Idempotent-Replayed, Deprecation, Sunset, WWW-Authenticate, X-Request-Id";
+
+/** How long a browser may keep a preflight's answer, in seconds: the most that Chrome honours. */
+const maxAgeSeconds = "7200";
+
+/** Whether this is a browser asking for leave, from an origin that has it. */
+export function isPreflight({ method, headers }: HttpRequest, settings: HttpSettings): boolean {
+  if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return false;
+  return headers.origin !== undefined && isAllowedOrigin(headers.origin, settings);
+}
+
+/** What a preflight's answer says. */
+export const preflightHeaders = {
+  "access-control-allow-methods": allowMethods,
+  "access-control-allow-headers": allowHeaders,
+  "access-control-max-age": maxAgeSeconds,
+  vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+} as const;
+
+/** Adds what lets a browser hand any answer, problems too, to the page that asked. */
+export function addCorsHeaders(
+  headers: Record<string, string>,
+  origin: string,
+  settings: HttpSettings,
+): void {
+  if (!isAllowedOrigin(origin, settings)) return;
+  headers["access-control-allow-origin"] = settings.corsOrigins.includes("*") ? "*" : origin;
+  headers["access-control-expose-headers"] = exposeHeaders;
+}
+
+function isAllowedOrigin(origin: string, { corsOrigins }: HttpSettings): boolean {
+  if (corsOrigins.includes("*") || corsOrigins.includes(origin)) return true;
+  return corsOrigins.includes("loopback") && isLoopbackOrigin(origin);
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  const match = /^https?:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::\d+)?$/.exec(origin);
+  return match?.[1] !== undefined && isLoopback(match[1].replace(/^\[|\]$/g, ""));
+}

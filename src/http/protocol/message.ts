@@ -1,0 +1,96 @@
+/** Requests and responses without a framework: what `handle` takes and returns. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type { Budget } from "../limits/budget.ts";
+import type { LargeReads } from "../limits/large-reads.ts";
+
+/** A request whose headers have arrived and whose content is still unread. No step of its path changes it. */
+export interface HttpRequest {
+  /** The version of HTTP, such as `1.1`. */
+  readonly version: string;
+  readonly method: string;
+  /** The request target as it was sent. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they were sent. They show what `headers` has merged. */
+  readonly rawHeaders: readonly string[];
+  /** The service's own id of this request: a UUID. */
+  readonly id: string;
+  /** The client's address, and the protocol that it used. Trusted proxies can state both. */
+  readonly client: { readonly ip: string | undefined; readonly protocol: string };
+  readonly socket: Socket;
+  readonly content: Content;
+  /** The memory that all requests and responses can use. */
+  readonly budget: Budget;
+  /** The queue of large reads. */
+  readonly largeReads: LargeReads;
+}
+
+/** The content of one request. It stays unread until `receive` is called. */
+export interface Content {
+  /** How much of the budget it uses until the response is sent, in bytes. */
+  readonly heldBytes: number;
+  /**
+   * All its bytes, the same on every call. Throws CONTENT_TOO_LARGE, UNAVAILABLE if the service has no memory for it, and
+   * INVALID_REQUEST if the connection closes before its end.
+   */
+  receive(maxBytes: number): Promise<Buffer>;
+}
+
+/** A response. Without content, `body` is `undefined`, and `headers` contains the length if HTTP requires one. */
+export interface HttpResponse {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: string | Buffer | StreamedBody | undefined;
+}
+
+/** A content coding that the body of a response can have. */
+export type Coding = "br" | "gzip";
+
+/** A body that is made while it is sent, as fast as the client reads it. */
+export interface StreamedBody {
+  /** Pieces of text. Each takes milliseconds to make. */
+  pieces: Iterable<string>;
+  /** The memory that the body needs until it is sent, in bytes. */
+  heldBytes: number;
+  /** How the pieces are compressed. @default not at all */
+  coding?: Coding;
+}
+
+/** Safe settings for browsers, on every response. */
+export const safetyHeaders = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+} as const;
+
+/** The media type of every resource and list, and of problems unless asked otherwise. */
+export const jsonType = "application/json; charset=utf-8";
+
+/** A client can use its stored response after it has asked whether that is still current. */
+export const revalidate = "no-cache";
+
+/** The body of a response as text. The response must not be streamed or compressed. That to a write never is. */
+export function textOf({ body }: HttpResponse): string | undefined {
+  if (typeof body === "object") throw new Error("Streamed or compressed content has no text.");
+  return body;
+}
+
+/** A response whose body is made while it is sent. Its length is unknown, so HEAD has none either (RFC 9110 §9.3.2). */
+export function withStream(
+  body: StreamedBody,
+  { status, headers }: { status: number; headers: Record<string, string> },
+): HttpResponse {
+  return { status, headers, body };
+}
+
+/** HEAD has the headers of GET, also the length (RFC 9110 §8.6), and no body. */
+export function withBody(
+  request: HttpRequest,
+  body: string,
+  { status, headers }: { status: number; headers: Record<string, string> },
+): HttpResponse {
+  headers["content-length"] = String(Buffer.byteLength(body));
+  return { status, headers, body: request.method === "HEAD" ? undefined : body };
+}

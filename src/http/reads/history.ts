@@ -1,0 +1,95 @@
+/** Reads the past of resources: earlier versions, and the list of changes with its response. */
+import { formatCursor } from "../../query/cursor.ts";
+import type { ResourceChange } from "../../store/change-log.ts";
+import type { Key, Stored } from "../../store/stored.ts";
+import { beforeNone, nameOfChanges } from "../operations/history-parameters.ts";
+import { keyOf, type OperationOf } from "../operations/operation.ts";
+import { type ChangesResult, notFound, type Result, type ShownChange } from "../operations/result.ts";
+import { type HttpRequest, type HttpResponse, jsonType, revalidate, withBody } from "../protocol/message.ts";
+import { resourcePath } from "../route.ts";
+import type { Service } from "../service.ts";
+import { foundResult } from "./read.ts";
+
+/** Reads an earlier state of a resource. It is not found if the resource did not exist then, or if the store does not keep it. */
+export async function readPast(
+  service: Service,
+  operation: OperationOf<"past">,
+  request: HttpRequest,
+): Promise<Result> {
+  const { pointInTime, guard } = operation;
+  const { store } = service;
+  const key = keyOf(operation);
+  const stored =
+    "version" in pointInTime
+      ? await store.version(key, pointInTime.version)
+      : await store.versionAt(key, pointInTime.at);
+  if (stored === undefined) return notFound;
+  // A caller who can no longer see the resource cannot see its past either.
+  const state = guard.visible === "everything" ? { last: stored } : await lastState(store, key);
+  const isVisible = state !== undefined && guard.sees(state.last.text);
+  return isVisible ? foundResult(service, operation, request, stored) : notFound;
+}
+
+/** Reads a page of changes. It is not found if the store keeps no change of the resource. */
+export async function readChanges(service: Service, operation: OperationOf<"changes">): Promise<Result> {
+  const { guard } = operation;
+  const { limit, before } = operation.asked;
+  const key = keyOf(operation);
+  const state = await lastState(service.store, key);
+  if (state === undefined || !guard.sees(state.last.text)) return notFound;
+  const found = await service.store.changesOf(key, { before, limit: limit + 1 });
+  if (found.length === 0 && before === beforeNone) return notFound;
+  const showsPrincipal = service.settings.showPrincipal || guard.may("update", state.last.text);
+  const changes = found.slice(0, limit).map((change) => ({
+    ...change,
+    principal: showsPrincipal ? change.principal : undefined,
+    group: change.group === undefined ? undefined : service.tags.group(change.group),
+  }));
+  return { kind: "changes", operation, changes, more: found.length > limit };
+}
+
+/** A page of changes as a response. */
+export function changesResponse(
+  { operation, changes, more }: ChangesResult,
+  request: HttpRequest,
+): HttpResponse {
+  const { asked, collection, path, id } = operation;
+  const target = `${resourcePath(path, id)}/_changes`;
+  const limit = asked.hasLimit ? [`limit=${asked.limit}`] : [];
+  const first = limit.length === 0 ? target : `${target}?${limit.join("&")}`;
+  const links = [`<${first}>; rel="first"`];
+  const last = changes.at(-1);
+  if (more && last !== undefined) {
+    const cursor = formatCursor(nameOfChanges({ collection: collection.name, id }), [last.version]);
+    links.unshift(`<${target}?${[...limit, `cursor=${cursor}`].join("&")}>; rel="next"`);
+  }
+  const headers = {
+    "content-type": jsonType,
+    "cache-control": revalidate,
+    link: links.join(", "),
+    "page-limit": String(asked.limit),
+  };
+  return withBody(request, JSON.stringify(changes.map(toJson)), { status: 200, headers });
+}
+
+/** Changes that were made together have the same `group`. */
+function toJson({ version, kind, at, principal, group }: ShownChange): Record<string, unknown> {
+  return { version, kind, at: new Date(at).toISOString(), principal, group };
+}
+
+/** A resource that exists, or that `deleted` has deleted. */
+export interface LastState {
+  /** The current state, or the last one before the delete. */
+  last: Stored;
+  deleted: ResourceChange | undefined;
+}
+
+/** The last state of a resource; `undefined` if the store does not know it. */
+export async function lastState(store: Service["store"], key: Key): Promise<LastState | undefined> {
+  const current = await store.read(key);
+  if (current !== undefined) return { last: current, deleted: undefined };
+  const [change] = await store.changesOf(key, { before: beforeNone, limit: 1 });
+  if (change?.kind !== "deleted") return undefined;
+  const last = await store.version(key, change.version - 1);
+  return last && { last, deleted: change };
+}

@@ -1,0 +1,100 @@
+/** Commits what a write has decided, and waits no longer for the store than a client should. */
+import type { Collection } from "../../collection/collection.ts";
+import { Problem } from "../../errors.ts";
+import type { Change } from "../../store/commit.ts";
+import type { Stored } from "../../store/stored.ts";
+import type { OperationOf } from "../operations/operation.ts";
+import type { Result } from "../operations/result.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import { respond } from "../respond.ts";
+import type { Service } from "../service.ts";
+import { receiptFor } from "./idempotency.ts";
+
+/** The operations that write. */
+export type WriteOperation = OperationOf<"create" | "replace" | "patch" | "delete" | "restore" | "batch">;
+
+/** One write: the operation, its request, and the service that carries it out. */
+export interface Write<Op extends WriteOperation = WriteOperation> {
+  service: Service;
+  operation: Op;
+  request: HttpRequest;
+}
+
+/** What a write has decided to commit. */
+export interface CommitPlan {
+  kind: "plan";
+  /** Empty if the write changes nothing. */
+  changes: readonly Change[];
+  at: number;
+  /** What the client gets if the commit succeeds. */
+  result: Result;
+  /** The error that the client gets instead of an error of the store. @default the store's error */
+  explain?: (error: unknown) => unknown;
+}
+
+/** Another write has changed a resource since this one read it. Nothing was written, and a new attempt can succeed. */
+export const overtaken = { kind: "overtaken" } as const;
+
+/** What an attempt to write comes to. */
+export type Outcome = Result | typeof overtaken;
+
+/**
+ * Commits a plan. For a request with an Idempotency-Key, makes the response now and stores it in the same transaction.
+ * Throws the store's problems, and OUTCOME_UNKNOWN if the store takes too long.
+ */
+export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
+  const { service, operation, request } = write;
+  const { caller, idempotency } = operation;
+  const { changes, at, result, explain } = plan;
+  if (changes.length === 0 && idempotency === undefined) return result;
+  const principal = caller.principal === undefined ? {} : { principal: caller.principal.subject };
+  const response = idempotency && respond(service, result, request);
+  const receipt = response && { receipt: receiptFor(service, idempotency, response) };
+  const work = service.store.commit({ changes, at, ...principal, ...receipt });
+  if (idempotency !== undefined) idempotency.commit = work;
+  try {
+    await withinDeadline(service, work, outcomeUnknown);
+  } catch (error) {
+    // No precondition of the client: these are checked before.
+    if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
+    throw explain === undefined ? error : explain(error);
+  }
+  return response === undefined ? result : { kind: "response", response };
+}
+
+/**
+ * The time of a change. If the resource shows this time, it is never before the last change, even if the clock was set
+ * back.
+ */
+export function timeOfChange(
+  service: Service,
+  { timestamps }: Collection,
+  { updatedAt }: Pick<Stored, "updatedAt">,
+): number {
+  const now = service.now();
+  return timestamps ? Math.max(now, updatedAt) : now;
+}
+
+/** A commit that takes too long can still take effect. */
+function outcomeUnknown(): Problem {
+  return new Problem(
+    "OUTCOME_UNKNOWN",
+    "The write took too long and may still take effect. Read the resource before you repeat the write.",
+  );
+}
+
+/** Waits for work that prepares a write, and that does no harm if it ends later. Throws UNAVAILABLE. */
+export function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
+  return withinDeadline(
+    service,
+    work,
+    () => new Problem("UNAVAILABLE", "The store took too long and wrote nothing. Try again."),
+  );
+}
+
+function withinDeadline<T>(service: Service, work: Promise<T>, problemWhenLate: () => Problem): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(problemWhenLate()), service.settings.limits.handlerTimeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

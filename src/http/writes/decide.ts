@@ -1,0 +1,204 @@
+/** What a write makes of a resource: pure functions from the content and the current text to the next text. */
+import type { Collection } from "../../collection/collection.ts";
+import { type Creation, withDefaults } from "../../collection/defaults.ts";
+import {
+  assignmentViolations,
+  removalViolations,
+  removalViolationsWithoutRead,
+  visibleViolations,
+  withKept,
+} from "../../collection/hidden-attributes.ts";
+import { sameId } from "../../collection/ids.ts";
+import type { Attributes } from "../../collection/resource.ts";
+import { pickFrom, resourceText } from "../../collection/resource.ts";
+import { clientAttributes, type Earlier, withTimes } from "../../collection/timestamps.ts";
+import { type AttributeVisibility, visiblePart } from "../../collection/visibility.ts";
+import { Problem, toSentence, type Violation } from "../../errors.ts";
+import { subjectAt } from "../../json/pointer.ts";
+import type { Limits } from "../settings.ts";
+import { applyPatch, type Patch, removedBy } from "./patch.ts";
+
+/** The resource that a write changes. */
+interface ResourceIn {
+  collection: Collection;
+  id: string;
+}
+
+/** What a write changes, and when. */
+export interface WriteContext {
+  /** The time of the change. */
+  at: number;
+  /** The current version; of a deleted resource, its last one. */
+  before: Earlier;
+  /** @default false */
+  isDeleted?: boolean;
+  /** Whether the write makes a new version even if nothing differs. @default false */
+  isNewVersion?: boolean;
+  /** The attributes that the write names; only if its sender cannot read. */
+  named?: ReadonlySet<string> | undefined;
+}
+
+/** The resource that a patch changes. */
+export interface PatchContext extends WriteContext {
+  /** The value of the current text. */
+  value: Record<string, unknown>;
+  limits: Limits;
+}
+
+/**
+ * Checks a new resource, and gives a function that makes its text from its id. Ignores an `id` in the content. Throws
+ * VALIDATION_FAILED.
+ */
+export function decideCreate(
+  collection: Collection,
+  content: Record<string, unknown>,
+  creation: Creation,
+): (id: string) => string {
+  const sent = clientAttributes(collection, content);
+  const { defaults, visibility } = collection;
+  if (visibility !== undefined)
+    requireNone(assignmentViolations(sent, withDefaults({}, defaults, creation), visibility));
+  const attributes = withDefaults(sent, defaults, creation);
+  requireValid(collection, attributes, { sent, isNew: true });
+  const all = collection.timestamps ? withTimes(attributes, creation.at) : attributes;
+  return (id) => resourceText(collection.idKind, id, all);
+}
+
+/** The text that a replace makes. Throws ID_REQUIRED, ID_MISMATCH and VALIDATION_FAILED. */
+export function decideReplace(
+  resource: ResourceIn,
+  content: Record<string, unknown>,
+  context: WriteContext,
+): string {
+  requireId(content, resource.id);
+  const { visibility } = resource.collection;
+  return textOf(resource, content, {
+    ...context,
+    isKept: (name) => visibility?.hidden.has(name) === true || visibility?.readOnly.has(name) === true,
+  });
+}
+
+/** The text that a patch makes. Throws VALIDATION_FAILED, ID_MISMATCH, CONTENT_TOO_LARGE and the problems of `applyPatch`. */
+export function decidePatch(resource: ResourceIn, patch: Patch, context: PatchContext): string {
+  const { visibility } = resource.collection;
+  const { value, limits, before } = context;
+  if (visibility === undefined) {
+    const next = applyPatch(patch, value, limits);
+    return withinLimit(textOf(resource, next, { ...context, isKept: () => false }), before, limits);
+  }
+  const removed = removedBy(patch);
+  if (context.named !== undefined) requireNone(removalViolationsWithoutRead([...removed], visibility));
+  const next = applyPatch(patch, visiblePart(value, visibility), limits);
+  requireNone(removalViolations(next, value, visibility));
+  const { hidden, restricted, readOnly } = visibility;
+  const isRemoved = (name: string) => removed.has(name) && !restricted.has(name) && !readOnly.has(name);
+  const isKept = (name: string) => hidden.has(name) && !isRemoved(name);
+  return withinLimit(textOf(resource, next, { ...context, isKept }), before, limits);
+}
+
+/** `isKept`: which attributes stay if the write leaves them out. */
+type TextContext = WriteContext & { isKept: (name: string) => boolean };
+
+function textOf(resource: ResourceIn, next: Record<string, unknown>, context: TextContext): string {
+  requireSameId(next, resource);
+  const { collection, id } = resource;
+  const sent = clientAttributes(collection, next);
+  const attributes = withUnsent(collection, sent, context);
+  const { named } = context;
+  if (named === undefined) requireValid(collection, attributes, { sent, isNew: false });
+  else requireValidUnread(collection, attributes, { sent, named });
+  const text = resourceText(collection.idKind, id, attributes);
+  return collection.timestamps ? stampedText(resource, { attributes, text }, context) : text;
+}
+
+/** What was sent, with the attributes that its sender cannot see or set. */
+function withUnsent(collection: Collection, sent: Attributes, { before, isKept }: TextContext): Attributes {
+  const { visibility } = collection;
+  if (visibility === undefined) return sent;
+  const current = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
+  requireNone(assignmentViolations(sent, current, visibility));
+  return withKept(sent, current, isKept);
+}
+
+/** The text with the service's timestamps; the text before if nothing else differs. */
+function stampedText(
+  { collection, id }: ResourceIn,
+  next: { attributes: Attributes; text: string },
+  { at, before, isDeleted = false, isNewVersion = false }: WriteContext,
+): string {
+  const known = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
+  const isSame = next.text === resourceText(collection.idKind, id, known);
+  if (isSame && !isDeleted && !isNewVersion) return before.text;
+  return resourceText(collection.idKind, id, withTimes(next.attributes, at, before));
+}
+
+function requireId(next: Record<string, unknown>, id: string): void {
+  if (Object.hasOwn(next, "id")) return;
+  throw idProblem("ID_REQUIRED", `The body must contain the id of the resource, "${id}".`, "required");
+}
+
+function requireSameId(next: Record<string, unknown>, { id }: ResourceIn): void {
+  if (Object.hasOwn(next, "id") && sameId(next.id, id)) return;
+  throw idProblem(
+    "ID_MISMATCH",
+    `The id in the body, or after the patch, must be the id in the path, "${id}".`,
+    "const",
+  );
+}
+
+function idProblem(code: "ID_REQUIRED" | "ID_MISMATCH", detail: string, rule: string): Problem {
+  return new Problem(code, detail, {
+    violations: [{ in: "body", pointer: "#/id", code: rule, detail: "must be the id in the path" }],
+  });
+}
+
+function requireValid(
+  { validate, visibility }: Pick<Collection, "validate" | "visibility">,
+  attributes: Attributes,
+  sender: { sent: Attributes; isNew: boolean },
+): void {
+  const violations = validate(attributes);
+  if (violations.length === 0) return;
+  requireNone(visibility === undefined ? violations : visibleViolations(violations, visibility, sender));
+}
+
+/** As `requireValid`, for a sender who cannot read: the violations show only attributes that the write names. */
+function requireValidUnread(
+  { validate, visibility = seesAll }: Collection,
+  attributes: Attributes,
+  { sent, named }: { sent: Attributes; named: ReadonlySet<string> },
+): void {
+  const unnamed = Object.keys(attributes).filter((name) => !named.has(name));
+  const hidden = new Set([...visibility.hidden, ...unnamed]);
+  const sentByName = pickFrom(sent, (name) => named.has(name));
+  requireValid({ validate, visibility: { ...visibility, hidden } }, attributes, {
+    sent: sentByName,
+    isNew: false,
+  });
+}
+
+const seesAll: AttributeVisibility = { readOnly: new Set(), restricted: new Set(), hidden: new Set() };
+
+/** Throws VALIDATION_FAILED if there are violations. */
+function requireNone(violations: readonly Violation[]): void {
+  const [first] = violations;
+  if (first === undefined) return;
+  const subject = subjectAt(first.pointer ?? "#", "The resource");
+  const message = `${subject} ${toSentence(first.detail)}${moreThan(violations.length)}`;
+  throw new Problem("VALIDATION_FAILED", message, { violations });
+}
+
+function moreThan(count: number): string {
+  if (count === 1) return "";
+  return count === 2 ? " There is 1 more violation." : ` There are ${count - 1} more violations.`;
+}
+
+/** A patch cannot make a resource larger than a replace can. A resource that is larger already can keep its size. */
+function withinLimit(text: string, before: Earlier, { bodyBytes }: Limits): string {
+  if (text.length * 3 <= bodyBytes || Buffer.byteLength(text) <= bodyBytes) return text;
+  if (Buffer.byteLength(text) <= Buffer.byteLength(before.text)) return text;
+  throw new Problem(
+    "CONTENT_TOO_LARGE",
+    `The patch would make the resource larger than the limit of ${bodyBytes} bytes.`,
+  );
+}

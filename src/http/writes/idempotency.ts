@@ -1,0 +1,180 @@
+/**
+ * Safe retries: of all requests with the same Idempotency-Key, one takes effect, and the others get its response.
+ *
+ * The response to a write is made before the commit and stored in the same transaction, so a crash cannot separate the
+ * two. Only successes are stored: a request that failed had no effect, and can run again with the same key.
+ */
+import { hash } from "node:crypto";
+import { Problem } from "../../errors.ts";
+import type { KeptReceipt, Receipt } from "../../store/commit.ts";
+import type { Caller } from "../caller/admit.ts";
+import { addressKey } from "../caller/quota.ts";
+import type { Idempotency, Operation, OperationOf } from "../operations/operation.ts";
+import type { Result } from "../operations/result.ts";
+import { type HttpRequest, type HttpResponse, textOf } from "../protocol/message.ts";
+import { splitTarget } from "../route.ts";
+import type { Service } from "../service.ts";
+
+const name = "Idempotency-Key";
+
+const validMs = 24 * 60 * 60 * 1_000;
+
+type KeyedOperation = OperationOf<"create" | "patch" | "restore" | "batch">;
+
+/** Whether the request has an Idempotency-Key that its operation uses. */
+export function isKeyed(operation: Operation, { headers }: HttpRequest): operation is KeyedOperation {
+  return headers["idempotency-key"] !== undefined && keyedKinds.has(operation.kind);
+}
+
+const keyedKinds: ReadonlySet<string> = new Set<KeyedOperation["kind"]>([
+  "create",
+  "patch",
+  "restore",
+  "batch",
+]);
+
+/**
+ * The result of a keyed operation: the stored response, or what `perform` gives for the operation with its key. Throws
+ * IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, the problems of receiving the content, and
+ * what `perform` throws.
+ */
+export async function performOnce(
+  service: Service,
+  operation: KeyedOperation,
+  request: HttpRequest,
+  perform: (operation: KeyedOperation) => Result | Promise<Result>,
+): Promise<Result> {
+  const { caller } = operation;
+  const key = scopedKey(request, caller, parseKey(String(request.headers["idempotency-key"])));
+  const shownTo = audienceOf(service, request, caller); // before the connection can close, which loses the address
+  const content = await request.content.receive(service.settings.limits.bodyBytes);
+  const fingerprint = hash("sha256", Buffer.concat([typeOf(request), content]), "base64url");
+  const { keysUnderWay } = service;
+  if (keysUnderWay.has(key)) throw inProgress();
+  keysUnderWay.add(key);
+  const idempotency: Idempotency = { key, fingerprint, shownTo };
+  try {
+    const stored = await storedResponse(service, idempotency);
+    return stored ?? (await perform({ ...operation, idempotency }));
+  } catch (error) {
+    // Another instance may have answered the same request meanwhile.
+    if (!isKeyTaken(error, idempotency)) throw error;
+    const stored = await storedResponse(service, idempotency);
+    if (stored === undefined) throw inProgress(); // it has expired meanwhile
+    return stored;
+  } finally {
+    // A commit can take longer than its request. Until it ends, the key is in use.
+    const free = () => keysUnderWay.delete(key);
+    if (idempotency.commit === undefined) free();
+    else idempotency.commit.then(free, free);
+  }
+}
+
+/** Whether the store refused the commit because it has a response for the key already. */
+function isKeyTaken(error: unknown, { commit }: Idempotency): boolean {
+  return commit !== undefined && error instanceof Problem && error.code === "IDEMPOTENCY_KEY_REUSED";
+}
+
+/** What a commit stores so that a retry gets the same response. */
+export function receiptFor(
+  service: Service,
+  { key, fingerprint, shownTo }: Idempotency,
+  response: HttpResponse,
+): Receipt {
+  const brief = String(response.headers.location ?? "");
+  const answer = JSON.stringify({ ...response, body: textOf(response), shownTo });
+  return { key, fingerprint, answer, brief, expiresAt: service.now() + validMs };
+}
+
+async function storedResponse(
+  service: Service,
+  { key, fingerprint, shownTo }: Idempotency,
+): Promise<Result | undefined> {
+  const receipt = await service.store.receipt(key, service.now());
+  if (receipt === undefined) return undefined;
+  if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
+  if (receipt.answer === undefined) throw notKept(receipt);
+  const { shownTo: first, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };
+  const { status, headers, body } = first === shownTo ? answer : withoutContent(answer);
+  const response = { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
+  return { kind: "response", response };
+}
+
+/**
+ * A tag for the callers who can see the body of a stored response: one principal while its rights stay the same, or all
+ * callers without a credential at one address.
+ */
+function audienceOf({ access, tags }: Service, { client }: HttpRequest, { principal }: Caller): string {
+  const rights = access?.rights(principal) ?? null;
+  return tags.audience(rights, principal === undefined ? addressKey(client.ip) : null);
+}
+
+/** The response without its body: it states only that the request took effect, and where. */
+function withoutContent({ status, headers }: HttpResponse): HttpResponse {
+  const { "content-type": _, "content-location": __, "content-length": ___, ...others } = headers;
+  if (status !== 201) return { status: status === 200 ? 204 : status, headers: others, body: undefined };
+  return { status, headers: { ...others, "content-length": "0" }, body: undefined };
+}
+
+/** The same key of another principal, method or path is another key. */
+function scopedKey({ method, target }: HttpRequest, { principal }: Caller, key: string): string {
+  return JSON.stringify([shortSubject(principal?.subject), method, canonicalPath(target), key]);
+}
+
+/** Stores have an index on these keys, and not every index can take the longest subjects of tokens. */
+const maxSubject = 256;
+
+/** Different for different subjects: a digest is in an array, and a subject is not. */
+function shortSubject(subject: string | undefined): string | readonly string[] | null {
+  if (subject === undefined) return null;
+  return subject.length <= maxSubject ? subject : [hash("sha256", subject, "base64url")];
+}
+
+/** The same for all spellings of one path. */
+function canonicalPath(target: string): string {
+  const segments = splitTarget(target).path.split("/");
+  if (segments.at(-1) === "") segments.pop();
+  return segments.map((segment) => encodeURIComponent(decodeURIComponent(segment))).join("/");
+}
+
+function typeOf({ headers }: HttpRequest): Buffer {
+  return Buffer.from(`${headers["content-type"] ?? ""}\n`, "latin1");
+}
+
+/** A String of RFC 9651 §3.3.3. */
+const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
+const bare = /^[\x21\x23-\x7e][\x21-\x7e]*$/;
+const maxLength = 255;
+
+function parseKey(value: string): string {
+  const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, "$1") ?? (bare.test(value) ? value : "");
+  if (key.length > 0 && key.length <= maxLength) return key;
+  const detail = `must be 1 to ${maxLength} visible ASCII characters, bare or as a quoted string`;
+  throw new Problem("IDEMPOTENCY_KEY_INVALID", `The ${name} ${detail}.`, {
+    violations: [{ in: "header", name, code: "format", detail }],
+  });
+}
+
+function inProgress(): Problem {
+  return new Problem(
+    "IDEMPOTENCY_IN_PROGRESS",
+    `The first request with this ${name} is still in progress. Try again to get its response.`,
+    { headers: { "retry-after": "1" } },
+  );
+}
+
+function notKept({ brief = "" }: KeptReceipt): Problem {
+  const place = brief === "" ? "" : ` It created ${brief}.`;
+  return new Problem(
+    "ANSWER_NOT_KEPT",
+    `The first request with this ${name} took effect, but its response is no longer stored.${place}`,
+    brief === "" ? {} : { headers: { location: brief } },
+  );
+}
+
+function reused(): Problem {
+  return new Problem(
+    "IDEMPOTENCY_KEY_REUSED",
+    `The ${name} was already used for a request with a different body or Content-Type. Use a new key for each request.`,
+  );
+}

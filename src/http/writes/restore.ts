@@ -1,0 +1,130 @@
+/** Restores: write an earlier version of a resource as its next one. This also brings back a deleted resource. */
+import type { Collection } from "../../collection/collection.ts";
+import { visibleViolations } from "../../collection/hidden-attributes.ts";
+import { pickFrom } from "../../collection/resource.ts";
+import { shown } from "../../collection/shown.ts";
+import { Problem } from "../../errors.ts";
+import { Faults, inBody } from "../../query/faults.ts";
+import type { Stored } from "../../store/stored.ts";
+import { keyOf, type OperationOf } from "../operations/operation.ts";
+import { notFound, type Result } from "../operations/result.ts";
+import { requirePreconditions } from "../protocol/conditional.ts";
+import { readObject } from "../protocol/content.ts";
+import { type LastState, lastState } from "../reads/history.ts";
+import { type CommitPlan, type Outcome, timeOfChange, type Write } from "./commit.ts";
+import { decideReplace } from "./decide.ts";
+import { nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
+
+type Restore = OperationOf<"restore">;
+
+/** Restores a resource to a version. Throws the problems of content and preconditions, of a replace, and the store's. */
+export function restore(write: Write<Restore>): Promise<Result> {
+  return runWrite(steps, write);
+}
+
+const steps: WriteSteps<Restore, LastState, number> = {
+  find: async (write) => {
+    const { service, operation } = write;
+    const { guard } = operation;
+    const state = await lastState(service.store, keyOf(operation));
+    if (state === undefined || !guard.sees(state.last.text)) return undefined;
+    // Restoring a deleted resource undoes the delete, so it needs the same right.
+    guard.require(state.deleted === undefined ? "update" : "delete", state.last.text);
+    requireState(write, state);
+    return state;
+  },
+  read: async ({ service, request }) => versionIn(await readObject(request, service.settings.limits)),
+  resources: ({ operation }) => [nameOf(keyOf(operation))],
+  decide,
+};
+
+/** A deleted resource has no state that a write could lose, and no ETag for If-Match (RFC 9110 §13.1.1). */
+function requireState(
+  { operation, request: { headers } }: Write<Restore>,
+  { last, deleted }: LastState,
+): void {
+  if (deleted === undefined) {
+    const required = operation.collection.requirePreconditions;
+    requirePreconditions(headers, operation.guard.validators(last), { required });
+  } else if (headers["if-match"] !== undefined) {
+    throw new Problem(
+      "PRECONDITION_FAILED",
+      "A precondition is not met: the resource is deleted, so it has no ETag that If-Match can match.",
+    );
+  }
+}
+
+function versionIn(content: Record<string, unknown>): number {
+  const faults = new Faults();
+  for (const name of Object.keys(content)) {
+    if (name !== "version")
+      faults.add(inBody(name), "unknownMember", 'is not understood. The only member is "version"');
+  }
+  const { version } = content;
+  const isVersion = typeof version === "number" && Number.isSafeInteger(version) && version >= 1;
+  if (!isVersion) {
+    const detail =
+      version === undefined
+        ? "is required: send a whole number of at least 1"
+        : `must be a whole number of at least 1, not ${shown(version)}`;
+    faults.add(inBody("version"), "version", detail);
+  }
+  faults.throwIfAny();
+  return version as number;
+}
+
+async function decide(
+  write: Write<Restore>,
+  { last, deleted }: LastState,
+  version: number,
+): Promise<CommitPlan | Outcome> {
+  const { service, operation } = write;
+  const { collection, guard } = operation;
+  const key = keyOf(operation);
+  const old = await service.store.version(key, version);
+  if (old === undefined || !guard.sees(old.text)) return notFound;
+  const at = timeOfChange(service, collection, { updatedAt: deleted?.at ?? last.updatedAt });
+  const isNewVersion = !guard.canRead;
+  const explain = (error: unknown) => explained(error, operation, version);
+  try {
+    const plan = await planFor(write, {
+      key,
+      current: deleted === undefined ? last : undefined,
+      // The last state keeps the attributes that the caller cannot set, whichever version the caller chooses.
+      next: decideReplace(operation, settablePart(old, collection), {
+        at,
+        before: last,
+        isDeleted: deleted !== undefined,
+        isNewVersion,
+      }),
+      at,
+      isNewVersion,
+      deletedVersion: deleted?.version,
+    });
+    return { ...plan, explain };
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/** An earlier version without the attributes that the caller cannot see or set. */
+function settablePart({ text }: Stored, { visibility }: Collection): Record<string, unknown> {
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  if (visibility === undefined) return resource;
+  return pickFrom(resource, (name) => !visibility.hidden.has(name) && !visibility.readOnly.has(name));
+}
+
+/** The violations are about a version that the client did not send, and can be about attributes that the caller cannot see. */
+function explained(error: unknown, { collection, guard }: Restore, version: number): unknown {
+  if (!(error instanceof Problem) || error.violations.length === 0) return error;
+  const { code, message, violations } = error;
+  const isVisible = guard.canRead && areVisible(violations, collection);
+  if (isVisible)
+    return new Problem(code, `Version ${version} cannot be restored. ${message}`, { violations });
+  return new Problem(code, "This version cannot be restored because of attributes that you cannot see.");
+}
+
+function areVisible(violations: Problem["violations"], { visibility }: Collection): boolean {
+  if (visibility === undefined) return true;
+  return visibleViolations(violations, visibility, { sent: {}, isNew: false }) === violations;
+}

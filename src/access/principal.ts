@@ -1,5 +1,5 @@
 /** The caller that a valid credential identifies. */
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 
 /** A permission for one collection. `write` does not include `read`. */
 export interface Scope {

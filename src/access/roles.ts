@@ -1,5 +1,5 @@
 /** Finds the roles that a configuration names. */
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 
 /** A role, and one place in the configuration that names it. */
 export interface NamedRole {

@@ -5,7 +5,7 @@ import { didYouMean } from "../collection/nearest.ts";
 import { shown } from "../collection/shown.ts";
 import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import type { Filter } from "../query/filter.ts";
 import { allOf } from "../query/filter-json.ts";
 import { type Action, actions, shorthands } from "./actions.ts";

@@ -1,7 +1,7 @@
 /** Reads what is declared of single attributes: `readOnly` and `writeOnly` in the schema, and the option `attributes`. */
 import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { attributeFacts, type Describing } from "./attributes.ts";
 import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
 import { withKnownMembers } from "./members.ts";

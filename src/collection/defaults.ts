@@ -1,8 +1,9 @@
 /** What a new resource gets where the client sent nothing. */
 import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError, type Violation } from "../errors.ts";
-import { isObject, parseJson } from "../json/gate.ts";
-import { asFragment, formatPointer } from "../json/pointer.ts";
+import { parseJson } from "../json/parse.ts";
+import { encodeFragment, formatPointer } from "../json/pointer.ts";
+import { isObject } from "../json/values.ts";
 import type { Attributes, Validator } from "./resource.ts";
 import { shown } from "./shown.ts";
 
@@ -140,7 +141,7 @@ function nowOf(name: string, at: string, validate: Validator): (at: number) => u
 }
 
 function faultsOf(name: string, violations: readonly Violation[]): Violation[] {
-  const place = asFragment(formatPointer([name]));
+  const place = encodeFragment(formatPointer([name]));
   return violations.filter(({ pointer }) => pointer === place || pointer?.startsWith(`${place}/`) === true);
 }
 

@@ -13,7 +13,7 @@ import {
 } from "ajv/dist/2020.js";
 import { alwaysValidSchema } from "ajv/dist/compile/util.js";
 import containsModule from "ajv/dist/vocabularies/applicator/contains.js";
-import { canonicalText } from "./canonical.ts";
+import { canonicalText } from "../json/values.ts";
 import { formatOf } from "./formats.ts";
 import type { Pattern } from "./patterns.ts";
 

@@ -1,7 +1,7 @@
 /** What a collection declares to lead elsewhere: attributes that hold ids of resources which must be there. */
 import { readMembers } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { attributeFacts, type Describing } from "./attributes.ts";
 import { didYouMean } from "./nearest.ts";
 import { formatPath, type Path, parsePath } from "./paths.ts";

@@ -1,6 +1,6 @@
 /** The times that the service itself keeps in the resources of a collection that declares `timestamps`. */
 import type { Violation } from "../errors.ts";
-import { asFragment } from "../json/pointer.ts";
+import { encodeFragment } from "../json/pointer.ts";
 import { isTimestamp } from "./dates.ts";
 import { type Attributes, withoutId } from "./resource.ts";
 
@@ -83,5 +83,5 @@ function toTimestamp(time: number): string {
 }
 
 function faultAt(name: string, detail: string): Violation {
-  return { in: "body", pointer: asFragment(`/${name}`), code: "date", detail };
+  return { in: "body", pointer: encodeFragment(`/${name}`), code: "date", detail };
 }

@@ -1,6 +1,6 @@
 /** Whether what is declared leaves the service's own times to the service. */
 import { StartError } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { attributeFacts, type Describing } from "./attributes.ts";
 import { parsePath } from "./paths.ts";
 import { timestampNames } from "./timestamps.ts";

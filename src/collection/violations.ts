@@ -2,7 +2,7 @@
 
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { Violation } from "../errors.ts";
-import { asFragment, formatPointer } from "../json/pointer.ts";
+import { encodeFragment, formatPointer } from "../json/pointer.ts";
 import { detailOf } from "./details.ts";
 import { formatOf } from "./formats.ts";
 import type { Schema } from "./keywords.ts";
@@ -94,5 +94,5 @@ function formatCode(name: string): string {
 
 /** The place of a violation, or of the member there that it is about. */
 function pointerTo(path: string, member: unknown): string {
-  return asFragment(typeof member === "string" ? path + formatPointer([member]) : path);
+  return encodeFragment(typeof member === "string" ? path + formatPointer([member]) : path);
 }

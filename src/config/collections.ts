@@ -6,7 +6,7 @@ import { requireTargets } from "../collection/refers.ts";
 import { readCollection } from "../collection/schema.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { withKnownNames } from "./option-names.ts";
 import { ownRootNames } from "./readers.ts";
 import { type FileContent, type Get, requirePlainObject } from "./values.ts";

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError } from "../errors.ts";
-import { wholeText } from "../json/explain.ts";
-import { parseJson } from "../json/gate.ts";
-import type { JsonLimits } from "../json/limits.ts";
+import { wholeBody } from "../json/explain.ts";
+import { parseJson } from "../json/parse.ts";
+import type { JsonLimits } from "../json/values.ts";
 import { importConfiguration } from "./module.ts";
 import { type FileContent, type OutsideFile, requirePlainObject } from "./values.ts";
 
@@ -84,7 +84,7 @@ function readJson(path: string, file: string): unknown {
       throw new StartError(`${file} cannot be read: ${(error as Error).message}`);
     const { message } = error;
     throw new StartError(
-      `${file}${message.startsWith(wholeText) ? message.slice(wholeText.length) : `: ${message}`}`,
+      `${file}${message.startsWith(wholeBody) ? message.slice(wholeBody.length) : `: ${message}`}`,
     );
   }
 }

@@ -6,7 +6,7 @@ import { shown } from "../collection/shown.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { text, texts, truth } from "./readers.ts";
 
 const at = "auth.jwt";

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import type { Rate, TlsFiles } from "../http/settings.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { defaultHistory, type History } from "../store/history.ts";
 
 /** A string that is not empty. */

@@ -2,7 +2,7 @@
 import { shown } from "../collection/shown.ts";
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { withKnownNames } from "./option-names.ts";
 import { longFlagOf, type Option, type OptionName, type OptionValue, options } from "./options.ts";
 

@@ -1,12 +1,12 @@
-/** Reads a JSON text slowly, to say what is wrong with it and where. Only texts that failed the gate get here. */
+/** Finds the first error in a JSON text, and its line and column. `parse.ts` uses it only for texts with an error. */
 import { Problem, type ProblemCode } from "../errors.ts";
-import type { JsonLimits } from "./limits.ts";
 import { subjectAt, toFragment } from "./pointer.ts";
+import { isBadString, type JsonLimits } from "./values.ts";
 
-/** The subject of every message about a text as a whole. Readers of other texts than a request body replace it. */
-export const wholeText = "The body";
+/** The subject of a message about a whole text. Code that parses another text than a request body replaces it. */
+export const wholeBody = "The body";
 
-/** The first thing that is wrong with the text, in reading order; `undefined` when nothing is. */
+/** The first error in the text; `undefined` if it has no error. */
 export function explain(text: string, limits: JsonLimits): Problem | undefined {
   try {
     new Explainer(text, limits).read();
@@ -15,11 +15,6 @@ export function explain(text: string, limits: JsonLimits): Problem | undefined {
     if (error instanceof Problem) return error;
     throw error;
   }
-}
-
-/** Whether a string cannot be kept: it holds a lone surrogate or a null character. */
-export function isBadString(text: string): boolean {
-  return !text.isWellFormed() || text.includes("\0");
 }
 
 const space = 0x20;
@@ -39,8 +34,8 @@ const maxSafeDigits = 15;
 const numberShape = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 /**
- * Walks the text by recursive descent. The recursion is bounded, since too deep a text ends it. Anybody can send a
- * large text with its fault at the end, so it reads codes, and cuts out only what it must.
+ * A recursive-descent parser. The depth limit also limits the recursion. A client can send a large text with the error
+ * at its end, so the parser reads character codes and creates few strings.
  */
 class Explainer {
   readonly #text: string;
@@ -116,7 +111,7 @@ class Explainer {
   #string(): string {
     const begin = this.#at;
     const hasEscape = this.#skipString();
-    // Without an escape nothing can be wrong: the bytes were UTF-8.
+    // A bad character can only come from an escape, because the bytes are valid UTF-8.
     if (!hasEscape) return this.#text.slice(begin + 1, this.#at - 1);
     const value = unquote(this.#text.slice(begin, this.#at));
     if (value === undefined) this.#malformedString(begin);
@@ -126,7 +121,7 @@ class Explainer {
     return this.#refuse("INVALID_STRING", `contains ${what}: remove it`);
   }
 
-  /** Goes past a string; gives whether it has escapes, which are yet to be checked. */
+  /** Moves past a string, and returns whether it has escapes. Does not check them. */
   #skipString(): boolean {
     const begin = this.#at;
     let hasEscape = false;
@@ -150,18 +145,18 @@ class Explainer {
     const hasLeadingZero = this.#code() === zero;
     this.#skipDigits();
     const digits = this.#at - begin;
-    // Most numbers are short integers, which need no closer look.
+    // Most numbers are short integers, which are always valid.
     const isShort = digits > 0 && digits <= (hasLeadingZero ? 1 : maxSafeDigits);
     if (isShort && !isFraction(this.#code())) return;
     numberShape.lastIndex = this.#at = begin;
     if (!numberShape.test(this.#text)) this.#malformed("a number");
-    this.#requireKept(this.#text.slice(begin, numberShape.lastIndex));
+    this.#requireExact(this.#text.slice(begin, numberShape.lastIndex));
     this.#at = numberShape.lastIndex;
   }
 
-  #requireKept(literal: string): void {
+  #requireExact(literal: string): void {
     const value = Number(literal);
-    // 1e20 too: it would come back as an integer literal, and could not be sent again.
+    // 1e20 is refused too: the response would contain an integer literal, which the client could not send back.
     if (!Number.isSafeInteger(value) && (isIntegerLiteral(literal) || isIntegerLiteral(String(value)))) {
       this.#refuse("NUMBER_OUT_OF_RANGE", "is an integer outside ±9007199254740991: use a string instead");
     }
@@ -186,7 +181,7 @@ class Explainer {
     while (isSpace(this.#code())) this.#at++;
   }
 
-  /** Whether this code is next, after white space; goes past it then. */
+  /** If this code is next after white space, moves past it and returns true. */
   #take(code: number): boolean {
     this.#skipSpace();
     if (this.#code() !== code) return false;
@@ -194,7 +189,7 @@ class Explainer {
     return true;
   }
 
-  /** The code at the place where we are; NaN at the end. */
+  /** The next character code; NaN at the end. */
   #code(): number {
     return this.#text.charCodeAt(this.#at);
   }
@@ -204,7 +199,7 @@ class Explainer {
       this.#at < this.#text.length ? JSON.stringify(charAt(this.#text, this.#at)) : "the end of the text";
     throw new Problem(
       "MALFORMED_JSON",
-      `${wholeText} is not valid JSON: expected ${expected} at ${this.#place()}, but found ${found}.`,
+      `${wholeBody} is not valid JSON: expected ${expected} at ${this.#place()}, but found ${found}.`,
     );
   }
 
@@ -212,7 +207,7 @@ class Explainer {
     this.#at = begin;
     throw new Problem(
       "MALFORMED_JSON",
-      `${wholeText} is not valid JSON: the string at ${this.#place()} is not closed, or contains an invalid escape or a control character.`,
+      `${wholeBody} is not valid JSON: the string at ${this.#place()} is not closed, or contains an invalid escape or a control character.`,
     );
   }
 
@@ -226,7 +221,7 @@ class Explainer {
 
   #refuse(code: ProblemCode, detail: string): never {
     const pointer = toFragment(this.#path);
-    throw new Problem(code, `${subjectAt(pointer, wholeText)} ${detail} (${this.#place()}).`, {
+    throw new Problem(code, `${subjectAt(pointer, wholeBody)} ${detail} (${this.#place()}).`, {
       violations: [{ in: "body", pointer, code: violationCodes[code] ?? "json", detail }],
     });
   }
@@ -239,7 +234,7 @@ class Explainer {
   }
 }
 
-/** The rule that a violation breaks, by the problem that it makes. */
+/** The code of the violation, by the code of the problem. */
 const violationCodes: Partial<Record<ProblemCode, string>> = {
   DUPLICATE_MEMBER: "duplicateMember",
   NUMBER_OUT_OF_RANGE: "numberRange",
@@ -257,12 +252,12 @@ function isDigit(code: number): boolean {
   return code >= zero && code <= nine;
 }
 
-/** What follows the digits of a number that is no integer: `.`, `e`, `E`. */
+/** `.`, `e` or `E`, which can follow the digits of a number that is not an integer. */
 function isFraction(code: number): boolean {
   return code === 0x2e || code === 0x65 || code === 0x45;
 }
 
-/** The value of a string's text; `undefined` when it holds a wrong escape. */
+/** The value of a string literal; `undefined` if it contains an invalid escape. */
 function unquote(raw: string): string | undefined {
   try {
     return JSON.parse(raw) as string;

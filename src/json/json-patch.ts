@@ -1,30 +1,28 @@
 /**
- * JSON Patch (RFC 6902). Our own, because the usual packages fail cases of the public suite, and none is safe
- * from a patch that doubles the document with each `copy`.
+ * Applies a JSON Patch (RFC 6902). This is our own code, because the usual packages fail cases of the public test suite,
+ * and none refuses a patch that doubles the document with each `copy`.
  */
 import { Problem } from "../errors.ts";
-import { isObject, requireLimits } from "./gate.ts";
-import { beyondLimits, type JsonLimits } from "./limits.ts";
 import { LongArray } from "./long-array.ts";
-import { setMember } from "./members.ts";
-import { invalid, type Operation, parseOperations, subjectOf } from "./patch-operations.ts";
+import { invalidPatch, type PatchOperation, parseOperations, subjectOf } from "./patch-operations.ts";
 import { toFragment } from "./pointer.ts";
+import { beyondLimits, isObject, type JsonLimits, requireLimits, setMember } from "./values.ts";
 
-/** What one patch may cost. */
+/** The limits of one patch. */
 export interface PatchLimits {
   maxOperations: number;
   /**
-   * Bytes of JSON that all `copy` operations together may make, at least. So the result is at most this much larger
-   * than the document and the patch; how large it may be in itself is for the caller to say.
+   * Bytes of JSON that all `copy` operations together can add. The result is at most this much larger than the document
+   * and the patch together. The calling code limits the size of the result itself.
    */
   maxBytes: number;
   json: JsonLimits;
 }
 
 /**
- * The value that a patch makes of a document. Document and patch stay as they are, and the value may share parts
- * with them. Throws INVALID_PATCH for a malformed patch, PATCH_CONFLICT when a `test` fails or a place is not
- * there, CONTENT_TOO_LARGE and BODY_TOO_DEEP.
+ * Applies a patch to a document. Does not change the document or the patch, but the result can share parts with them.
+ * Throws INVALID_PATCH for a malformed patch, PATCH_CONFLICT if a `test` fails or a path does not exist,
+ * CONTENT_TOO_LARGE and BODY_TOO_DEEP.
  */
 export function applyJsonPatch(document: unknown, patch: unknown, limits: PatchLimits): unknown {
   const operations = parseOperations(patch, limits.maxOperations);
@@ -35,22 +33,22 @@ export function applyJsonPatch(document: unknown, patch: unknown, limits: PatchL
   return result;
 }
 
-/** Items that all inserts and removals of a patch may move before an array is better kept in pieces. */
+/** The most items that the inserts and removals of one patch move in a plain array. Longer arrays become a `LongArray`. */
 const maxMovedItems = 5_000_000;
 
 type Container = Record<string, unknown> | unknown[];
 
 /**
- * A document under change. An object or array is copied when it is first written to, so what nobody touches costs
- * nothing. Paths are followed by loops and copies are bounded, so depth never becomes recursion.
+ * Applies operations to a document. Copies an object or array before the first write to it, and no other. Follows paths
+ * in loops and limits the depth of copies, so a deep document does not overflow the stack.
  */
 class Patcher {
   #document: unknown;
   readonly #limits: PatchLimits;
   readonly #longLength: number;
-  /** What was made here and stands in one place only: it may be written to. */
+  /** Objects and arrays that were created here and occur once in the document, so they can be changed. */
   readonly #own = new Set<unknown>();
-  /** Own arrays whose items are in pieces until the end. */
+  /** The items of long arrays. The arrays in the document get them in `finish`. */
   readonly #long = new Map<unknown[], LongArray>();
   #copiedBytes = 0;
 
@@ -60,7 +58,7 @@ class Patcher {
     this.#longLength = maxMovedItems / operations;
   }
 
-  apply(operation: Operation): void {
+  apply(operation: PatchOperation): void {
     const { op, path, from, value } = operation;
     if (op === "add") this.#add(operation, value);
     else if (op === "remove") this.#remove(operation, path, "path");
@@ -75,7 +73,7 @@ class Patcher {
     return this.#document;
   }
 
-  #test(operation: Operation): void {
+  #test(operation: PatchOperation): void {
     if (this.#isEqual(this.#get(operation, operation.path, "path"), operation.value)) return;
     throw conflict(
       [operation.index, "path"],
@@ -84,15 +82,15 @@ class Patcher {
     );
   }
 
-  #move(operation: Operation): void {
+  #move(operation: PatchOperation): void {
     const { from, path, index } = operation;
     const isInto = from.length < path.length && from.every((segment, level) => segment === path[level]);
-    if (isInto) throw invalid([index, "path"], 'is inside "from": a value cannot be moved into itself');
+    if (isInto) throw invalidPatch([index, "path"], 'is inside "from": a value cannot be moved into itself');
     const moved = this.#remove(operation, from, "from");
     this.#add(operation, moved);
   }
 
-  #add(operation: Operation, value: unknown): void {
+  #add(operation: PatchOperation, value: unknown): void {
     const last = operation.path.at(-1);
     if (last === undefined) {
       this.#document = value;
@@ -105,24 +103,24 @@ class Patcher {
     }
     const { length } = this.#items(parent);
     const index = last === "-" ? length : arrayIndex(operation, last, "path");
-    if (index > length) throw notThere(operation, "path");
+    if (index > length) throw missingTarget(operation, "path");
     const long = this.#longOf(parent);
     if (long === undefined) parent.splice(index, 0, value);
     else long.insert(index, value);
   }
 
-  #replace(operation: Operation, value: unknown): void {
+  #replace(operation: PatchOperation, value: unknown): void {
     const last = operation.path.at(-1);
     if (last === undefined) {
       this.#document = value;
       return;
     }
     const parent = this.#ownParent(operation, operation.path, "path");
-    this.#child(operation, parent, last, "path");
+    this.#childOf(operation, parent, last, "path");
     this.#put(parent, last, value);
   }
 
-  #remove(operation: Operation, segments: readonly string[], member: "path" | "from"): unknown {
+  #remove(operation: PatchOperation, segments: readonly string[], member: "path" | "from"): unknown {
     const last = segments.at(-1);
     if (last === undefined) {
       const removed = this.#document;
@@ -130,7 +128,7 @@ class Patcher {
       return removed;
     }
     const parent = this.#ownParent(operation, segments, member);
-    const removed = this.#child(operation, parent, last, member);
+    const removed = this.#childOf(operation, parent, last, member);
     if (!Array.isArray(parent)) delete parent[last];
     else {
       const long = this.#longOf(parent);
@@ -140,28 +138,28 @@ class Patcher {
     return removed;
   }
 
-  #get(operation: Operation, segments: readonly string[], member: "path" | "from"): unknown {
+  #get(operation: PatchOperation, segments: readonly string[], member: "path" | "from"): unknown {
     let value = this.#document;
-    for (const segment of segments) value = this.#child(operation, value, segment, member);
+    for (const segment of segments) value = this.#childOf(operation, value, segment, member);
     return value;
   }
 
-  #child(operation: Operation, parent: unknown, segment: string, member: "path" | "from"): unknown {
+  #childOf(operation: PatchOperation, parent: unknown, segment: string, member: "path" | "from"): unknown {
     if (Array.isArray(parent)) {
       const items = this.#items(parent);
       const index = arrayIndex(operation, segment, member);
       if (index < items.length) return items.at(index);
     } else if (isObject(parent) && Object.hasOwn(parent, segment)) return parent[segment];
-    throw notThere(operation, member);
+    throw missingTarget(operation, member);
   }
 
-  /** What holds the place that a path leads to, made our own with all that is above it. */
-  #ownParent(operation: Operation, segments: readonly string[], member: "path" | "from"): Container {
+  /** The container of the last segment. Copies it and every container above it, unless they are copies already. */
+  #ownParent(operation: PatchOperation, segments: readonly string[], member: "path" | "from"): Container {
     let parent = this.#ownOf(operation, this.#document, member);
     this.#document = parent;
     for (let level = 0; level < segments.length - 1; level++) {
       const segment = segments[level] ?? "";
-      const child = this.#child(operation, parent, segment, member);
+      const child = this.#childOf(operation, parent, segment, member);
       const own = this.#ownOf(operation, child, member);
       if (own !== child) this.#put(parent, segment, own);
       parent = own;
@@ -169,16 +167,16 @@ class Patcher {
     return parent;
   }
 
-  #ownOf(operation: Operation, value: unknown, member: "path" | "from"): Container {
-    if (!Array.isArray(value) && !isObject(value)) throw notThere(operation, member);
+  #ownOf(operation: PatchOperation, value: unknown, member: "path" | "from"): Container {
+    if (!Array.isArray(value) && !isObject(value)) throw missingTarget(operation, member);
     if (this.#own.has(value)) return value;
-    // Spreading defines, it does not assign: an own member called __proto__ stays plain data.
+    // Spread syntax defines members and does not assign them, so an own member called __proto__ stays data.
     const own = Array.isArray(value) ? value.slice() : { ...value };
     this.#own.add(own);
     return own;
   }
 
-  /** Sets a place that is there, in something that is our own. */
+  /** Replaces an existing member or item of a container that can be changed. */
   #put(parent: Container, segment: string, value: unknown): void {
     if (!Array.isArray(parent)) setMember(parent, segment, value);
     else {
@@ -192,7 +190,7 @@ class Patcher {
     return this.#long.get(array) ?? array;
   }
 
-  /** The pieces of an array of our own; `undefined` when it is short enough to do without. */
+  /** The array as a `LongArray`; `undefined` if it is short. */
   #longOf(array: unknown[]): LongArray | undefined {
     const known = this.#long.get(array);
     if (known !== undefined || array.length <= this.#longLength) return known;
@@ -201,7 +199,7 @@ class Patcher {
     return long;
   }
 
-  /** A copy, since what stands in two places cannot be written to in one. All copies together are bounded. */
+  /** A deep copy, because a later operation can change one of the two. Counts its bytes. */
   #copyOf(value: unknown, depth: number): unknown {
     if (depth > this.#limits.json.depth) throw beyondLimits(this.#limits.json);
     if (Array.isArray(value)) {
@@ -222,7 +220,7 @@ class Patcher {
     return copy;
   }
 
-  /** Counts the least that something can take as JSON, so that nothing is refused that has room. */
+  /** Counts the fewest bytes that a part can have as JSON, so that no patch within the limit is refused. */
   #charge(bytes: number): void {
     this.#copiedBytes += bytes;
     if (this.#copiedBytes > this.#limits.maxBytes) {
@@ -233,7 +231,7 @@ class Patcher {
     }
   }
 
-  /** Equal as JSON values: numbers by value, objects whatever the order of their members (RFC 6902 §4.6). */
+  /** Whether two JSON values are equal. The order of members does not matter (RFC 6902 §4.6). */
   #isEqual(here: unknown, tested: unknown): boolean {
     if (here === tested) return true;
     if (Array.isArray(here)) {
@@ -255,10 +253,10 @@ function plain(items: unknown[] | LongArray): unknown[] {
   return array;
 }
 
-/** An index into an array. `-`, the place after the last item, is for `add` alone. */
-function arrayIndex({ index }: Operation, segment: string, member: "path" | "from"): number {
+/** An array index. Refuses `-`, the index after the last item, because only `add` allows it. */
+function arrayIndex({ index }: PatchOperation, segment: string, member: "path" | "from"): number {
   if (/^(?:0|[1-9][0-9]*)$/.test(segment)) return Number(segment);
-  throw invalid([index, member], `must have an array index instead of "${segment}"`);
+  throw invalidPatch([index, member], `must have an array index instead of "${segment}"`);
 }
 
 function conflict(place: (string | number)[], detail: string, code: string): Problem {
@@ -272,6 +270,6 @@ function conflict(place: (string | number)[], detail: string, code: string): Pro
   );
 }
 
-function notThere({ index }: Operation, member: "path" | "from"): Problem {
+function missingTarget({ index }: PatchOperation, member: "path" | "from"): Problem {
   return conflict([index, member], "points to a place that does not exist", "missing");
 }

@@ -1,8 +1,8 @@
-/** An array in pieces, for many changes of a long one: an insert moves the items of one piece, not all behind it. */
+/** A long array that is stored in pieces. An insert moves only the items of one piece, so many inserts stay fast. */
 
 const pieceLength = 1024;
 
-/** The same items as a plain array, with inserts and removals that take long nowhere. */
+/** The items of an array, with fast inserts and removals at every index. */
 export class LongArray {
   readonly #pieces: unknown[][] = [];
   #length: number;
@@ -22,13 +22,13 @@ export class LongArray {
     return piece[offset];
   }
 
-  /** Puts another item at an index below the length. */
+  /** Replaces the item at an index below the length. */
   set(index: number, item: unknown): void {
     const { piece, offset } = this.#find(index);
     piece[offset] = item;
   }
 
-  /** Puts an item before the one at an index, or at the end when the index is the length. */
+  /** Inserts an item before the one at an index, or at the end if the index is the length. */
   insert(index: number, item: unknown): void {
     const { piece, offset, number } = this.#find(index);
     piece.splice(offset, 0, item);
@@ -37,7 +37,7 @@ export class LongArray {
     this.#pieces.splice(number, 1, piece.slice(0, pieceLength), piece.slice(pieceLength));
   }
 
-  /** Takes out the item at an index below the length. */
+  /** Removes the item at an index below the length. */
   remove(index: number): void {
     const { piece, offset, number } = this.#find(index);
     piece.splice(offset, 1);
@@ -45,13 +45,13 @@ export class LongArray {
     if (piece.length === 0 && this.#pieces.length > 1) this.#pieces.splice(number, 1);
   }
 
-  /** Makes this array hold the items. */
+  /** Replaces the items of a plain array with these. */
   writeTo(array: unknown[]): void {
     array.length = 0;
     for (const piece of this.#pieces) for (const item of piece) array.push(item);
   }
 
-  /** The piece that an index lies in; the end belongs to the last one. */
+  /** The piece that contains an index. The index after the last item belongs to the last piece. */
   #find(index: number): { piece: unknown[]; offset: number; number: number } {
     let offset = index;
     for (const [number, piece] of this.#pieces.entries()) {

@@ -1,11 +1,9 @@
 /** JSON Merge Patch (RFC 7396). */
-import { isObject } from "./gate.ts";
-import { beyondLimits, type JsonLimits } from "./limits.ts";
-import { setMember } from "./members.ts";
+import { beyondLimits, isObject, type JsonLimits, setMember } from "./values.ts";
 
 /**
- * The value that a merge patch makes of a target, which stays as it is. The result is no deeper than the deeper of
- * the two, but may have more members: throws BODY_TOO_DEEP when they are too many for one object.
+ * Applies a merge patch. Does not change the target. The result is not deeper than the target or the patch, but can have
+ * more members: throws BODY_TOO_DEEP if one object has too many.
  */
 export function applyMergePatch(target: unknown, patch: unknown, limits: JsonLimits): unknown {
   if (!isObject(patch)) return patch;

@@ -1,11 +1,11 @@
-/** The operations of a JSON Patch (RFC 6902), read and checked as far as that goes without the document. */
+/** Reads the operations of a JSON Patch (RFC 6902), and checks what it can without the document. */
 import { Problem } from "../errors.ts";
-import { isObject } from "./gate.ts";
 import { parsePointer, toFragment } from "./pointer.ts";
+import { isObject } from "./values.ts";
 
-/** One operation, checked but for what only the document can show. */
-export interface Operation {
-  /** Its place in the patch. */
+/** One operation. Whether its paths exist depends on the document. */
+export interface PatchOperation {
+  /** Its index in the patch. */
   index: number;
   op: "add" | "remove" | "replace" | "move" | "copy" | "test";
   path: string[];
@@ -14,7 +14,7 @@ export interface Operation {
 }
 
 /** Reads a patch. Throws INVALID_PATCH. */
-export function parseOperations(patch: unknown, maxOperations: number): Operation[] {
+export function parseOperations(patch: unknown, maxOperations: number): PatchOperation[] {
   if (!Array.isArray(patch)) {
     throw new Problem(
       "INVALID_PATCH",
@@ -30,29 +30,29 @@ export function parseOperations(patch: unknown, maxOperations: number): Operatio
   return patch.map(parseOperation);
 }
 
-/** Each operation, and the members that it needs. */
-const needs = {
+/** The members that each operation requires beside `path`. */
+const requiredMembers = {
   add: ["value"],
   remove: [],
   replace: ["value"],
   move: ["from"],
   copy: ["from"],
   test: ["value"],
-} as const satisfies Record<Operation["op"], readonly ("value" | "from")[]>;
+} as const satisfies Record<PatchOperation["op"], readonly ("value" | "from")[]>;
 
 /** The names of all operations. */
-export const patchOperationNames = Object.keys(needs);
+export const patchOperationNames = Object.keys(requiredMembers);
 
-function parseOperation(item: unknown, index: number): Operation {
-  if (!isObject(item)) throw invalid([index], "must be an object");
+function parseOperation(item: unknown, index: number): PatchOperation {
+  if (!isObject(item)) throw invalidPatch([index], "must be an object");
   const op = ownMember(item, "op");
-  if (typeof op !== "string" || !Object.hasOwn(needs, op)) {
-    throw invalid([index, "op"], `must be one of ${Object.keys(needs).join(", ")}`);
+  if (typeof op !== "string" || !Object.hasOwn(requiredMembers, op)) {
+    throw invalidPatch([index, "op"], `must be one of ${patchOperationNames.join(", ")}`);
   }
-  const known = op as Operation["op"];
-  const members: readonly string[] = needs[known];
+  const known = op as PatchOperation["op"];
+  const members: readonly string[] = requiredMembers[known];
   if (members.includes("value") && !Object.hasOwn(item, "value"))
-    throw invalid([index, "value"], "is missing");
+    throw invalidPatch([index, "value"], "is missing");
   return {
     index,
     op: known,
@@ -70,20 +70,23 @@ function pointerMember(item: Record<string, unknown>, index: number, name: "path
   const text = ownMember(item, name);
   const segments = typeof text === "string" ? parsePointer(text) : undefined;
   if (segments === undefined) {
-    throw invalid([index, name], 'must be a JSON Pointer such as "/title", or "" for the whole resource');
+    throw invalidPatch(
+      [index, name],
+      'must be a JSON Pointer such as "/title", or "" for the whole resource',
+    );
   }
   return segments;
 }
 
-/** A place in a patch as the subject of a sentence: `the "path" of operation 0`. */
+/** A path in a patch as the subject of a sentence: `the "path" of operation 0`. */
 export function subjectOf([index, member]: readonly (string | number)[]): string {
   return member === undefined ? `operation ${index}` : `the "${member}" of operation ${index}`;
 }
 
-/** The problem of a malformed patch. The place leads into the patch. */
-export function invalid(place: (string | number)[], detail: string): Problem {
+/** The problem of a malformed patch. `place` is a path in the patch. */
+export function invalidPatch(place: (string | number)[], detail: string): Problem {
   const pointer = toFragment(place);
-  return new Problem("INVALID_PATCH", `The patch is invalid: ${subjectOf(place)} ${detail}.`, {
+  return new Problem("INVALID_PATCH", `The patch is invalidPatch: ${subjectOf(place)} ${detail}.`, {
     violations: [{ in: "body", pointer, code: "patch", detail }],
   });
 }

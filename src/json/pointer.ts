@@ -1,38 +1,38 @@
-/** JSON Pointer (RFC 6901): the way to a place in a JSON value. */
+/** Reads and writes JSON Pointers (RFC 6901). */
 
-/** Reads a pointer's segments; `undefined` when the text is not a pointer. */
+/** The segments of a pointer; `undefined` if the text is not a pointer. */
 export function parsePointer(text: string): string[] | undefined {
   if (text === "") return [];
   if (!text.startsWith("/") || /~(?![01])/.test(text)) return undefined;
   const segments = text.slice(1).split("/");
   if (!text.includes("~")) return segments;
-  // ~1 before ~0 (RFC 6901 §4): the other way round, ~01 would become a slash.
+  // ~1 before ~0 (RFC 6901 §4). In the other order, ~01 would become a slash.
   return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Spells segments as a pointer in a URI fragment (RFC 6901 §6), such as `#/author/first%20name`. */
+/** Writes segments as a pointer in a URI fragment (RFC 6901 §6), such as `#/author/first%20name`. */
 export function toFragment(segments: readonly (string | number)[]): string {
-  return asFragment(formatPointer(segments));
+  return encodeFragment(formatPointer(segments));
 }
 
-/** The dotted path to the place of a pointer in a URI fragment: `author.name` for `#/author/name`, empty for `#`. */
+/** The dotted path for a pointer in a URI fragment: `author.name` for `#/author/name`, empty for `#`. */
 export function dottedPath(fragment: string): string {
   return (parsePointer(decodeURIComponent(fragment.slice(1))) ?? []).join(".");
 }
 
-/** The place of a pointer in a URI fragment as the subject of a sentence: `"author.name"`, or `whole` for `#`. */
+/** A pointer in a URI fragment as the subject of a sentence: `"author.name"` for `#/author/name`, `whole` for `#`. */
 export function subjectAt(fragment: string, whole: string): string {
   const path = dottedPath(fragment);
   return path === "" ? whole : JSON.stringify(path);
 }
 
-/** Spells segments as a pointer, such as `/author/first name`. */
+/** Writes segments as a pointer, such as `/author/first name`. */
 export function formatPointer(segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${escapeSegment(String(segment))}`).join("");
 }
 
-/** A pointer as a URI fragment: everything but what RFC 3986 §3.5 allows there is percent-encoded. */
-export function asFragment(pointer: string): string {
+/** A pointer as a URI fragment. Percent-encodes every character that RFC 3986 §3.5 does not allow there. */
+export function encodeFragment(pointer: string): string {
   return `#${encodeURI(pointer.toWellFormed()).replace(/[#[\]]/g, encodeURIComponent)}`;
 }
 

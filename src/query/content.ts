@@ -2,7 +2,7 @@
 import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { nothingUsed, type Reading } from "./conditions.ts";
 import { Faults, inBody } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";

@@ -1,7 +1,7 @@
 /** Filters that are JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
 import { shown } from "../collection/shown.ts";
 import { toSentence } from "../errors.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import {
   countCondition,
   countGroup,

@@ -1,7 +1,7 @@
 /** A search that stands in a filter. */
 
 import type { Collection } from "../collection/collection.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { askedFacts } from "./asked-facts.ts";
 import type { Reading } from "./conditions.ts";
 import { inside, type Place } from "./faults.ts";

@@ -1,6 +1,6 @@
 /** The parameters of a list by name, and what is wrong with those that are not. */
 import type { Violation } from "../errors.ts";
-import { isBadString } from "../json/explain.ts";
+import { isBadString } from "../json/values.ts";
 import { type Faults, inQuery, refuse } from "./faults.ts";
 import { hintFor, isForeignShape } from "./hints.ts";
 import { type Others, plainName } from "./parameter-guesses.ts";

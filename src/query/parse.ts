@@ -5,8 +5,8 @@
 import type { Collection } from "../collection/collection.ts";
 import { shown } from "../collection/shown.ts";
 import { Problem } from "../errors.ts";
-import { wholeText } from "../json/explain.ts";
-import { parseJson } from "../json/gate.ts";
+import { wholeBody } from "../json/explain.ts";
+import { parseJson } from "../json/parse.ts";
 import { nothingUsed, type Reading } from "./conditions.ts";
 import { Faults, inQuery } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";
@@ -95,7 +95,7 @@ function readJson(text: string | undefined, faults: Faults): unknown {
     faults.add(
       inQuery("filter"),
       "filter",
-      `must be a JSON object such as {"status":"open"}. ${error.message.replace(wholeText, "It")}`,
+      `must be a JSON object such as {"status":"open"}. ${error.message.replace(wholeBody, "It")}`,
     );
     return undefined;
   }

@@ -2,7 +2,7 @@
 import type { SortKey } from "../collection/indexes.ts";
 import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
 import { shown } from "../collection/shown.ts";
-import { isObject } from "../json/gate.ts";
+import { isObject } from "../json/values.ts";
 import { askedFacts } from "./asked-facts.ts";
 import { type Reading, readAttribute } from "./conditions.ts";
 import { parameter } from "./example.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { canonicalText } from "../../src/collection/canonical.ts";
 import { createEngine } from "../../src/collection/engine.ts";
 import { createPatterns } from "../../src/collection/patterns.ts";
+import { canonicalText } from "../../src/json/values.ts";
 
 function compile(schema: object) {
   return createEngine({ compilePattern: createPatterns() }).compile(schema);

@@ -1,6 +1,6 @@
 /** The public keys of an issuer (RFC 7517), and the algorithms that they are for. */
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { isObject } from "../../json/gate.ts";
+import { isObject } from "../../json/values.ts";
 
 /**
  * The kind of key for each algorithm (RFC 7518 §3.1, RFC 8037). All of them use public keys, so the service shares no

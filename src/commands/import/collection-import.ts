@@ -4,8 +4,8 @@
  */
 import type { Collection } from "../../collection/collection.ts";
 import { createUuidSource } from "../../collection/ids.ts";
-import type { JsonLimits } from "../../json/limits.ts";
 import { subjectAt } from "../../json/pointer.ts";
+import type { JsonLimits } from "../../json/values.ts";
 import { danglingDetail, takenDetail } from "../../store/commits/refusals.ts";
 import type { Load, Refused } from "../../store/load.ts";
 import { openScratch } from "../../store/scratch.ts";

@@ -6,9 +6,9 @@ import { resourceText } from "../../collection/resource.ts";
 import { clientAttributes, timeFaults, withOwnTimes } from "../../collection/timestamps.ts";
 import { Problem } from "../../errors.ts";
 import { describeViolations } from "../../fit/misfits.ts";
-import { wholeText } from "../../json/explain.ts";
-import { parseJson, requireObject } from "../../json/gate.ts";
-import type { JsonLimits } from "../../json/limits.ts";
+import { wholeBody } from "../../json/explain.ts";
+import { parseJson, requireObject } from "../../json/parse.ts";
+import type { JsonLimits } from "../../json/values.ts";
 import { excerpt } from "../words.ts";
 import type { Item } from "./items.ts";
 
@@ -58,7 +58,7 @@ function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Reco
     return requireObject(parseJson(bytes, limits));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const message = error.message.replace(wholeText, "The resource");
+    const message = error.message.replace(wholeBody, "The resource");
     if (isGenerated === true) return message.replace(/ \((?:line \d+, )?column \d+\)/, "");
     // The report names the line of the input, so the "line 1" of a text with one line would only confuse.
     return bytes.includes(0x0a) ? message : message.replace(/\bline 1, (column \d+)/, "$1");

@@ -1,6 +1,6 @@
 /** Fetches the OpenAPI document of a running service. */
 import { StartError } from "../../errors.ts";
-import { isObject } from "../../json/gate.ts";
+import { isObject } from "../../json/values.ts";
 
 const timeoutMs = 30_000;
 

@@ -1,6 +1,6 @@
 /** Makes the TypeScript types of collections from an OpenAPI document. */
 import { timestampNames } from "../../collection/timestamps.ts";
-import { isObject } from "../../json/gate.ts";
+import { isObject } from "../../json/values.ts";
 
 /** The text of a module. It contains the schemas as literal types, and the client makes types of resources from them. */
 export function typesOf(document: object): string {

@@ -1,8 +1,9 @@
 /** Reads the content of a batch: the list of its operations. */
 import { didYouMean } from "../../collection/nearest.ts";
 import { Problem, toSentence, type Violation } from "../../errors.ts";
-import { isObject, parseJson, requireObject } from "../../json/gate.ts";
+import { parseJson, requireObject } from "../../json/parse.ts";
 import { subjectAt } from "../../json/pointer.ts";
+import { isObject } from "../../json/values.ts";
 import type { Limits } from "../settings.ts";
 
 /** One operation of the list. Its path and body can contain names of resources that earlier operations create. */

@@ -1,7 +1,7 @@
 /** Each operation of a batch as its own request. Names of resources that earlier operations created become ids. */
 import type { IdKind } from "../../collection/ids.ts";
 import { idJson } from "../../collection/ids.ts";
-import { isObject } from "../../json/gate.ts";
+import { isObject } from "../../json/values.ts";
 import { contentOf } from "../protocol/content.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Listed } from "./content.ts";

@@ -1,7 +1,8 @@
 /** QUERY (RFC 10008): a list whose parameters are in the body instead of the URL. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { isObject, parseJson } from "../../json/gate.ts";
+import { parseJson } from "../../json/parse.ts";
+import { isObject } from "../../json/values.ts";
 import { parseListContent } from "../../query/content.ts";
 import type { ListRequest } from "../../query/list.ts";
 import { parseList } from "../../query/parse.ts";

@@ -1,7 +1,7 @@
 /** The content of a request: its bytes while they arrive, and the JSON in them. */
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../errors.ts";
-import { parseJson, requireObject } from "../../json/gate.ts";
+import { parseJson, requireObject } from "../../json/parse.ts";
 import { type Budget, isBeyond, noRoomForContent } from "../limits/budget.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import type { Limits } from "../settings.ts";

@@ -1,7 +1,8 @@
 /** Patches: reads them, and applies them to a resource. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
-import { isObject, parseJson, requireObject } from "../../json/gate.ts";
+import { isObject } from "../../json/values.ts";
+import { parseJson, requireObject } from "../../json/parse.ts";
 import { applyJsonPatch } from "../../json/json-patch.ts";
 import { applyMergePatch } from "../../json/merge-patch.ts";
 import { parseOperations } from "../../json/patch-operations.ts";

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Option, options } from "../../../config/options.ts";
 import type { FileContent } from "../../../config/values.ts";
-import { isObject } from "../../../json/gate.ts";
+import { isObject } from "../../../json/values.ts";
 import { withoutSecrets } from "../../words.ts";
 
 /** The maximum length of a value in a description, as JSON. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { Problem } from "../../src/errors.ts";
-import { parseJson, requireObject } from "../../src/json/gate.ts";
+import { parseJson, requireObject } from "../../src/json/parse.ts";
 import { findSuite } from "../suites.ts";
 
 const wide = { depth: 64, members: 10_000 };

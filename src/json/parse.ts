@@ -1,15 +1,15 @@
 /**
- * The gate that every JSON text from outside passes: strict I-JSON (RFC 8259, RFC 7493). What gets through comes
- * back equal; what could not be kept exactly is refused.
+ * The strict parser for JSON from clients: I-JSON (RFC 8259, RFC 7493). It refuses every text whose value could not be
+ * stored exactly.
  *
- * The engine's own parser does the parsing. It takes the last of two members of one name, rounds numbers and lets
- * half a surrogate pair through, so the text is compared with the value afterwards, in ways that cost little.
- * Only when something is wrong does `explain.ts` read the text again and find out what and where.
+ * `JSON.parse` does the parsing. But it keeps only the last of two members with the same name, rounds numbers and
+ * accepts lone surrogates. Cheap checks compare the text with the value, to find signs of this. If a check finds one,
+ * `explain.ts` reads the text again and finds the error and its place.
  */
 import { isUtf8 } from "node:buffer";
 import { Problem } from "../errors.ts";
-import { explain, isBadString, wholeText } from "./explain.ts";
-import { beyondLimits, type JsonLimits } from "./limits.ts";
+import { explain, wholeBody } from "./explain.ts";
+import { beyondLimits, isBadString, isObject, type JsonLimits } from "./values.ts";
 
 /**
  * The value of a JSON text. Throws MALFORMED_JSON, DUPLICATE_MEMBER, NUMBER_OUT_OF_RANGE, INVALID_STRING,
@@ -18,13 +18,13 @@ import { beyondLimits, type JsonLimits } from "./limits.ts";
 export function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   const text = decode(bytes);
   const membersInText = countMembers(text, limits);
-  // Too deep to be walked by recursion, or too wide to be quick.
+  // The recursion below must not go too deep, and a very wide object is slow.
   if (membersInText === tooLarge) throw explain(text, limits) ?? beyondLimits(limits);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw explain(text, limits) ?? new Problem("MALFORMED_JSON", `${wholeText} is not valid JSON.`);
+    throw explain(text, limits) ?? new Problem("MALFORMED_JSON", `${wholeBody} is not valid JSON.`);
   }
   if (needsCloserLook(text, survey(value), membersInText) || (badEscape.test(text) && hasBadString(value))) {
     const problem = explain(text, limits);
@@ -33,10 +33,10 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   return value;
 }
 
-/** The value as an object. Throws BODY_NOT_OBJECT. For an array, the message says what to send instead. */
+/** The value as an object. Throws BODY_NOT_OBJECT. If the value is an array, the message says what to send instead. */
 export function requireObject(
   value: unknown,
-  { subject = wholeText, insteadOfArray = "send one resource per request" } = {},
+  { subject = wholeBody, insteadOfArray = "send one resource per request" } = {},
 ): Record<string, unknown> {
   if (isObject(value)) return value;
   const isWhat = Array.isArray(value) ? "an array" : value === null ? "null" : `a ${typeof value}`;
@@ -44,33 +44,23 @@ export function requireObject(
   throw new Problem("BODY_NOT_OBJECT", `${subject} must be a JSON object, not ${isWhat}${hint}.`);
 }
 
-/** Throws BODY_TOO_DEEP when a value that was made here goes beyond the limits. */
-export function requireLimits(value: unknown, limits: JsonLimits): void {
-  if (!isWithin(value, limits, 0)) throw beyondLimits(limits);
-}
-
-/** Whether a JSON value is an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /*
- * These are tried on whole texts, so each must be linear whatever the text: no two attempts may read the same
- * characters twice. What they find inside of strings is a false alarm, which costs a second reading.
+ * These expressions search whole texts, so each must take linear time for every text: no two attempts can read the
+ * same characters. A match inside a string is a false alarm. It only causes a second reading.
  */
 
-/** Escapes that can make a lone surrogate or a null character; pairs of surrogates have them too. */
+/** Escapes that can produce a lone surrogate or a null character. Surrogate pairs match too. */
 const badEscape = /\\u(?:0000|[dD][89a-fA-F])/;
-/** Numbers that can be so small that they become 0. */
+/** Numbers that can be so small that they round to 0. */
 const tinyNumber = /[eE]-[0-9]{3}|0\.0{200}/;
 /** Integer literals that can be too large. */
 const largeInteger = /(?:^|[[,:\s])-?[0-9]{16,}(?![0-9.eE])/;
 
 function decode(bytes: Uint8Array): string {
   if (!isUtf8(bytes))
-    throw new Problem("INVALID_UTF8", `${wholeText} is not valid UTF-8. Send JSON in UTF-8.`);
+    throw new Problem("INVALID_UTF8", `${wholeBody} is not valid UTF-8. Send JSON in UTF-8.`);
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    throw new Problem("INVALID_UTF8", `${wholeText} starts with a byte order mark. Remove it.`);
+    throw new Problem("INVALID_UTF8", `${wholeBody} starts with a byte order mark. Remove it.`);
   }
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
@@ -85,7 +75,7 @@ const rightBrace = 0x7d;
 const leftBracket = 0x5b;
 const rightBracket = 0x5d;
 
-/** The members of all objects in a JSON text, or `tooLarge`. Means nothing for a text that is not JSON. */
+/** The number of members of all objects in a JSON text, or `tooLarge`. Meaningless if the text is not JSON. */
 function countMembers(text: string, limits: JsonLimits): number {
   const membersAt: number[] = [0];
   let members = 0;
@@ -115,13 +105,13 @@ function countMembers(text: string, limits: JsonLimits): number {
   return members;
 }
 
-/** What a value shows of its text. */
+/** What a parsed value tells about its text. */
 interface Survey {
   members: number;
   hasZero: boolean;
-  /** Numbers that can only be written with an exponent; an integer literal must not have made them. */
+  /** A number that JavaScript writes with an exponent. If its text is an integer literal, it is refused. */
   hasHuge: boolean;
-  /** Infinite, or an integer between the largest exact one and the huge ones. */
+  /** Infinity, or a number between the largest safe integer and `huge`. */
   hasInexact: boolean;
 }
 
@@ -158,21 +148,10 @@ function needsCloserLook(text: string, found: Survey, membersInText: number): bo
   return (found.hasZero && tinyNumber.test(text)) || (found.hasHuge && largeInteger.test(text));
 }
 
-/** Whether a string or name in a value holds a lone surrogate or a null character. */
+/** Whether a string or a member name in a value contains a lone surrogate or a null character. */
 function hasBadString(value: unknown): boolean {
   if (typeof value === "string") return isBadString(value);
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return value.some(hasBadString);
   return Object.keys(value).some(isBadString) || Object.values(value).some(hasBadString);
-}
-
-function isWithin(value: unknown, limits: JsonLimits, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  if (depth >= limits.depth) return false;
-  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  if (!Array.isArray(value) && items.length > limits.members) return false;
-  for (let i = 0; i < items.length; i++) {
-    if (!isWithin(items[i], limits, depth + 1)) return false;
-  }
-  return true;
 }

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "./collection/collection.ts";
 import { formatPath } from "./collection/paths.ts";
-import type { Reference } from "./collection/refers.ts";
+import type { Reference } from "./collection/references.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "./fit/misfits.ts";

@@ -1,6 +1,6 @@
 /** What the change log costs: durable updates and creates with it, against the same service without. */
 
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import type { History } from "../../src/store/history.ts";
 import { defaultHistory } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";

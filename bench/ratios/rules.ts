@@ -1,6 +1,6 @@
 /** What a rule costs a list: one that is narrowed by the caller's name, against one whose caller asks for the same. */
 import { writeFileSync } from "node:fs";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";

@@ -1,5 +1,5 @@
 /** The types of the rules in a configuration. */
-import type { CollectionDeclaration } from "../collection/schema.ts";
+import type { CollectionDeclaration } from "../collection/declaration.ts";
 import type { Action } from "./actions.ts";
 
 /** The callers that can do something, and with which resources. A rule with `role` and `where` needs both. */

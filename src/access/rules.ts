@@ -1,8 +1,6 @@
 /** Reads the rules of a configuration. A rule decides which resources a caller can do an action with. */
 import type { Collection } from "../collection/collection.ts";
-import { withKnownMembers } from "../collection/members.ts";
-import { didYouMean } from "../collection/nearest.ts";
-import { shown } from "../collection/shown.ts";
+import { didYouMean, shortJson, withKnownMembers } from "../collection/messages.ts";
 import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
@@ -47,7 +45,7 @@ export function readRules(declared: unknown, at: string, collection: () => Colle
   if (declared === undefined) return defaultRules;
   if (!isObject(declared)) {
     const example = '{ read: "public", write: "authenticated" }';
-    throw new StartError(`${at} must be an object such as ${example}, not ${shown(declared)}.`);
+    throw new StartError(`${at} must be an object such as ${example}, not ${shortJson(declared)}.`);
   }
   const faults = new StartFaults();
   const names = [...new Set([...actions, ...Object.keys(shorthands)])];
@@ -114,7 +112,7 @@ function readRule(declared: unknown, at: string, collection: () => Collection): 
     if (rule !== undefined) return rule;
     const advice = didYouMean(declared, Object.keys(words));
     throw new StartError(
-      `${at}: ${shown(declared)} is not a rule.${advice} To name a role, write { role: ${shown(declared)} }.`,
+      `${at}: ${shortJson(declared)} is not a rule.${advice} To name a role, write { role: ${shortJson(declared)} }.`,
     );
   }
   if (!isObject(declared) || Object.keys(declared).length === 0) throw notARule(declared, at);
@@ -123,7 +121,7 @@ function readRule(declared: unknown, at: string, collection: () => Collection): 
 
 function notARule(declared: unknown, at: string): StartError {
   const forms = '"public", "authenticated", "nobody", { role: … } or { where: … }';
-  return new StartError(`${at} must be ${forms}, or a list of these, not ${shown(declared)}.`);
+  return new StartError(`${at} must be ${forms}, or a list of these, not ${shortJson(declared)}.`);
 }
 
 const parts = { names: ["role", "where"], advice: 'A rule has "role", "where" or both.' };
@@ -153,5 +151,5 @@ function decideBy(role: string | undefined, where: FilterFor | undefined): Decid
 
 function readRole(declared: unknown, at: string): string {
   if (typeof declared === "string" && declared !== "") return declared;
-  throw new StartError(`${at} must be the name of a role, not ${shown(declared)}.`);
+  throw new StartError(`${at} must be the name of a role, not ${shortJson(declared)}.`);
 }

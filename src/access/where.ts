@@ -1,6 +1,6 @@
 /** The filters of rules. A value in them can name the caller, such as "$subject". For each caller, it becomes a normal filter. */
 import type { Collection } from "../collection/collection.ts";
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import { readEach } from "../errors/start-faults.ts";
 import { StartError, toSentence } from "../errors.ts";
 import { isBadString, isObject } from "../json/values.ts";
@@ -80,7 +80,7 @@ function isName(value: unknown): value is string {
 }
 
 function notAName(value: string): string {
-  return `${shown(value)} is not known. Use "$subject" or a claim such as "$claims.tenant". For a text that begins with "$", write ${shown(`$${value}`)}.`;
+  return `${shortJson(value)} is not known. Use "$subject" or a claim such as "$claims.tenant". For a text that begins with "$", write ${shortJson(`$${value}`)}.`;
 }
 
 function substitute(value: unknown, resolve: Resolve): unknown {

@@ -1,17 +1,15 @@
-/** Reads what is declared of single attributes: `readOnly` and `writeOnly` in the schema, and the option `attributes`. */
+/** Reads the rules for single attributes: the option `attributes`, and `readOnly` and `writeOnly` in the schema. */
 import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import { attributeFacts, type Describing } from "./attributes.ts";
-import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
-import { withKnownMembers } from "./members.ts";
-import { didYouMean } from "./nearest.ts";
+import { type AttributeSource, attributeInfo } from "./attributes.ts";
+import { didYouMean, shortJson, withKnownMembers } from "./messages.ts";
 import { formatPath, type Path } from "./paths.ts";
-import { shown } from "./shown.ts";
+import { type Schema, subschemasOf } from "./subschemas.ts";
 import type { Unique } from "./unique.ts";
 import type { AttributeRule } from "./visibility.ts";
 
-/** How a configuration writes it: `{ "salary": { "roles": ["hr"] } }`. */
+/** The option in a configuration: `{ "salary": { "roles": ["hr"] } }`. */
 export type AttributesDeclaration = Readonly<
   Record<
     string,
@@ -23,18 +21,18 @@ export type AttributesDeclaration = Readonly<
 export function readAttributeRules(
   declared: unknown,
   at: string,
-  { describing, schemaRules }: RuleSources,
+  { source, schemaRules }: RuleSources,
 ): readonly AttributeRule[] {
   if (declared !== undefined && !isObject(declared)) {
     const example = '{ "salary": { "roles": ["hr"] } }';
-    throw new StartError(`${at} must be an object such as ${example}, not ${shown(declared)}.`);
+    throw new StartError(`${at} must be an object such as ${example}, not ${shortJson(declared)}.`);
   }
   const faults = new StartFaults();
   const bySchema = faults.read([], () => new Map(schemaRules().map((rule) => [rule.name, rule])));
   const own = faults.read([], () =>
     readMembers(declared ?? {}, (item, name) => {
       const rule = readRule(item, `${at}.${name}`);
-      requireAttribute(name, `${at}.${name}`, describing());
+      requireAttribute(name, `${at}.${name}`, source());
       return rule;
     }),
   );
@@ -45,9 +43,9 @@ export function readAttributeRules(
   return [...rules.values()];
 }
 
-/** What the schema declares. Both functions throw StartError if the schema has faults. */
+/** The schema and its rules. Both functions throw StartError if the schema has faults. */
 interface RuleSources {
-  describing: () => Describing;
+  source: () => AttributeSource;
   schemaRules: () => readonly AttributeRule[];
 }
 
@@ -56,14 +54,14 @@ const nothing = { readOnly: false, writeOnly: false, roles: undefined };
 const keywords = ["readOnly", "writeOnly"] as const;
 
 /**
- * The rules that the schema itself declares. Throws StartError with every place where a keyword would be ignored. Deeper in
- * the schema it would be: the service would show an attribute that the schema wants hidden.
+ * The rules in the schema. `readOnly` and `writeOnly` work only on top-level attributes. Throws StartError with every other
+ * place of these keywords, because the service would show an attribute that the schema declares as hidden.
  */
 export function rulesOfSchema(text: string | undefined, at: string): AttributeRule[] {
   const root: unknown = text === undefined ? {} : JSON.parse(text);
-  if (!isSchemaObject(root)) return [];
-  const properties = isSchemaObject(root.properties) ? root.properties : {};
-  const own = Object.entries(properties).filter(([, schema]) => isSchemaObject(schema));
+  if (!isObject(root)) return [];
+  const properties = isObject(root.properties) ? root.properties : {};
+  const own = Object.entries(properties).filter(([, schema]) => isObject(schema));
   const faults = new StartFaults();
   findOthers(root, [], new Set(own.map(([, schema]) => schema)), (path, keyword) => {
     const place = [at, ...path].join("/");
@@ -83,30 +81,30 @@ export function rulesOfSchema(text: string | undefined, at: string): AttributeRu
 function findOthers(
   schema: Schema,
   path: readonly string[],
-  heeded: ReadonlySet<unknown>,
+  allowed: ReadonlySet<unknown>,
   refuse: (path: readonly string[], keyword: string) => void,
 ): void {
-  const wrong = heeded.has(schema) ? undefined : keywords.find((keyword) => schema[keyword] === true);
+  const wrong = allowed.has(schema) ? undefined : keywords.find((keyword) => schema[keyword] === true);
   if (wrong !== undefined) refuse(path, wrong);
   for (const inner of subschemasOf(schema))
-    if (isSchemaObject(inner.schema)) findOthers(inner.schema, [...path, ...inner.path], heeded, refuse);
+    if (isObject(inner.schema)) findOthers(inner.schema, [...path, ...inner.path], allowed, refuse);
 }
 
-function requireAttribute(name: string, at: string, collection: Describing): void {
+function requireAttribute(name: string, at: string, collection: AttributeSource): void {
   if (name === "id")
     throw new StartError(
       `${at}: every caller can see the id, and only the service sets it. Leave it out here.`,
     );
-  const { insteadOf } = attributeFacts(collection, [name]);
-  if (insteadOf === undefined) return;
-  throw new StartError(`${at} is not an attribute of the schema.${didYouMean(name, insteadOf)}`);
+  const { alternatives } = attributeInfo(collection, [name]);
+  if (alternatives === undefined) return;
+  throw new StartError(`${at} is not an attribute of the schema.${didYouMean(name, alternatives)}`);
 }
 
 /** The rule of one attribute, with only the members that are declared. */
 function readRule(declared: unknown, at: string): Partial<AttributeRule> {
   if (!isObject(declared) || Object.keys(declared).length === 0) {
-    const asks = "must be an object with readOnly, writeOnly or roles";
-    throw new StartError(`${at} ${asks}, not ${shown(declared)}.`);
+    const expected = "an object with readOnly, writeOnly or roles";
+    throw new StartError(`${at} must be ${expected}, not ${shortJson(declared)}.`);
   }
   const faults = new StartFaults();
   const known = {
@@ -114,10 +112,10 @@ function readRule(declared: unknown, at: string): Partial<AttributeRule> {
     refuse: (name: string) => `${at}.${name} is not an option of an attribute.`,
     advice: "The options are readOnly, writeOnly and roles.",
   };
-  const given = withKnownMembers(declared, known, faults);
+  const options = withKnownMembers(declared, known, faults);
   const members = readers.map(([name, read]) =>
     faults.read([name], () => {
-      const value = given[name];
+      const value = options[name];
       return value === undefined ? {} : { [name]: read(value, `${at}.${name}`) };
     }),
   );
@@ -127,14 +125,14 @@ function readRule(declared: unknown, at: string): Partial<AttributeRule> {
 
 function readBoolean(declared: unknown, at: string): boolean {
   if (typeof declared === "boolean") return declared;
-  throw new StartError(`${at} must be true or false, not ${shown(declared)}.`);
+  throw new StartError(`${at} must be true or false, not ${shortJson(declared)}.`);
 }
 
 function readRoles(declared: unknown, at: string): readonly string[] {
   const isRoles =
     Array.isArray(declared) && declared.every((each) => typeof each === "string" && each !== "");
   if (isRoles && declared.length > 0) return declared;
-  throw new StartError(`${at} must be a list of roles such as ["hr"], not ${shown(declared)}.`);
+  throw new StartError(`${at} must be a list of roles such as ["hr"], not ${shortJson(declared)}.`);
 }
 
 const readers = [
@@ -143,8 +141,8 @@ const readers = [
   ["roles", readRoles],
 ] as const;
 
-/** Throws StartError for every searched attribute that some callers may not see: a search must not find hidden values. */
-export function requireUnsearched(
+/** Throws StartError for every searched attribute that some callers cannot see: a search must not find hidden values. */
+export function requireSearchReadable(
   rules: readonly AttributeRule[],
   search: readonly Path[],
   at: string,
@@ -161,10 +159,14 @@ export function requireUnsearched(
 }
 
 /** Throws StartError for every `unique` attribute that is `writeOnly`: a refused duplicate would reveal its value. */
-export function requireTold(rules: readonly AttributeRule[], unique: readonly Unique[], at: string): void {
-  const untold = new Set(rules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name));
+export function requireUniqueReadable(
+  rules: readonly AttributeRule[],
+  unique: readonly Unique[],
+  at: string,
+): void {
+  const writeOnlyNames = new Set(rules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name));
   readEach(unique, ({ path }) => {
-    if (!untold.has(path[0])) return;
+    if (!writeOnlyNames.has(path[0])) return;
     throw new StartError(
       `${at}: no caller can see ${formatPath(path)}, but a refused duplicate would reveal its value. Remove it here.`,
     );

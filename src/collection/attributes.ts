@@ -1,76 +1,80 @@
-/** What a collection's schema tells about an attribute before any resource is there: whether it can be, and of what type. */
+/** What the schema of a collection allows for one attribute: whether it can exist, and which types it can have. */
+
+import { isObject } from "../json/values.ts";
 import type { IdKind } from "./ids.ts";
-import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
 import { formatPath, type Path } from "./paths.ts";
-import { createResolve, groupOf, type Resolve } from "./references.ts";
+import { createResolve, groupOf, type Resolve, type Schema } from "./subschemas.ts";
 import { timestampNames } from "./timestamps.ts";
 
-/** What tells of attributes: a collection's schema, and what the service adds to it. */
-export interface Describing {
+/** The parts of a collection that decide which attributes can exist. */
+export interface AttributeSource {
   idKind: IdKind;
   schema: string | undefined;
   timestamps: boolean;
 }
 
-/** The types of JSON; integers are numbers. */
+/** The types of JSON. Integers are numbers. */
 export type AttributeType = "null" | "boolean" | "number" | "string" | "array" | "object";
 
-/** What is known of an attribute. */
-export interface AttributeFacts {
-  /** Whether it is listed by name. */
+/** What a schema allows for an attribute. */
+export interface AttributeInfo {
+  /** Whether the schema lists it by name. */
   isDeclared: boolean;
   /** The types that it can have; `undefined`: any. */
   types: ReadonlySet<AttributeType> | undefined;
-  /** The names that stand in its place where the schema refuses it; `undefined`: it can be there. */
-  insteadOf: readonly string[] | undefined;
-  /** How many code points it has at most where it is a string; `undefined`: any number. */
+  /** If the schema refuses the attribute: the names that it allows instead. `undefined`: it allows the attribute. */
+  alternatives: readonly string[] | undefined;
+  /** The most code points of a string; `undefined`: any number. */
   maxLength?: number | undefined;
-  /** How many items it has at least where it is an array. */
+  /** The fewest items of an array. */
   minItems?: number | undefined;
-  /** Whether it must be there. */
+  /** Whether the schema requires it. */
   isRequired?: boolean;
 }
 
-const anything: AttributeFacts = { isDeclared: false, types: undefined, insteadOf: undefined };
+const anything: AttributeInfo = { isDeclared: false, types: undefined, alternatives: undefined };
 
-/** What is known of the attribute at a path. Where a schema is hard to read, nothing is. */
-export function attributeFacts(collection: Describing, path: Path): AttributeFacts {
+/** What the schema allows for the attribute at a path. If this is hard to tell, everything counts as allowed. */
+export function attributeInfo(collection: AttributeSource, path: Path): AttributeInfo {
   const [first, ...rest] = path;
-  if (first === "id") return rest.length === 0 ? idFacts(collection) : { ...anything, insteadOf: [] };
+  if (first === "id") return rest.length === 0 ? idInfo(collection) : { ...anything, alternatives: [] };
   if (collection.timestamps && isTimestampName(first))
-    return rest.length === 0 ? timestampFacts : { ...anything, insteadOf: [] };
+    return rest.length === 0 ? timestampInfo : { ...anything, alternatives: [] };
   const declared = schemaOf(collection);
   if (declared === undefined) return anything;
   const name = formatPath(path);
-  const known = declared.facts.get(name);
+  const known = declared.known.get(name);
   if (known !== undefined) return known;
-  const facts = findFacts(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
-  if (facts.isDeclared && declared.facts.size < maxKept) declared.facts.set(name, facts);
-  return facts;
+  const info = findInfo(declared, path, collection.timestamps ? ["id", ...timestampNames] : ["id"]);
+  if (info.isDeclared && declared.known.size < maxKnown) declared.known.set(name, info);
+  return info;
 }
 
-/** What is known of what a schema declares, beside the names that are there whatever it says. */
-function findFacts({ root, resolve }: Declared, path: Path, others: readonly string[]): AttributeFacts {
+/** Finds what the schema allows. `others` are the top-level names that exist without the schema. */
+function findInfo({ root, resolve }: Declared, path: Path, others: readonly string[]): AttributeInfo {
   let levels: Level = { site: root, certain: [root] };
   for (const [depth, name] of path.entries()) {
-    const facts = factsOf(levels, name, resolve);
+    const { next, ...info } = memberInfo(levels, name, resolve);
     const isLast = depth === path.length - 1;
-    if (facts.insteadOf !== undefined && depth === 0) facts.insteadOf = [...others, ...facts.insteadOf];
-    const { next, ...known } = facts;
-    if (isLast || known.insteadOf !== undefined) return known;
-    if (facts.types?.has("object") === false) return { ...anything, insteadOf: [] };
+    if (info.alternatives !== undefined && depth === 0) info.alternatives = [...others, ...info.alternatives];
+    if (isLast || info.alternatives !== undefined) return info;
+    if (info.types?.has("object") === false) return { ...anything, alternatives: [] };
     levels = next;
   }
   return anything;
 }
 
-function idFacts({ idKind }: Describing): AttributeFacts {
+function idInfo({ idKind }: AttributeSource): AttributeInfo {
   const type = idKind === "integer" ? "number" : "string";
-  return { isDeclared: true, types: new Set([type] as const), insteadOf: undefined };
+  return { isDeclared: true, types: new Set([type] as const), alternatives: undefined };
 }
 
-/** A resource from before the collection had timestamps may lack them. */
-const timestampFacts: AttributeFacts = { isDeclared: true, types: new Set(["string"]), insteadOf: undefined };
+/** Not required: a resource that is older than the option `timestamps` can lack them. */
+const timestampInfo: AttributeInfo = {
+  isDeclared: true,
+  types: new Set(["string"]),
+  alternatives: undefined,
+};
 
 function isTimestampName(name: string): boolean {
   return (timestampNames as readonly string[]).includes(name);
@@ -79,47 +83,36 @@ function isTimestampName(name: string): boolean {
 interface Declared {
   root: Schema;
   resolve: Resolve;
-  /** What was found out before, by path: a list asks for the same few attributes again and again. */
-  facts: Map<string, AttributeFacts>;
+  /** Earlier results by path, because most list requests name the same few attributes. */
+  known: Map<string, AttributeInfo>;
 }
 
-/** A schema that refers to itself has attributes without end. */
-const maxKept = 1_000;
+/** A limit is necessary: a schema that refers to itself has an infinite number of attributes. */
+const maxKnown = 1_000;
 
-/** Schemas that were read once; they go with their collection. */
-const read = new WeakMap<Describing, Declared>();
+/** Parsed schemas. Each is released together with its collection. */
+const parsed = new WeakMap<AttributeSource, Declared>();
 
-function schemaOf(collection: Describing): Declared | undefined {
+function schemaOf(collection: AttributeSource): Declared | undefined {
   if (collection.schema === undefined) return undefined;
-  const known = read.get(collection);
+  const known = parsed.get(collection);
   if (known !== undefined) return known;
   const root: unknown = JSON.parse(collection.schema);
-  if (!isSchemaObject(root)) return undefined;
-  const declared = { root, resolve: createResolve(root, anchorsOf(root)), facts: new Map() };
-  read.set(collection, declared);
+  if (!isObject(root)) return undefined;
+  const declared = { root, resolve: createResolve(root), known: new Map() };
+  parsed.set(collection, declared);
   return declared;
-}
-
-function anchorsOf(root: Schema): Map<string, Schema> {
-  const anchors = new Map<string, Schema>();
-  const open: unknown[] = [root];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (!isSchemaObject(next)) continue;
-    if (typeof next.$anchor === "string") anchors.set(next.$anchor, next);
-    open.push(...subschemasOf(next).map(({ schema }) => schema));
-  }
-  return anchors;
 }
 
 /** The schemas that describe one value. */
 interface Level {
-  /** The one schema where a reader begins; `undefined` when several describe the value, or none. */
+  /** The one schema that describes the value; `undefined` if none or several do. */
   site: Schema | undefined;
-  /** Schemas that hold of the value whatever it is. */
+  /** Schemas that every value must match, without a condition. */
   certain: readonly Schema[];
 }
 
-function factsOf(level: Level, name: string, resolve: Resolve): AttributeFacts & { next: Level } {
+function memberInfo(level: Level, name: string, resolve: Resolve): AttributeInfo & { next: Level } {
   const group = level.site === undefined ? new Set<Schema>() : groupOf(level.site, resolve);
   const descriptions = [...group].flatMap((schema) => propertyOf(schema, name));
   const certain = certainOf(level.certain, resolve).flatMap((schema) => propertyOf(schema, name));
@@ -128,16 +121,16 @@ function factsOf(level: Level, name: string, resolve: Resolve): AttributeFacts &
   return {
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
-    maxLength: maxLengthOf(certainOf(certain.filter(isSchemaObject), resolve)),
-    minItems: minItemsOf(certainOf(certain.filter(isSchemaObject), resolve)),
+    maxLength: maxLengthOf(certainOf(certain.filter(isObject), resolve)),
+    minItems: minItemsOf(certainOf(certain.filter(isObject), resolve)),
     isRequired: certainOf(level.certain, resolve).some(
       ({ required }) => Array.isArray(required) && required.includes(name),
     ),
-    insteadOf: names === undefined || names.includes(name) ? undefined : names,
+    alternatives: names === undefined || names.includes(name) ? undefined : names,
     next: {
-      // What two schemas describe together is not closed by itself.
-      site: sites.size === 1 ? descriptions.find(isSchemaObject) : undefined,
-      certain: certain.filter(isSchemaObject),
+      // If several schemas describe one value, none of them is closed.
+      site: sites.size === 1 ? descriptions.find(isObject) : undefined,
+      certain: certain.filter(isObject),
     },
   };
 }
@@ -153,23 +146,23 @@ function minItemsOf(schemas: readonly Schema[]): number | undefined {
 }
 
 function propertyOf({ properties }: Schema, name: string): unknown[] {
-  return isSchemaObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
+  return isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
 }
 
-/** Every name that can be there; `undefined` when others can be too, or when that is not plain. */
+/** Every name that can exist; `undefined` if other names can exist, or if this is hard to tell. */
 function closedNames(
   site: Schema | undefined,
   group: ReadonlySet<Schema>,
   resolve: Resolve,
 ): string[] | undefined {
   const all = new Set(group);
-  // The attributes that an `if` lists are known where it holds.
+  // If an `if` matches, its attributes are allowed too.
   for (const { if: condition } of all) {
-    if (isSchemaObject(condition)) for (const schema of groupOf(condition, resolve)) all.add(schema);
+    if (isObject(condition)) for (const schema of groupOf(condition, resolve)) all.add(schema);
   }
   const schemas = [...all];
   if (schemas.some(isOpen)) return undefined;
-  const lists = schemas.map(({ properties }) => properties).filter(isSchemaObject);
+  const lists = schemas.map(({ properties }) => properties).filter(isObject);
   const isClosed = lists.length > 0 || (site !== undefined && refusesOthers(site));
   return isClosed ? [...new Set(lists.flatMap((list) => Object.keys(list)))] : undefined;
 }
@@ -187,7 +180,7 @@ function refusesOthers(schema: Schema): boolean {
   return closers.some((keyword) => schema[keyword] === false);
 }
 
-/** The schemas and all that hold of the same value whatever it is: by `$ref` and `allOf`. */
+/** The schemas, and all others that every value must match because of `$ref` and `allOf`. */
 function certainOf(schemas: readonly Schema[], resolve: Resolve): Schema[] {
   const found = new Set(schemas);
   for (const { $ref, allOf } of found) {
@@ -195,16 +188,16 @@ function certainOf(schemas: readonly Schema[], resolve: Resolve): Schema[] {
       typeof $ref === "string" ? resolve($ref) : undefined,
       ...(Array.isArray(allOf) ? allOf : []),
     ];
-    for (const schema of more.filter(isSchemaObject)) found.add(schema);
+    for (const schema of more.filter(isObject)) found.add(schema);
   }
   return [...found];
 }
 
 type Types = ReadonlySet<AttributeType> | undefined;
 
-/** The types that a schema leaves a value. */
+/** The types that a schema allows. */
 function typesOf(schema: unknown, resolve: Resolve, seen: ReadonlySet<unknown>): Types {
-  if (!isSchemaObject(schema) || seen.has(schema)) return undefined;
+  if (!isObject(schema) || seen.has(schema)) return undefined;
   const inner = new Set([...seen, schema]);
   const of = (each: unknown): Types => typesOf(each, resolve, inner);
   const { type, $ref, allOf, anyOf, oneOf } = schema;

@@ -1,14 +1,14 @@
 /**
- * Closes schemas: where a schema lists attributes and says nothing about others, others are refused.
+ * Closes schemas: if a schema lists attributes and says nothing about others, the service refuses others.
  *
- * What is closed is the description of a value: the root, an attribute, an item, with everything that `$ref`,
- * `allOf`, `anyOf` and so on add to it. Their branches are not closed one by one, since each would refuse what
- * the others list. For the same reason an attribute stays as it is when two branches describe it.
+ * A site is the schema of one value: the root, an attribute or an item. It is closed together with its group, which is
+ * everything that `$ref`, `allOf`, `anyOf` and so on add to it. The branches are not closed separately, because each would
+ * refuse the attributes of the others. For the same reason, an attribute that two branches describe stays open.
  */
-import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
-import { groupOf, type Resolve } from "./references.ts";
+import { isObject } from "../json/values.ts";
+import { groupOf, type Resolve, type Schema, subschemasOf } from "./subschemas.ts";
 
-/** Closes the schema in place. Gives, for each schema that refuses others, the names that it knows. */
+/** Closes the schema in place. Returns the names that each closed schema allows. */
 export function closeSchema(root: Schema, resolve: Resolve): Map<Schema, string[]> {
   const known = new Map<Schema, string[]>();
   const sites = findSites(root, resolve);
@@ -18,14 +18,14 @@ export function closeSchema(root: Schema, resolve: Resolve): Map<Schema, string[
     const names = namesOf(group);
     if (names === undefined) continue;
     known.set(site, names);
-    // Equal where nothing else lists attributes, and faster.
+    // "additionalProperties" is faster, and has the same effect if no other schema lists attributes.
     const isAlone = group.size === 1 && !Object.hasOwn(site, "if");
-    if (!saysSo(site)) site[isAlone ? "additionalProperties" : "unevaluatedProperties"] = false;
+    if (!mentionsOthers(site)) site[isAlone ? "additionalProperties" : "unevaluatedProperties"] = false;
   }
   return known;
 }
 
-/** The root and every attribute or item, without those that two schemas describe together, and what is in them. */
+/** All sites, without those that two schemas describe together and the sites inside them. */
 function findSites(root: Schema, resolve: Resolve): Set<Schema> {
   const sites = new Set([root]);
   collectSites(root, sites);
@@ -41,34 +41,34 @@ function findSites(root: Schema, resolve: Resolve): Set<Schema> {
 
 function collectSites(schema: Schema, sites: Set<Schema>): void {
   for (const { schema: inner, applies } of subschemasOf(schema)) {
-    // Closing what only decides (`if`, `not`) would turn the decision round.
-    if (!isSchemaObject(inner) || applies === "test") continue;
+    // A closed `if` or `not` would decide differently.
+    if (!isObject(inner) || applies === "test") continue;
     if (applies === "child") sites.add(inner);
     collectSites(inner, sites);
   }
 }
 
-/** Descriptions of an attribute that another schema of the group describes too. */
+/** The schemas of attributes that several schemas of the group describe. */
 function sharedChildren(group: ReadonlySet<Schema>): Schema[] {
   const members = [...group].flatMap(({ properties }) => Object.entries(properties ?? {}));
   return [...Map.groupBy(members, ([name]) => name).values()]
     .filter((descriptions) => descriptions.length > 1)
     .flatMap((descriptions) => descriptions.map(([, child]) => child))
-    .filter(isSchemaObject);
+    .filter(isObject);
 }
 
-/** Every attribute that the group lists; `undefined` when no schema of it lists any. */
+/** Every attribute that the group lists; `undefined` if it lists none. */
 function namesOf(group: ReadonlySet<Schema>): string[] | undefined {
-  const lists = [...group].map(({ properties }) => properties).filter(isSchemaObject);
+  const lists = [...group].map(({ properties }) => properties).filter(isObject);
   return lists.length === 0 ? undefined : [...new Set(lists.flatMap((list) => Object.keys(list)))];
 }
 
-/** Ajv forgets which attributes an `if` lists unless there is a `then` that is more than `true`. */
+/** Adds a `then` that always matches. Without one, Ajv ignores which attributes an `if` lists. */
 function completeCondition(schema: Schema): void {
   // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
   if (Object.hasOwn(schema, "if") && !Object.hasOwn(schema, "then")) schema.then = { not: false };
 }
 
-function saysSo(schema: Schema): boolean {
+function mentionsOthers(schema: Schema): boolean {
   return Object.hasOwn(schema, "additionalProperties") || Object.hasOwn(schema, "unevaluatedProperties");
 }

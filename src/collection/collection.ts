@@ -1,55 +1,54 @@
 /**
- * What is declared: a collection's name, its kind of id, and the schema that its resources fit.
+ * A collection, with everything that its declaration says. `declaration.ts` creates it from the configuration.
  *
- * Compiling schemas is `schema.ts`, ids are `ids.ts`, dates are `dates.ts`. This room knows nothing of HTTP or
- * of where resources are kept.
+ * This room does not know HTTP, and does not know where resources are stored.
  */
 import type { Default } from "./defaults.ts";
 import type { IdKind } from "./ids.ts";
 import type { Index } from "./indexes.ts";
 import type { Path } from "./paths.ts";
-import type { Reference } from "./refers.ts";
+import type { Reference } from "./references.ts";
 import type { Validator } from "./resource.ts";
 import type { Unique } from "./unique.ts";
 import type { AttributeRule, AttributeVisibility } from "./visibility.ts";
 
-/** One collection, ready for use. */
+/** A collection. In open mode, it has no schema and no options. */
 export interface Collection {
   name: string;
   idKind: IdKind;
-  /** The declared schema as JSON text; `undefined` takes any attributes. */
+  /** The declared schema as JSON text; `undefined`: any attributes are allowed. */
   schema: string | undefined;
-  /** What lists are made quick by. */
+  /** Indexes that make lists fast. */
   indexes: readonly Index[];
-  /** Attributes whose words are searched. */
+  /** Attributes that full-text search reads. */
   search: readonly Path[];
-  /** Attributes of which no two resources have the same value. */
+  /** Attributes whose values no two resources share. */
   unique: readonly Unique[];
-  /** Attributes that hold ids of resources which must be there. */
+  /** Attributes that contain ids of existing resources. */
   references: readonly Reference[];
-  /** Whether a resource is only changed by who says which state of it is meant. */
+  /** Whether a write to an existing resource requires a precondition, such as `If-Match`. */
   requirePreconditions: boolean;
-  /** What new resources get where the client sent nothing. */
+  /** Values of attributes that a create does not contain. */
   defaults: readonly Default[];
-  /** Whether the service keeps `createdAt` and `updatedAt` in each resource, which clients then leave to it. */
+  /** Whether the service sets `createdAt` and `updatedAt`. Clients cannot set them then. */
   timestamps: boolean;
   /** The rules for single attributes. */
   attributeRules: readonly AttributeRule[];
   /**
-   * What the caller can see and set of the attributes; in a collection as declared, a caller without a role. Absent: all
-   * of them.
+   * The attributes that the caller can see and set. In a declared collection before a request: those of a caller without
+   * roles. Absent: all attributes.
    */
   visibility?: AttributeVisibility | undefined;
-  /** Judges what is up to clients. */
+  /** Checks the attributes that clients can set. */
   validate: Validator;
 }
 
-/** Names that a collection may have: a letter, then letters, digits, `_` and `-`, 63 characters at most. */
+/** The names that a collection can have: a letter, then letters, digits, `_` and `-`, up to 63 characters. */
 export const collectionName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
-const anythingFits: Validator = () => [];
+const acceptAll: Validator = () => [];
 
-/** A collection that nobody declared: any attributes, UUIDv7 ids. */
+/** A collection in open mode: any attributes, and UUIDs as ids. */
 export function openCollection(name: string): Collection {
   return {
     name,
@@ -63,6 +62,6 @@ export function openCollection(name: string): Collection {
     defaults: [],
     timestamps: false,
     attributeRules: [],
-    validate: anythingFits,
+    validate: acceptAll,
   };
 }

@@ -1,34 +1,32 @@
-/** What a new resource gets where the client sent nothing. */
+/** Defaults: the values of attributes that a create does not contain. */
+
 import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError, type Violation } from "../errors.ts";
 import { parseJson } from "../json/parse.ts";
 import { encodeFragment, formatPointer } from "../json/pointer.ts";
-import { isObject } from "../json/values.ts";
+import { defaultJsonLimits, isObject } from "../json/values.ts";
+import { shortJson } from "./messages.ts";
 import type { Attributes, Validator } from "./resource.ts";
-import { shown } from "./shown.ts";
 
-/** The value of one attribute of new resources, by the time of their creation and who creates them. */
+/** The default of one attribute. */
 export interface Default {
   name: string;
-  /** `undefined`: none. */
+  /** Returns the value for one create; `undefined`: no value. */
   valueFor: (creation: Creation) => unknown;
-  /** Whether it names who creates, so that somebody has to be known. */
+  /** Whether the value is the subject of the caller, so a create requires a credential. */
   namesCaller: boolean;
 }
 
-/** When something is created, and by whom, where that is known. */
+/** The time of a create, and the subject of the caller if the request has a credential. */
 export interface Creation {
   at: number;
   subject?: string | undefined;
 }
 
-/** How a configuration writes it: values by attribute; `"$now"` is the time of the creation, `"$subject"` who creates. */
+/** The option in a configuration: a value for each attribute. `"$now"` is the time of the create, `"$subject"` the caller. */
 export type DefaultsDeclaration = Readonly<Record<string, unknown>>;
 
-/** Those of content where the configuration is silent. */
-const jsonLimits = { depth: 64, members: 10_000 };
-
-/** The forms of a date value, the most exact that can be read first. */
+/** The formats of a date. The first one that the schema allows is used. */
 const dateForms: readonly ((at: number) => unknown)[] = [
   (at) => new Date(at).toISOString(),
   (at) => new Date(at).toISOString().slice(0, 10),
@@ -37,11 +35,11 @@ const dateForms: readonly ((at: number) => unknown)[] = [
 
 /**
  * Reads the option `defaults`. `validate` returns the validator of the schema without `required`. Throws StartError with every
- * fault, each with its place below `at`: values that JSON does not have, and values that the schema refuses.
+ * fault, each with its place below `at`, such as a value that the schema refuses.
  */
 export function readDefaults(declared: unknown, at: string, validate: () => Validator): readonly Default[] {
   if (declared === undefined) return [];
-  if (!isObject(declared)) throw new StartError(`${at} must be an object, not ${shown(declared)}.`);
+  if (!isObject(declared)) throw new StartError(`${at} must be an object, not ${shortJson(declared)}.`);
   const faults = new StartFaults();
   const readable: Default[] = [];
   for (const [name, value] of Object.entries(declared)) {
@@ -62,14 +60,14 @@ function requireFit(defaults: readonly Default[], at: string, validate: Validato
   const violations = validate(withDefaults({}, defaults, { at: Date.now() }));
   const faults = new StartFaults();
   for (const { name } of defaults) {
-    const [fault] = faultsOf(name, violations);
-    if (fault !== undefined)
-      faults.add([name], `${at}.${name}: the schema refuses it: ${fault.pointer} ${fault.detail}.`);
+    const [violation] = violationsOf(name, violations);
+    if (violation !== undefined)
+      faults.add([name], `${at}.${name}: the schema refuses it: ${violation.pointer} ${violation.detail}.`);
   }
   faults.throwIfAny();
 }
 
-/** The attributes with the defaults of those that are not among them. The value given stays as it is. */
+/** The attributes, and the defaults of absent ones. Does not change `attributes`. */
 export function withDefaults(
   attributes: Attributes,
   defaults: readonly Default[],
@@ -88,16 +86,16 @@ function requireSettable(name: string, value: unknown, at: string): void {
   if (name === "id") throw new StartError(`${at}: the service sets the id, so it cannot have a default.`);
   if (name === "__proto__") throw new StartError(`${at}: an attribute with this name cannot have a default.`);
   if (!isJson(value)) throw new StartError(`${at} must be a JSON value.`);
-  requireKeepable({ [name]: value }, at);
+  requireSendable({ [name]: value }, at);
 }
 
-/** What a client could not send, it could not send back either. */
-function requireKeepable(attributes: Attributes, at: string): void {
+/** Throws StartError if the service would refuse the value in a request: clients must be able to send it back. */
+function requireSendable(attributes: Attributes, at: string): void {
   try {
-    parseJson(Buffer.from(JSON.stringify(attributes)), jsonLimits);
+    parseJson(Buffer.from(JSON.stringify(attributes)), defaultJsonLimits);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    // Lines and columns would be those of a text that nobody wrote.
+    // The line and column belong to a text that does not exist in the configuration.
     throw new StartError(`${at}: ${error.message.replace(/ \(line \d+, column \d+\)/, "")}`);
   }
 }
@@ -115,32 +113,32 @@ function makerOf(
     const plain = plainOf(value, place);
     return () => plain;
   }
-  // Nobody knows yet what callers are called: only that it is a string.
-  if (faultsOf(name, validate()({ [name]: "a" })).some(({ code }) => code === "type"))
+  // The subject is not known yet, but it is always a string.
+  if (violationsOf(name, validate()({ [name]: "a" })).some(({ code }) => code === "type"))
     throw new StartError(`${place}: the schema does not allow a string here, but "$subject" is one.`);
   return (creation) => creation.subject;
 }
 
 const subject = "$subject";
 
-/** The value as it is meant: a text that begins with a dollar sign is written with two, since one stands for something. */
+/** The value of a default that is not computed. `$$` at the start of a text means one dollar sign. */
 function plainOf(value: unknown, at: string): unknown {
   if (typeof value !== "string" || !value.startsWith("$")) return value;
   if (value.startsWith("$$")) return value.slice(1);
   throw new StartError(
-    `${at}: ${shown(value)} is not known. Use "$now" or "$subject". For a text that begins with "$", write ${shown(`$${value}`)}.`,
+    `${at}: ${shortJson(value)} is not known. Use "$now" or "$subject". For a text that begins with "$", write ${shortJson(`$${value}`)}.`,
   );
 }
 
-/** The first form of a date that the schema takes for the attribute. */
+/** The first date format that the schema allows for the attribute. */
 function nowOf(name: string, at: string, validate: Validator): (at: number) => unknown {
   const now = Date.now();
-  const form = dateForms.find((each) => faultsOf(name, validate({ [name]: each(now) })).length === 0);
+  const form = dateForms.find((each) => violationsOf(name, validate({ [name]: each(now) })).length === 0);
   if (form !== undefined) return form;
   throw new StartError(`${at}: the schema does not allow a date here, but "$now" is one.`);
 }
 
-function faultsOf(name: string, violations: readonly Violation[]): Violation[] {
+function violationsOf(name: string, violations: readonly Violation[]): Violation[] {
   const place = encodeFragment(formatPointer([name]));
   return violations.filter(({ pointer }) => pointer === place || pointer?.startsWith(`${place}/`) === true);
 }

@@ -1,6 +1,6 @@
 /**
- * Ajv as Holdfast uses it: nothing is coerced, filled in or removed, patterns and uniqueness take linear time,
- * and inherited members count for nothing.
+ * Ajv with the settings and keywords of Holdfast: it does not change values, patterns and `uniqueItems` take linear time,
+ * and inherited members do not count.
  */
 import {
   _,
@@ -19,18 +19,18 @@ import type { Pattern } from "./patterns.ts";
 
 const containsKeyword = containsModule.default;
 
-/** What may differ from one use to another. */
+/** The options of an engine. */
 export interface EngineOptions {
   compilePattern: (source: string) => Pattern;
-  /** Goes on after the first error. */
+  /** Whether it continues after the first error. @default false */
   allErrors?: boolean;
-  /** Refuses keywords and values that Ajv would otherwise ignore. @default true */
+  /** Whether it refuses keywords and values that Ajv ignores otherwise. @default true */
   strictSchema?: boolean;
-  /** Checks formats. @default true */
+  /** Whether it checks formats. @default true */
   checkFormats?: boolean;
 }
 
-/** A new Ajv. It takes schemas as they come; `validateSchema` holds one against the meta-schema. */
+/** A new Ajv. It does not check schemas when it compiles them. Call `validateSchema` for that. */
 export function createEngine(options: EngineOptions): Ajv2020 {
   const { allErrors = false, strictSchema = true, checkFormats = true } = options;
   const ajv = new Ajv2020({
@@ -50,13 +50,13 @@ export function createEngine(options: EngineOptions): Ajv2020 {
   });
   for (const keyword of ["contains", "uniqueItems", "enum", "multipleOf", "format", "unevaluatedProperties"])
     ajv.removeKeyword(keyword);
-  ajv.addKeyword("$anchor"); // Ajv resolves anchors, and yet does not know the keyword
+  ajv.addKeyword("$anchor"); // Ajv resolves anchors, but does not know the keyword
   ajv.addKeyword(quietContains);
   ajv.addKeyword({
     keyword: "uniqueItems",
     type: "array",
     schemaType: "boolean",
-    compile: (isAsked: boolean) => (isAsked ? hasUniqueItems : () => true),
+    compile: (isRequired: boolean) => (isRequired ? hasUniqueItems : () => true),
   });
   ajv.addKeyword({ keyword: "enum", schemaType: "array", compile: createMembership });
   ajv.addKeyword({
@@ -81,7 +81,7 @@ export function createEngine(options: EngineOptions): Ajv2020 {
   return ajv;
 }
 
-/** Ajv's own compares each pair of objects: 8,000 of them take a second. */
+/** Replaces the keyword of Ajv, which compares each pair of objects. That takes a second for 8,000 objects. */
 function hasUniqueItems(items: readonly unknown[]): boolean {
   const scalars = new Set<unknown>();
   const texts = new Set<unknown>();
@@ -94,7 +94,7 @@ function hasUniqueItems(items: readonly unknown[]): boolean {
   return true;
 }
 
-/** Ajv's own, but it makes no error for each item that does not fit: there may be half a million. */
+/** The keyword of Ajv, without an error for each item that does not fit. There can be half a million of them. */
 const quietContains: CodeKeywordDefinition = {
   ...containsKeyword,
   code(cxt: KeywordCxt) {
@@ -102,7 +102,7 @@ const quietContains: CodeKeywordDefinition = {
     cxt.subschema = (applied, valid) => subschema({ ...applied, createErrors: false }, valid);
     const result = cxt.result.bind(cxt);
     const refuse = () => {
-      cxt.reset(); // forgets the empty errors of the items
+      cxt.reset(); // removes the empty errors of the items
       cxt.error();
     };
     cxt.result = (condition, accept) => result(condition, accept, refuse);
@@ -110,7 +110,7 @@ const quietContains: CodeKeywordDefinition = {
   },
 };
 
-/** Ajv's own walks along the values, for each item of a list again. */
+/** Replaces the keyword of Ajv, which compares each item of a list with each value. */
 function createMembership(values: readonly unknown[]): (value: unknown) => boolean {
   const isScalar = (value: unknown) => typeof value !== "object" || value === null;
   const scalars = new Set(values.filter(isScalar));
@@ -119,7 +119,7 @@ function createMembership(values: readonly unknown[]): (value: unknown) => boole
     scalars.has(value) || (others.size > 0 && !isScalar(value) && others.has(canonicalText(value)));
 }
 
-/** As in decimal: 19.99 is a multiple of 0.01, although the quotient of the binary numbers is 1998.9999999999998. */
+/** Compares as in decimal: 19.99 is a multiple of 0.01, although the quotient is 1998.9999999999998. */
 function isMultiple(value: number, step: number): boolean {
   const quotient = value / step;
   const whole = Math.round(quotient);
@@ -128,8 +128,8 @@ function isMultiple(value: number, step: number): boolean {
 }
 
 /**
- * Ajv's own keyword, except that it asks for own members where it looks up what a branch has evaluated. Ajv takes
- * `toString` for evaluated as soon as there is an `anyOf`, since every object has one.
+ * The keyword of Ajv, but it looks only at own members to find out what a branch has evaluated. With an `anyOf`, Ajv
+ * counts `toString` as evaluated, because every object inherits it.
  */
 function writeUnevaluatedProperties(cxt: KeywordCxt): void {
   const { gen, schema, data, errsCount, it } = cxt;
@@ -157,7 +157,7 @@ function writeUnevaluatedProperties(cxt: KeywordCxt): void {
   cxt.ok(_`${errsCount} === ${new Name("errors")}`);
 }
 
-/** The condition under which no schema has evaluated a member; `undefined` where none can have. */
+/** The condition that no schema has evaluated a member; `undefined` if no schema can evaluate any. */
 function unevaluated({ gen, it: { props } }: KeywordCxt, key: Name): Code | undefined {
   if (props instanceof Name) {
     const hasOwn = gen.scopeValue("func", { ref: Object.hasOwn, code: _`Object.hasOwn` });

@@ -1,19 +1,19 @@
-/** The formats that a schema may name: how each is checked, and what it asks for in words. */
+/** The formats that a schema can use: a check and a description for each. */
 import { fullFormats } from "ajv-formats/dist/formats.js";
 import { isDate, isDateValue, isTimestamp, isUnixMillis } from "./dates.ts";
 
-/** One format. A format is silent about values of types that it does not speak of. */
+/** One format. It accepts every value of a type that it is not for. */
 export interface Format {
   test: (value: unknown) => boolean;
   /** Completes “must be …”. */
-  asks: string;
-  /** Whether it is one of the forms of a date value. */
+  expected: string;
+  /** Whether it describes dates. A violation of it has the code "date". */
   isDate?: true;
 }
 
 /**
- * Longer strings fit no format but those of plain content: no address is longer, and the regular expressions
- * below run on V8's engine, which is linear on them but not free.
+ * Longer strings have no format, except "byte" and the hints. No address is longer, and the regular expressions take
+ * time.
  */
 const maxLength = 8192;
 
@@ -27,7 +27,7 @@ export const formats = {
   "unix-millis": ofNumber(isUnixMillis, "Unix time in whole milliseconds", true),
   "date-value": {
     test: isDateValue,
-    asks: "a date: YYYY-MM-DD, YYYY-MM-DDThh:mm:ss.SSSZ, or Unix time in whole milliseconds",
+    expected: "a date: YYYY-MM-DD, YYYY-MM-DDThh:mm:ss.SSSZ, or Unix time in whole milliseconds",
     isDate: true,
   },
   time: fromLibrary("time", "a time with an offset, such as 10:30:00Z"),
@@ -47,17 +47,17 @@ export const formats = {
     "a JSON Pointer as a URI fragment, such as #/name",
   ),
   regex: ofText(isRegularExpression, "an ECMA-262 regular expression"),
-  byte: { test: (value) => typeof value !== "string" || isBase64(value), asks: "base64" },
+  byte: { test: (value) => typeof value !== "string" || isBase64(value), expected: "base64" },
   int32: ofNumber(
     (value) => Number.isInteger(value) && value >= -int32 && value < int32,
     "a 32-bit whole number",
   ),
   int64: ofNumber(Number.isInteger, "a whole number"),
-  // Hints for forms and code generators, which ask for nothing.
-  float: { test: () => true, asks: "a number" },
-  double: { test: () => true, asks: "a number" },
-  password: { test: () => true, asks: "a string" },
-  binary: { test: () => true, asks: "a string" },
+  // These accept every value. They are hints for forms and code generators.
+  float: { test: () => true, expected: "a number" },
+  double: { test: () => true, expected: "a number" },
+  password: { test: () => true, expected: "a string" },
+  binary: { test: () => true, expected: "a string" },
 } as const satisfies Record<string, Format>;
 
 /** The format of this name. */
@@ -65,21 +65,21 @@ export function formatOf(name: string): Format | undefined {
   return Object.hasOwn(formats, name) ? formats[name as keyof typeof formats] : undefined;
 }
 
-function ofText(fits: (text: string) => boolean, asks: string, isDateForm?: true): Format {
+function ofText(fits: (text: string) => boolean, expected: string, isDate?: true): Format {
   const test = (value: unknown) => typeof value !== "string" || (value.length <= maxLength && fits(value));
-  return isDateForm === undefined ? { test, asks } : { test, asks, isDate: true };
+  return isDate === undefined ? { test, expected } : { test, expected, isDate: true };
 }
 
-function ofNumber(fits: (value: number) => boolean, asks: string, isDateForm?: true): Format {
+function ofNumber(fits: (value: number) => boolean, expected: string, isDate?: true): Format {
   const test = (value: unknown) => typeof value !== "number" || fits(value);
-  return isDateForm === undefined ? { test, asks } : { test, asks, isDate: true };
+  return isDate === undefined ? { test, expected } : { test, expected, isDate: true };
 }
 
-function fromLibrary(name: keyof typeof fullFormats, asks: string): Format {
+function fromLibrary(name: keyof typeof fullFormats, expected: string): Format {
   const check: unknown = fullFormats[name];
-  if (check instanceof RegExp) return ofText((text) => check.test(text), asks);
+  if (check instanceof RegExp) return ofText((text) => check.test(text), expected);
   const fits = typeof check === "function" ? check : (check as { validate: unknown }).validate;
-  return ofText(fits as (text: string) => boolean, asks);
+  return ofText(fits as (text: string) => boolean, expected);
 }
 
 function isRegularExpression(text: string): boolean {

@@ -1,14 +1,14 @@
-/** Identifiers: how they are made, which ones may arrive from outside, and how they look in JSON. */
+/** Ids of resources: new ones, valid ones in requests, and their JSON. */
 import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
 
-/** Kinds of id that a collection can make, and what each is. */
+/** The kinds of ids that a collection can have, with their descriptions for the OpenAPI document. */
 export const idKinds = {
   uuid: "A JSON string, made by the service: a UUID of version 7 (RFC 9562), lower case.",
   integer: "A JSON number, made by the service: counted up, never given twice.",
 } as const satisfies Record<string, string>;
 
-/** Kinds of id that a collection can make. */
+/** A kind of id. */
 export type IdKind = keyof typeof idKinds;
 
 const randomBytesPerId = 16;
@@ -16,11 +16,11 @@ const idsPerDraw = 256;
 const maxSequence = 2 ** 32 - 1;
 
 /**
- * Gives a function that makes UUIDs of version 7 in lower case. Each sorts after the one before, also within
- * one millisecond and when the clock goes back.
+ * Returns a function that creates UUIDs of version 7 in lower case. Each sorts after the previous one, even within one
+ * millisecond and after the clock has gone back.
  */
 export function createUuidSource(now: () => number = Date.now): () => string {
-  // `v7()` alone draws random bytes from the system for every id, which is five times as slow as a pool.
+  // `v7()` alone reads random bytes from the system for every id. That is five times slower than this pool.
   const pool = new Uint8Array(randomBytesPerId * idsPerDraw);
   let used = pool.length;
   let msecs = -1;
@@ -46,7 +46,7 @@ export function createUuidSource(now: () => number = Date.now): () => string {
   };
 }
 
-/** A random start in the lower half, so that a millisecond has room for two thousand million more. */
+/** A random number in the lower half of the range, so at least 2^31 more ids fit into the same millisecond. */
 function firstSequence(random: Uint8Array): number {
   const [a = 0, b = 0, c = 0, d = 0] = random;
   return ((a & 0x7f) << 24) | (b << 16) | (c << 8) | d;
@@ -55,12 +55,12 @@ function firstSequence(random: Uint8Array): number {
 const anyId = /^[A-Za-z0-9._~-]{1,128}$/;
 const integerText = /^(?:0|-?[1-9][0-9]{0,15})$/;
 
-/** The text of an id that arrives from outside, or `undefined` when a collection of this kind cannot keep it. */
+/** The text of an id from a request or an import; `undefined` if a collection of this kind cannot contain it. */
 export function fitId(kind: IdKind, value: unknown): string | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
   if (typeof value !== "string") return undefined;
   if (kind === "integer") return isIntegerId(value) ? value : undefined;
-  // A path that ends in a dot segment never reaches us: clients take it out (RFC 3986 section 5.2.4).
+  // Clients remove dot segments from a path (RFC 3986 section 5.2.4), so they could not request such an id.
   return anyId.test(value) && value !== "." && value !== ".." ? value : undefined;
 }
 
@@ -68,14 +68,14 @@ function isIntegerId(text: string): boolean {
   return integerText.test(text) && Number.isSafeInteger(Number(text));
 }
 
-/** The JSON text of an id: `"abc"`, or `5` in a collection of integers. */
+/** The JSON text of an id: `"abc"`, or `5` if ids are integers. */
 export function idJson(kind: IdKind, id: string): string {
   return kind === "integer" ? id : JSON.stringify(id);
 }
 
 /**
- * Whether an `id` member means the resource at this path: as equal text, or as the number whose shortest text
- * it is. The same for every kind, since an imported id keeps its text.
+ * Whether the `id` in a body is the id in the path. A number is compared by its shortest text. This does not depend on the
+ * kind, because an imported id keeps its text.
  */
 export function sameId(bodyId: unknown, pathId: string): boolean {
   return typeof bodyId === "number" ? String(bodyId) === pathId : bodyId === pathId;

@@ -1,8 +1,9 @@
-/** What a collection declares so that lists of it are quick: indexes, and attributes whose words are searched. */
+/** Reads the options `indexes` and `search`, and checks that the schema allows the attributes that they name. */
 import { readEach } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { type Path, parsePath } from "./paths.ts";
-import { shown } from "./shown.ts";
+import { type AttributeSource, attributeInfo } from "./attributes.ts";
+import { didYouMean, shortJson } from "./messages.ts";
+import { formatPath, type Path, parsePath } from "./paths.ts";
 
 /** One attribute to sort by. */
 export interface SortKey {
@@ -10,30 +11,27 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** The sort keys of one index; the id comes last by itself. */
+/** The sort keys of one index. The store adds the id as the last key. */
 export type Index = readonly SortKey[];
 
 const maxKeys = 5;
 
-/** Throws a StartError that names the place `at`, if the schema has no room for an attribute. */
-type Check = (path: Path, at: string) => void;
-
 /**
  * Reads the option `indexes`: `["name", ["status", "-publishedAt"]]`. Throws StartError with every fault, each with its place
- * below `at`.
+ * below `at`. Without `source`, does not check that the attributes can exist.
  */
-export function readIndexes(declared: unknown, at: string, check: Check = () => {}): readonly Index[] {
-  return readDifferent(declared, at, (item, place) => readIndex(item, place, check));
+export function readIndexes(declared: unknown, at: string, source?: () => AttributeSource): readonly Index[] {
+  return readDistinct(declared, at, (item, place) => readIndex(item, place, source));
 }
 
 /** Reads every item of a list. Throws StartError for an item that is in the list twice. */
-function readDifferent<Value>(
+function readDistinct<Value>(
   declared: unknown,
   at: string,
   read: (item: unknown, at: string) => Value,
 ): readonly Value[] {
   if (declared === undefined) return [];
-  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shown(declared)}.`);
+  if (!Array.isArray(declared)) throw new StartError(`${at} must be a list, not ${shortJson(declared)}.`);
   const seen = new Set<string>();
   return readEach<unknown, Value>(declared, (item, n) => {
     const place = `${at}[${n}]`;
@@ -45,14 +43,14 @@ function readDifferent<Value>(
   });
 }
 
-function readIndex(item: unknown, at: string, check: Check): Index {
+function readIndex(item: unknown, at: string, source: (() => AttributeSource) | undefined): Index {
   const keys: readonly unknown[] = Array.isArray(item) ? item : [item];
   if (keys.length === 0 || keys.length > maxKeys) {
     throw new StartError(`${at} must name 1 to ${maxKeys} attributes, not ${keys.length}.`);
   }
   const index = readEach(keys, (key) => {
     const sortKey = readSortKey(key, at);
-    check(sortKey.path, at);
+    if (source !== undefined) requireAttribute(sortKey.path, at, source());
     return sortKey;
   });
   if (new Set(index.map(({ path }) => path.join("."))).size < index.length) {
@@ -66,7 +64,7 @@ function readSortKey(key: unknown, at: string): SortKey {
   const path = typeof key === "string" ? parsePath(descending ? key.slice(1) : key) : undefined;
   if (path === undefined) {
     throw new StartError(
-      `${at} must name an attribute such as "name", "-publishedAt" or "author.name", not ${shown(key)}.`,
+      `${at} must name an attribute such as "name", "-publishedAt" or "author.name", not ${shortJson(key)}.`,
     );
   }
   if (path[0] === "id") throw new StartError(`${at}: lists by id are fast without an index. Remove it here.`);
@@ -74,15 +72,38 @@ function readSortKey(key: unknown, at: string): SortKey {
 }
 
 /** Reads the option `search`: `["title", "body"]`. Throws StartError with every fault, each with its place below `at`. */
-export function readSearch(declared: unknown, at: string, check: Check): readonly Path[] {
-  return readDifferent(declared, at, (item, place) => {
+export function readSearch(declared: unknown, at: string, source: () => AttributeSource): readonly Path[] {
+  return readDistinct(declared, at, (item, place) => {
     const path = typeof item === "string" ? parsePath(item) : undefined;
     if (path === undefined || path[0] === "id") {
       throw new StartError(
-        `${place} must name an attribute such as "title" or "author.name", not ${shown(item)}.`,
+        `${place} must name an attribute such as "title" or "author.name", not ${shortJson(item)}.`,
       );
     }
-    check(path, place);
+    requireText(path, place, source());
     return path;
   });
+}
+
+/** Throws StartError if the schema does not allow the attribute. The message begins with `at`. */
+function requireAttribute(path: Path, at: string, collection: AttributeSource): void {
+  for (const depth of path.keys()) {
+    const [first, ...inner] = path.slice(0, depth + 1);
+    const { alternatives } = attributeInfo(collection, [first as string, ...inner]);
+    if (alternatives === undefined) continue;
+    const outside = path.slice(0, depth).map((name) => `${name}.`);
+    const others = alternatives.map((name) => outside.join("") + name);
+    throw new StartError(
+      `${at}: "${formatPath(path)}" is not an attribute of the schema.${didYouMean(formatPath(path), others)}`,
+    );
+  }
+}
+
+/** Like `requireAttribute`. Also throws StartError if the attribute cannot hold text. */
+function requireText(path: Path, at: string, collection: AttributeSource): void {
+  requireAttribute(path, at, collection);
+  const { types } = attributeInfo(collection, path);
+  if (types === undefined || types.has("string") || types.has("array")) return;
+  const what = [...types].join(" or ");
+  throw new StartError(`${at}: "${formatPath(path)}" has no words to search, because its type is ${what}.`);
 }

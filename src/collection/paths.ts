@@ -1,23 +1,34 @@
-/** Names attributes, nested ones too: `author.name`. */
+/** Paths of attributes, such as `title` and `author.name`. */
 
 /**
- * The way to an attribute: names of members, from the resource inwards through objects only. `["id"]` is the resource's
- * id, a number in a collection of integers and else a string.
+ * The path of an attribute: names of members, from the resource inwards, through objects but not into arrays. `["id"]` is
+ * the id of the resource. It is a number in a collection with integer ids, and a string in any other.
  */
 export type Path = readonly [string, ...string[]];
 
-/** Reads a path as it is written, with dots between the names; `undefined` where a name is empty. */
+/** Reads a path with dots between the names; `undefined` if a name is empty. */
 export function parsePath(text: string): Path | undefined {
   const [first = "", ...rest] = text.split(".");
   return first === "" || rest.includes("") ? undefined : [first, ...rest];
 }
 
-/** Writes a path as it is read. */
+/** Writes a path with dots between the names. */
 export function formatPath(path: Path): string {
   return path.join(".");
 }
 
-/** Whether a path leads to the resource's id. */
+/** Whether a path names the id of the resource. */
 export function isIdPath(path: Path): boolean {
   return path.length === 1 && path[0] === "id";
+}
+
+/** The value of an attribute; `undefined` if it does not exist. */
+export function valueAt(resource: Record<string, unknown>, path: readonly string[]): unknown {
+  let value: unknown = resource;
+  for (const name of path) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    if (!Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
 }

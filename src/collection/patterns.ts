@@ -1,14 +1,14 @@
-/** Regular expressions of schemas, in time that grows with the text alone. */
+/** Regular expressions of schemas, with an engine (RE2) whose time is linear in the length of the text. */
 import { RE2JS } from "re2js";
 
-/** A compiled pattern, as Ajv uses it. */
+/** A compiled pattern, with the methods that Ajv uses. */
 export interface Pattern {
   test(text: string): boolean;
-  /** Ajv tells patterns apart by this. */
+  /** The source. Ajv uses it as a key. */
   toString(): string;
 }
 
-/** Gives a function that compiles each pattern once. It throws an Error that says what is wrong with a pattern. */
+/** Returns a function that compiles each pattern once. It throws an Error if the pattern is invalid or not supported. */
 export function createPatterns(): (source: string) => Pattern {
   const compiled = new Map<string, Pattern>();
   return (source) => {
@@ -21,7 +21,7 @@ export function createPatterns(): (source: string) => Pattern {
 }
 
 function compilePattern(source: string): Pattern {
-  // RE2 has notations that ECMA-262 has not, such as \A or (?i); a schema means ECMA-262.
+  // RE2 also allows notations that ECMA-262 does not have, such as \A or (?i). A schema uses ECMA-262.
   requireEcmaScript(source);
   const expression = toRe2(source);
   return { test: (text) => expression.test(text), toString: () => source };
@@ -45,7 +45,7 @@ function toRe2(source: string): RE2JS {
   }
 }
 
-/** Long names of Unicode categories that RE2 knows by their short ones. */
+/** Long names of Unicode categories, with the short names that RE2 knows. */
 const categories: Readonly<Record<string, string>> = {
   Letter: "L",
   Lowercase_Letter: "Ll",
@@ -66,7 +66,7 @@ const categories: Readonly<Record<string, string>> = {
   Space_Separator: "Zs",
 };
 
-/** Writes `\p{Letter}` and `\p{Script=Greek}` as RE2 has them: `\p{L}`, `\p{Greek}`. */
+/** Translates `\p{Letter}` and `\p{Script=Greek}` to the notation of RE2: `\p{L}` and `\p{Greek}`. */
 function withShortClasses(source: string): string {
   return source.replace(
     /\\(?:\\|([pP])\{(?:(?:General_Category|gc|Script|sc)=)?(\w+)\})/g,

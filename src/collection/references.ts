@@ -1,65 +1,126 @@
-/** Where the references of a schema lead, and which schemas speak about the same value. */
-import { isSchemaObject, type Schema, subschemasOf } from "./keywords.ts";
+/** References: attributes that contain the ids of other resources. The service refuses an id that does not exist. */
+import { readMembers } from "../errors/start-faults.ts";
+import { StartError } from "../errors.ts";
+import { isObject } from "../json/values.ts";
+import { type AttributeSource, attributeInfo } from "./attributes.ts";
+import { didYouMean, shortJson } from "./messages.ts";
+import { formatPath, type Path, parsePath, valueAt } from "./paths.ts";
+import type { Attributes } from "./resource.ts";
 
-/** Finds the schema that a `$ref` of this root leads to; `undefined` when it leads nowhere in it. */
-export type Resolve = (ref: string) => unknown;
+/**
+ * What happens when a client deletes a resource that others refer to: the service refuses the delete, deletes them too, or
+ * removes the id from them.
+ */
+export type OnDelete = "restrict" | "cascade" | "clear";
 
-/** Resolves `#`, `#/a/pointer` and `#anchor`. Anything else is outside of the root. */
-export function createResolve(root: Schema, anchors: ReadonlyMap<string, Schema>): Resolve {
-  return (ref) => {
-    if (!ref.startsWith("#")) return undefined;
-    const fragment = decode(ref.slice(1));
-    if (fragment === "") return root;
-    return fragment.startsWith("/") ? follow(root, fragment) : anchors.get(fragment);
-  };
+/** An attribute that contains the id of a resource, or a list of ids. */
+export interface Reference {
+  path: Path;
+  /** The name of the collection that contains these resources. */
+  collection: string;
+  onDelete: OnDelete;
 }
 
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
+/** A reference in a configuration: the name of the collection, alone or with `onDelete`. */
+export type ReferenceDeclaration = string | { readonly collection: string; readonly onDelete?: OnDelete };
+
+const onDeletes: readonly unknown[] = ["restrict", "cascade", "clear"] satisfies OnDelete[];
+
+/** Reads the option `references`: `{ "authorId": "users" }`. Throws StartError with every fault, each with its place below `at`. */
+export function readReferences(
+  declared: unknown,
+  at: string,
+  source: () => AttributeSource,
+): readonly Reference[] {
+  if (declared === undefined) return [];
+  if (!isObject(declared)) {
+    const example = '{ "authorId": "users" }';
+    throw new StartError(`${at} must be an object such as ${example}, not ${shortJson(declared)}.`);
   }
+  const all = readMembers(declared, (item, name) => {
+    const reference = readOne(name, item, `${at}.${name}`);
+    requireFit(reference, `${at}.${name}`, source());
+    return reference;
+  });
+  return all.map(([, reference]) => reference);
 }
 
-function follow(root: unknown, pointer: string): unknown {
-  let value = root;
-  for (const segment of pointer.slice(1).split("/")) {
-    const name = segment.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Schema)[name];
+function readOne(name: string, item: unknown, at: string): Reference {
+  const path = parsePath(name);
+  if (path === undefined || path[0] === "id") {
+    throw new StartError(`${at}: only attributes such as "authorId" or "author.id" can refer to resources.`);
   }
-  return value;
+  const fields = isObject(item) ? item : { collection: item };
+  const { collection, onDelete = "restrict", ...others } = fields;
+  if (typeof collection === "string" && onDeletes.includes(onDelete) && Object.keys(others).length === 0)
+    return { path, collection, onDelete: onDelete as OnDelete };
+  throw new StartError(
+    `${at} must be a collection such as "users" or { "collection": "users", "onDelete": "restrict" | "cascade" | "clear" }, not ${shortJson(item)}.`,
+  );
 }
 
-/** The schema itself and all that apply to the same value: by `$ref`, `allOf`, `anyOf`, `oneOf`, `then` and so on. */
-export function groupOf(schema: Schema, resolve: Resolve): Set<Schema> {
-  const group = new Set<Schema>();
-  const open: unknown[] = [schema];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (!isSchemaObject(next) || group.has(next)) continue;
-    group.add(next);
-    open.push(...sameValue(next, resolve, ["here"]));
+function requireFit({ path, onDelete }: Reference, at: string, collection: AttributeSource): void {
+  const info = attributeInfo(collection, path);
+  const types = [...(info.types ?? ["string"])].filter((type) => type !== "null");
+  const isFit = types.every((type) => type === "string" || type === "number" || type === "array");
+  if (info.alternatives !== undefined || types.length !== 1 || !isFit) {
+    throw new StartError(
+      `${at}: the schema must allow an id here (a string, or a number if ids are integers) or a list of ids.`,
+    );
   }
-  return group;
+  if (onDelete !== "clear") return;
+  if (info.isRequired === true && types[0] !== "array")
+    throw new StartError(`${at}: the schema requires the attribute, so a delete cannot clear it.`);
+  if ((info.minItems ?? 0) > 0)
+    throw new StartError(`${at}: the schema requires items in the list, so a delete cannot clear them.`);
 }
 
-/** All schemas that this schema applies to the same value, not to a part of the value. */
-export function schemasReachedFrom(schema: Schema, resolve: Resolve): ReadonlySet<Schema> {
-  const reached = new Set<Schema>();
-  const open = sameValue(schema, resolve, ["here", "if", "not"]);
-  while (open.length > 0) {
-    const next = open.pop();
-    if (!isSchemaObject(next) || reached.has(next)) continue;
-    reached.add(next);
-    open.push(...sameValue(next, resolve, ["here", "if", "not"]));
-  }
-  return reached;
+/** Throws StartError with every reference to a collection that is not declared. The places begin with `at`. */
+export function requireDeclaredCollections(
+  references: readonly Reference[],
+  at: string,
+  collections: readonly string[],
+): void {
+  const faults = references
+    .filter(({ collection }) => !collections.includes(collection))
+    .map(({ path, collection }) => {
+      const name = formatPath(path);
+      const text = `${at}.${name}: no collection "${collection}" is declared.${didYouMean(collection, collections)}`;
+      return { path: [name], text };
+    });
+  if (faults.length > 0) throw new StartError(faults);
 }
 
-function sameValue(schema: Schema, resolve: Resolve, which: readonly string[]): unknown[] {
-  const inside = subschemasOf(schema)
-    .filter(({ applies, keyword }) => which.includes(applies) || which.includes(keyword))
-    .map((each) => each.schema);
-  return typeof schema.$ref === "string" ? [resolve(schema.$ref), ...inside] : inside;
+/** An id in a reference of a resource. */
+export interface ReferencedId {
+  reference: Reference;
+  /** The path of the id in the resource. */
+  at: readonly (string | number)[];
+  id: string;
+}
+
+/** The ids in the references of a resource. */
+export function referencedIds(attributes: Attributes, references: readonly Reference[]): ReferencedId[] {
+  return references.flatMap((reference): ReferencedId[] => {
+    const { path } = reference;
+    const value = valueAt(attributes, path);
+    if (!Array.isArray(value)) return isId(value) ? [{ reference, at: path, id: String(value) }] : [];
+    return value.flatMap((item: unknown, n) =>
+      isId(item) ? [{ reference, at: [...path, n], id: String(item) }] : [],
+    );
+  });
+}
+
+/** Removes an id from the attribute of a reference. Changes `attributes`. */
+export function clearReference(attributes: Attributes, { path }: Reference, id: string): void {
+  const value = valueAt(attributes, path);
+  if (value === undefined) return;
+  const object = valueAt(attributes, path.slice(0, -1)) as Attributes;
+  const name = path.at(-1) as string;
+  if (Array.isArray(value)) object[name] = value.filter((item) => !isId(item) || String(item) !== id);
+  else delete object[name];
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === "string" || Number.isSafeInteger(value);
 }

@@ -1,38 +1,37 @@
-/** A resource as text, and its attributes without the id. */
+/** The JSON text of a resource, and its attributes. */
 import type { Violation } from "../errors.ts";
 import { type IdKind, idJson } from "./ids.ts";
 
 /** The attributes of a resource: its members without `id`. */
 export type Attributes = Record<string, unknown>;
 
-/** Gives what is wrong with a resource's attributes (without `id`); an empty list when they fit. */
+/** Returns the violations of attributes (without `id`); empty if they fit the schema. */
 export type Validator = (attributes: Attributes) => readonly Violation[];
 
-/** The JSON of a resource as it is kept and sent: `id` first, then the attributes as `JSON.stringify` orders them. */
+/** The JSON text of a resource in stores and responses: `id` first, then the attributes in the order of `JSON.stringify`. */
 export function resourceText(kind: IdKind, id: string, attributes: Attributes): string {
   return textWithId(idJson(kind, id), attributes);
 }
 
-/** As `resourceText`, with the JSON of the id. */
+/** Like `resourceText`, but `id` is JSON already. */
 export function textWithId(id: string, attributes: Attributes): string {
   const rest = JSON.stringify(attributes);
   const start = `{"id":${id}`;
   return rest === "{}" ? `${start}}` : `${start},${rest.slice(1)}`;
 }
 
-/** The attributes of a resource or of content: all members but `id`. The value given stays as it is. */
+/** The attributes of a resource or a body: all members without `id`. Does not change `value`. */
 export function withoutId(value: Record<string, unknown>): Attributes {
   if (!Object.hasOwn(value, "id")) return value;
-  // Rest properties define, they do not assign: an own member called __proto__ stays plain data.
+  // Rest properties define members and do not assign them, so an own member called __proto__ stays data.
   const { id: _, ...attributes } = value;
   return attributes;
 }
 
-/** The members of a resource whose names are wanted. */
-export function pickFrom(
+/** A resource with only some of its members, in the same order. */
+export function pickMembers(
   resource: Record<string, unknown>,
   isWanted: (name: string) => boolean,
 ): Record<string, unknown> {
-  // Members are defined, not assigned: an own member called __proto__ stays plain data.
   return Object.fromEntries(Object.entries(resource).filter(([name]) => isWanted(name)));
 }

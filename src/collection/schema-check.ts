@@ -1,33 +1,41 @@
-/** Refuses what a schema may not be, in words that name the place, before Ajv sees it. */
+/** Checks a schema before Ajv compiles it, with messages that name the place of each fault. */
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
+import { isObject } from "../json/values.ts";
 import { formatOf, formats } from "./formats.ts";
-import { isSchemaObject, keywords, type Schema, subschemasOf } from "./keywords.ts";
-import { didYouMean } from "./nearest.ts";
-import { createResolve, groupOf, type Resolve, schemasReachedFrom } from "./references.ts";
+import { didYouMean } from "./messages.ts";
+import {
+  createResolve,
+  groupOf,
+  keywords,
+  type Resolve,
+  type Schema,
+  schemasReachedFrom,
+  subschemasOf,
+} from "./subschemas.ts";
 
-/** How large a schema may be. */
+/** The largest size of a schema. */
 const limits = { bytes: 256 * 1024, nesting: 64, properties: 1000 };
 
 const dialect = "https://json-schema.org/draft/2020-12/schema";
 
-/** A schema that may be compiled, and the way from its references to what they mean. */
+/** A valid schema, and the function that resolves its references. */
 export interface CheckedSchema {
   root: Schema;
   resolve: Resolve;
 }
 
-/** Adds a fault: its place in the schema, and what is wrong. */
+/** Adds a fault: its place in the schema, and the message. */
 export type Refuse = (path: readonly string[], why: string) => void;
 
-/** What is needed to judge one schema. */
-interface Judge {
+/** What the checks of a single subschema need. */
+interface CheckContext {
   refuse: Refuse;
   compilePattern: (source: string) => unknown;
 }
 
-/** What a check of a schema needs. */
-export interface SchemaCheck {
+/** The options of `checkSchema`. */
+export interface SchemaCheckOptions {
   /** The place of the schema. Messages begin with it. */
   at: string;
   compilePattern: (source: string) => unknown;
@@ -38,7 +46,7 @@ export interface SchemaCheck {
 /** Copies and checks a schema. Throws StartError with every fault, each with its place below `at`. */
 export function checkSchema(
   schema: unknown,
-  { at, compilePattern, checkMetaSchema }: SchemaCheck,
+  { at, compilePattern, checkMetaSchema }: SchemaCheckOptions,
 ): CheckedSchema {
   const root = copyOf(schema, at);
   const faults = new StartFaults();
@@ -47,12 +55,13 @@ export function checkSchema(
     places.add(path.join("/"));
     faults.add(path, messageOf(at, path, why));
   };
-  const found = walk(root, { refuse, compilePattern });
+  const found = checkEach(root, { refuse, compilePattern });
   const refuseOnce: Refuse = (path, why) => {
     if (!places.has(path.join("/"))) refuse(path, why);
   };
   checkMetaSchema(root, refuseOnce);
-  const resolve = createResolve(root, anchorsOf(found, refuse));
+  requireDistinctAnchors(found, refuse);
+  const resolve = createResolve(root);
   for (const [each, path] of found) requireReference(each, { path, found, resolve, refuse });
   requireEnds(found, resolve, refuse);
   for (const each of groupOf(root, resolve)) requireResource(each, found.get(each) ?? [], refuseOnce);
@@ -66,7 +75,7 @@ function messageOf(at: string, path: readonly string[], why: string): string {
 
 /** The schema as plain JSON. Throws StartError if it is too large, nested too deep, or not JSON. */
 function copyOf(schema: unknown, at: string): Schema {
-  if (!isSchemaObject(schema)) throw new StartError(`${at}: a schema must be an object.`);
+  if (!isObject(schema)) throw new StartError(`${at}: a schema must be an object.`);
   const text = textOf(schema, at);
   if (Buffer.byteLength(text) > limits.bytes)
     throw new StartError(`${at}: the schema is larger than ${limits.bytes / 1024} kB.`);
@@ -80,7 +89,7 @@ function textOf(schema: Schema, at: string): string {
   try {
     return JSON.stringify(schema);
   } catch (error) {
-    if (error instanceof StartError) throw error; // a member that is reported in its own place
+    if (error instanceof StartError) throw error; // this member is reported in another place
     throw new StartError(`${at}: the schema cannot be written as JSON.`);
   }
 }
@@ -90,30 +99,34 @@ function isWithinNesting(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((inner) => isWithinNesting(inner, levels - 1));
 }
 
-/** Checks every schema in a schema by itself, and gives them all with their places. */
-function walk(root: Schema, judge: Judge): Map<Schema, readonly string[]> {
+/** Checks every subschema separately, and returns all of them with their places. */
+function checkEach(root: Schema, context: CheckContext): Map<Schema, readonly string[]> {
   const found = new Map<Schema, readonly string[]>();
   let properties = 0;
   const visit = (schema: Schema, path: readonly string[]) => {
     found.set(schema, path);
-    requireKeywords(schema, path, judge);
-    requireRequired(schema, path, judge);
+    requireKeywords(schema, path, context);
+    requireRequired(schema, path, context);
     properties +=
       Object.keys(schema.properties ?? {}).length + Object.keys(schema.patternProperties ?? {}).length;
     for (const inner of subschemasOf(schema)) {
       const place = [...path, ...inner.path];
-      if (isSchemaObject(inner.schema)) visit(inner.schema, place);
+      if (isObject(inner.schema)) visit(inner.schema, place);
       else if (typeof inner.schema !== "boolean")
-        judge.refuse(place, "a schema must be an object, true or false.");
+        context.refuse(place, "a schema must be an object, true or false.");
     }
   };
   visit(root, []);
   if (properties > limits.properties)
-    judge.refuse([], `the schema has more than ${limits.properties} properties.`);
+    context.refuse([], `the schema has more than ${limits.properties} properties.`);
   return found;
 }
 
-function requireKeywords(schema: Schema, path: readonly string[], { refuse, compilePattern }: Judge): void {
+function requireKeywords(
+  schema: Schema,
+  path: readonly string[],
+  { refuse, compilePattern }: CheckContext,
+): void {
   for (const keyword of Object.keys(schema)) {
     if (!keywords.has(keyword)) refuse(path, unknownKeyword(keyword));
   }
@@ -121,7 +134,7 @@ function requireKeywords(schema: Schema, path: readonly string[], { refuse, comp
   if ($schema !== undefined && $schema !== dialect) refuse(path, `$schema must be ${dialect}.`);
   if (typeof format === "string" && formatOf(format) === undefined)
     refuse([...path, "format"], unknownFormat(format));
-  if (isSchemaObject(properties) && Object.hasOwn(properties, "__proto__"))
+  if (isObject(properties) && Object.hasOwn(properties, "__proto__"))
     refuse([...path, "properties"], 'an attribute called "__proto__" cannot be declared.');
   const sources = [pattern, ...Object.keys(patternProperties ?? {})].filter(
     (each) => typeof each === "string",
@@ -135,7 +148,7 @@ function requireKeywords(schema: Schema, path: readonly string[], { refuse, comp
   }
 }
 
-/** Keywords by which another schema may describe further attributes of the same object. */
+/** Keywords that can describe more attributes of the same object in another schema. */
 const combining = [
   "$ref",
   "allOf",
@@ -149,10 +162,10 @@ const combining = [
   "$defs",
 ];
 
-/** What a closed object requires must be among its properties: otherwise nothing fits, and a name is misspelled. */
-function requireRequired(schema: Schema, path: readonly string[], { refuse }: Judge): void {
+/** A closed object must list what it requires. Otherwise no resource fits, and a name is probably misspelled. */
+function requireRequired(schema: Schema, path: readonly string[], { refuse }: CheckContext): void {
   const { properties, patternProperties, required } = schema;
-  if (!isSchemaObject(properties) || patternProperties !== undefined || !Array.isArray(required)) return;
+  if (!isObject(properties) || patternProperties !== undefined || !Array.isArray(required)) return;
   const { additionalProperties = false, unevaluatedProperties = false } = schema;
   const isClosed = additionalProperties === false && unevaluatedProperties === false;
   const isWhole = !combining.some((keyword) => Object.hasOwn(schema, keyword) || path.includes(keyword));
@@ -189,14 +202,13 @@ function unknownFormat(format: string): string {
   return `the format "${format}" does not exist.${didYouMean(format, known) || ` Known names: ${known.join(", ")}.`}`;
 }
 
-function anchorsOf(found: ReadonlyMap<Schema, readonly string[]>, refuse: Refuse): Map<string, Schema> {
-  const anchors = new Map<string, Schema>();
-  for (const [schema, path] of found) {
-    if (typeof schema.$anchor !== "string") continue;
-    if (anchors.has(schema.$anchor)) refuse(path, `the anchor "${schema.$anchor}" occurs twice.`);
-    anchors.set(schema.$anchor, schema);
+function requireDistinctAnchors(found: ReadonlyMap<Schema, readonly string[]>, refuse: Refuse): void {
+  const anchors = new Set<string>();
+  for (const [{ $anchor }, path] of found) {
+    if (typeof $anchor !== "string") continue;
+    if (anchors.has($anchor)) refuse(path, `the anchor "${$anchor}" occurs twice.`);
+    anchors.add($anchor);
   }
-  return anchors;
 }
 
 interface ReferenceContext {
@@ -207,13 +219,13 @@ interface ReferenceContext {
 }
 
 function requireReference({ $ref }: Schema, { path, found, resolve, refuse }: ReferenceContext): void {
-  if (typeof $ref !== "string") return; // the meta-schema refuses it if it is anything else
+  if (typeof $ref !== "string") return; // the meta-schema refuses any other type
   const target = resolve($ref);
   if (typeof target === "boolean" || found.has(target as Schema)) return;
   refuse([...path, "$ref"], `"${$ref}" does not lead to a schema inside this one. Write "#/$defs/<name>".`);
 }
 
-/** Refuses the first of several schemas that refer to each other in a circle. */
+/** Of the schemas that refer to each other in a circle, refuses the first one. */
 function requireEnds(found: ReadonlyMap<Schema, readonly string[]>, resolve: Resolve, refuse: Refuse): void {
   const reported = new Set<Schema>();
   for (const [each, path] of found) {
@@ -224,7 +236,7 @@ function requireEnds(found: ReadonlyMap<Schema, readonly string[]>, resolve: Res
   }
 }
 
-/** Checks that the schema describes an object, and does not mention the id. */
+/** Checks that the schema describes an object and does not declare the id. */
 function requireResource(
   { type, properties, required }: Schema,
   path: readonly string[],
@@ -232,7 +244,7 @@ function requireResource(
 ): void {
   if (type !== undefined && ![type].flat().includes("object"))
     refuse([...path, "type"], 'a resource is an object, so "type" must be "object".');
-  if (isSchemaObject(properties) && Object.hasOwn(properties, "id"))
+  if (isObject(properties) && Object.hasOwn(properties, "id"))
     refuse([...path, "properties", "id"], "the service sets the id, so the schema cannot declare it.");
   if (Array.isArray(required) && required.includes("id"))
     refuse([...path, "required"], 'the service sets the id. Remove "id" here.');

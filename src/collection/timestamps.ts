@@ -1,70 +1,77 @@
-/** The times that the service itself keeps in the resources of a collection that declares `timestamps`. */
+/** The attributes `createdAt` and `updatedAt`, which the service sets if a collection declares `timestamps`. */
 import type { Violation } from "../errors.ts";
 import { encodeFragment } from "../json/pointer.ts";
 import { isTimestamp } from "./dates.ts";
 import { type Attributes, withoutId } from "./resource.ts";
 
-/** Their names. */
+/** The names of both attributes. */
 export const timestampNames = ["createdAt", "updatedAt"] as const;
 
-/** Whose attributes they are. */
-interface Stamped {
+/** The option of a collection. */
+interface TimestampOption {
   timestamps: boolean;
 }
 
-/** A version of a resource, as far as its times are concerned. */
-export interface Earlier {
+/** The version of a resource before a change. */
+export interface PreviousVersion {
   text: string;
-  /** When it was written: Unix time in milliseconds. */
+  /** The time of its commit: Unix time in milliseconds. */
   updatedAt: number;
 }
 
-/** What of a resource or of content is up to clients: all members but the id and the service's own times. */
-export function clientAttributes({ timestamps }: Stamped, value: Record<string, unknown>): Attributes {
+/** The attributes that clients can set: all members of a resource or a body without the id and the timestamps. */
+export function clientAttributes(
+  { timestamps }: TimestampOption,
+  value: Record<string, unknown>,
+): Attributes {
   if (!timestamps) return withoutId(value);
-  // Rest properties define, they do not assign: an own member called __proto__ stays plain data.
+  // Rest properties define members and do not assign them, so an own member called __proto__ stays data.
   const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...attributes } = value;
   return attributes;
 }
 
 /**
- * The attributes with the service's own times at their end: those of a change at the time `at` of what was `before`, or
- * of a create. What was there before without a time of its creation takes that of its version.
+ * The attributes with timestamps at their end, for a create or a change at the time `at`. If the version before a change
+ * has no `createdAt`, the time of that version is used.
  */
-export function withTimes(attributes: Attributes, at: number, before?: Earlier): Attributes {
+export function withTimestamps(attributes: Attributes, at: number, before?: PreviousVersion): Attributes {
   const now = toTimestamp(at);
   const createdAt = before === undefined ? now : (createdAtIn(before) ?? toTimestamp(before.updatedAt));
   return { ...attributes, createdAt, updatedAt: later(createdAt, now) };
 }
 
-/** As `withTimes` for what comes from elsewhere with times of its own, which stay; they must be without faults. */
-export function withOwnTimes(attributes: Attributes, own: Record<string, unknown>, at: number): Attributes {
+/** Like `withTimestamps` for an imported resource. Keeps its timestamps, which must be valid. */
+export function withImportedTimestamps(
+  attributes: Attributes,
+  imported: Record<string, unknown>,
+  at: number,
+): Attributes {
   const now = toTimestamp(at);
-  const { createdAt, updatedAt } = own;
+  const { createdAt, updatedAt } = imported;
   return { ...attributes, createdAt: createdAt ?? updatedAt ?? now, updatedAt: updatedAt ?? now };
 }
 
-/** What is wrong with the times that are there; in a collection without timestamps, nothing is. `latest` is Unix time. */
-export function timeFaults(
-  { timestamps }: Stamped,
+/** Violations of the timestamps in a resource; empty in a collection without timestamps. `latest` is Unix time in milliseconds. */
+export function timestampViolations(
+  { timestamps }: TimestampOption,
   value: Record<string, unknown>,
   latest = Number.POSITIVE_INFINITY,
 ): Violation[] {
   if (!timestamps) return [];
-  const there = timestampNames.filter((name) => Object.hasOwn(value, name));
-  const wrong = there.filter((name) => !isTime(value[name]));
-  if (wrong.length > 0) {
-    return wrong.map((name) =>
-      faultAt(name, "must be a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ, or left out"),
+  const present = timestampNames.filter((name) => Object.hasOwn(value, name));
+  const invalid = present.filter((name) => !isTime(value[name]));
+  if (invalid.length > 0) {
+    return invalid.map((name) =>
+      violationAt(name, "must be a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ, or left out"),
     );
   }
-  const ahead = there.find((name) => Date.parse(String(value[name])) > latest);
-  if (ahead !== undefined) return [faultAt(ahead, "must not be in the future")];
-  const isBackwards = there.length === 2 && String(value.updatedAt) < String(value.createdAt);
-  return isBackwards ? [faultAt("updatedAt", "must not be before createdAt")] : [];
+  const future = present.find((name) => Date.parse(String(value[name])) > latest);
+  if (future !== undefined) return [violationAt(future, "must not be in the future")];
+  const isBackwards = present.length === 2 && String(value.updatedAt) < String(value.createdAt);
+  return isBackwards ? [violationAt("updatedAt", "must not be before createdAt")] : [];
 }
 
-function createdAtIn({ text }: Earlier): string | undefined {
+function createdAtIn({ text }: PreviousVersion): string | undefined {
   const { createdAt } = JSON.parse(text) as Record<string, unknown>;
   return isTime(createdAt) ? createdAt : undefined;
 }
@@ -73,7 +80,7 @@ function isTime(value: unknown): value is string {
   return typeof value === "string" && isTimestamp(value);
 }
 
-/** Times of one form are in the order of their text. */
+/** Timestamps have one format, so their texts sort by time. */
 function later(a: string, b: string): string {
   return a > b ? a : b;
 }
@@ -82,6 +89,6 @@ function toTimestamp(time: number): string {
   return new Date(time).toISOString();
 }
 
-function faultAt(name: string, detail: string): Violation {
+function violationAt(name: string, detail: string): Violation {
   return { in: "body", pointer: encodeFragment(`/${name}`), code: "date", detail };
 }

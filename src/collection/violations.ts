@@ -1,23 +1,21 @@
-/** From Ajv's errors to violations: where in the content, which rule, and what would be right. */
-
+/** Turns the errors of Ajv into violations: where the error is, which keyword refuses the value, and what would be right. */
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { Violation } from "../errors.ts";
 import { encodeFragment, formatPointer } from "../json/pointer.ts";
-import { detailOf } from "./details.ts";
 import { formatOf } from "./formats.ts";
-import type { Schema } from "./keywords.ts";
-import { createSuggest, type Suggest } from "./nearest.ts";
+import { createSuggest, type Suggest } from "./messages.ts";
+import type { Schema } from "./subschemas.ts";
 
-/** More than so many would help nobody. */
+/** A response with more violations helps no client. */
 const maxViolations = 50;
 
-/** What each closed schema knows, by the schema. */
+/** The attributes that each closed schema allows. */
 export type KnownNames = ReadonlyMap<Schema, readonly string[]>;
 
-/** The violations in a list of errors, at most 50. */
+/** The violations for the errors of Ajv, at most 50. */
 export function toViolations(errors: readonly ErrorObject[], known: KnownNames): Violation[] {
-  const relevant = withoutEchoes(errors);
-  // A branch that fails evaluates nothing, and leaves declared attributes looking unknown beside the real fault.
+  const relevant = withoutRepeats(errors);
+  // If a branch fails, Ajv reports its declared attributes as unknown, in addition to the real error.
   const faults = relevant.filter((error) => !isKnownName(error, known));
   const seen = new Set<string>();
   const violations: Violation[] = [];
@@ -33,8 +31,8 @@ export function toViolations(errors: readonly ErrorObject[], known: KnownNames):
   return violations;
 }
 
-/** Leaves out what another error says already: why each branch of an `anyOf` failed, why an item was not contained. */
-function withoutEchoes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+/** Removes errors that repeat another error, such as why each branch of an `anyOf` failed. */
+function withoutRepeats(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const summaries = new Set(
     errors.filter(({ keyword }) => isSummary(keyword)).map(({ schemaPath }) => schemaPath),
   );
@@ -92,7 +90,101 @@ function formatCode(name: string): string {
   return formatOf(name)?.isDate === true ? "date" : "format";
 }
 
-/** The place of a violation, or of the member there that it is about. */
+/** The pointer to a value, or to one of its members. */
 function pointerTo(path: string, member: unknown): string {
   return encodeFragment(typeof member === "string" ? path + formatPointer([member]) : path);
+}
+
+/** The most characters that a message contains of a value in the schema. */
+const maxLength = 200;
+
+/** Completes a sentence that begins with the attribute: “must have at least 1 character”. */
+export function detailOf({ keyword, schema, params }: ErrorObject): string {
+  const limit = String(schema);
+  switch (keyword) {
+    case "type":
+      return `must be ${[schema].flat().map(typeInWords).join(" or ")}`;
+    case "minLength":
+      return `must have at least ${plural(limit, "character")}`;
+    case "maxLength":
+      return `must have at most ${plural(limit, "character")}`;
+    case "pattern":
+      return `must match the pattern ${shorten(limit)}`;
+    case "format":
+      return `must be ${formatOf(limit)?.expected ?? limit}`;
+    case "minimum":
+      return `must be at least ${limit}`;
+    case "maximum":
+      return `must be at most ${limit}`;
+    case "exclusiveMinimum":
+      return `must be greater than ${limit}`;
+    case "exclusiveMaximum":
+      return `must be less than ${limit}`;
+    case "multipleOf":
+      return `must be a multiple of ${limit}`;
+    case "minItems":
+      return `must have at least ${plural(limit, "item")}`;
+    case "maxItems":
+      return `must have at most ${plural(limit, "item")}`;
+    case "uniqueItems":
+      return "must not contain the same item twice";
+    case "minProperties":
+      return `must have at least ${plural(limit, "attribute")}`;
+    case "maxProperties":
+      return `must have at most ${plural(limit, "attribute")}`;
+    case "required":
+      return "is required";
+    case "dependentRequired":
+      return `is required when ${JSON.stringify(params.property)} is present`;
+    case "propertyNames":
+      return "is not an allowed attribute name";
+    case "enum":
+      return `must be one of ${shorten((schema as unknown[]).map((each) => JSON.stringify(each)).join(", "))}`;
+    case "const":
+      return `must be ${shorten(JSON.stringify(schema))}`;
+    case "contains":
+      return `must have at least ${plural(String(params.minContains), "item")} of the kind that the schema requires${upTo(params.maxContains)}`;
+    case "items":
+      return `must have at most ${plural(String(params.limit), "item")}`;
+    case "anyOf":
+      return "must match at least one of the schema's alternatives";
+    case "oneOf":
+      return params.passingSchemas === null
+        ? "must match one of the schema's alternatives"
+        : "must match only one of the schema's alternatives, but matches several";
+    case "not":
+      return "must not match what the schema excludes";
+    case "if":
+      return `must match "${params.failingKeyword}" in the schema, which applies in this case`;
+    case "false schema":
+      return "is not allowed";
+    default:
+      return `must match "${keyword}" in the schema`;
+  }
+}
+
+const typeWords: Record<string, string> = {
+  string: "a string",
+  number: "a number",
+  integer: "an integer",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+  null: "null",
+};
+
+function typeInWords(type: unknown): string {
+  return typeWords[String(type)] ?? String(type);
+}
+
+function plural(count: string, noun: string): string {
+  return `${count} ${noun}${count === "1" ? "" : "s"}`;
+}
+
+function upTo(most: unknown): string {
+  return most === undefined ? "" : `, and at most ${most}`;
+}
+
+function shorten(text: string): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }

@@ -1,5 +1,12 @@
-/** Which attributes of a collection a caller can see and set, by the rules for single attributes and the caller's roles. */
-import { pickFrom, textWithId, withoutId } from "./resource.ts";
+/**
+ * Which attributes of a collection a caller can see and set: the rules, the visible part of a resource, and the violations
+ * of a write. If a caller does not send an attribute that they cannot see or set, it keeps its value.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import type { Violation } from "../errors.ts";
+import { toFragment } from "../json/pointer.ts";
+import { type Attributes, pickMembers, textWithId, withoutId } from "./resource.ts";
 
 /** The rule for one attribute. */
 export interface AttributeRule {
@@ -62,11 +69,127 @@ export function visiblePart(
   resource: Record<string, unknown>,
   { hidden }: AttributeVisibility,
 ): Record<string, unknown> {
-  return pickFrom(resource, (name) => !hidden.has(name));
+  return pickMembers(resource, (name) => !hidden.has(name));
 }
 
 /** A quick check that saves parsing. It can be true by mistake, if a value contains the name. */
 function mayContain(text: string, names: ReadonlySet<string>): boolean {
   for (const name of names) if (text.includes(`${JSON.stringify(name)}:`)) return true;
   return false;
+}
+
+/**
+ * Violations for the attributes in `next` that the caller cannot set. `current` are the attributes before the write; for a
+ * new resource, its defaults.
+ */
+export function assignmentViolations(
+  next: Attributes,
+  current: Attributes,
+  visibility: AttributeVisibility,
+): Violation[] {
+  const { restricted, readOnly, hidden } = visibility;
+  const unknown = [...restricted].filter((name) => Object.hasOwn(next, name));
+  const fixed = [...readOnly].filter(
+    (name) =>
+      !restricted.has(name) && Object.hasOwn(next, name) && !isUnchanged(name, { next, current, visibility }),
+  );
+  return [
+    ...unknown.map((name) => violationAt(name, "unknownAttribute", isUnknown)),
+    ...fixed.map((name) => violationAt(name, "readOnly", readOnlyDetail(hidden.has(name)))),
+  ];
+}
+
+function readOnlyDetail(isHidden: boolean): string {
+  return isHidden ? "is read-only: leave it out" : "is read-only: leave it out, or send its current value";
+}
+
+/** A hidden value always counts as changed, so that a caller cannot guess it. */
+function isUnchanged(
+  name: string,
+  { next, current, visibility }: { next: Attributes; current: Attributes; visibility: AttributeVisibility },
+): boolean {
+  return (
+    !visibility.hidden.has(name) &&
+    Object.hasOwn(current, name) &&
+    isDeepStrictEqual(next[name], current[name])
+  );
+}
+
+/** Violations for attributes that `next` removes although the caller can see them and cannot set them. */
+export function removalViolations(
+  next: Attributes,
+  current: Attributes,
+  { readOnly, hidden }: AttributeVisibility,
+): Violation[] {
+  return [...readOnly]
+    .filter((name) => !hidden.has(name) && Object.hasOwn(current, name) && !Object.hasOwn(next, name))
+    .map(readOnlyRemoval);
+}
+
+/** Like `removalViolations`, for a caller who cannot read. `removed` are the attributes that a patch removes. */
+export function removalViolationsWithoutRead(
+  removed: readonly string[],
+  { readOnly, restricted }: AttributeVisibility,
+): Violation[] {
+  return removed.filter((name) => readOnly.has(name) && !restricted.has(name)).map(readOnlyRemoval);
+}
+
+function readOnlyRemoval(name: string): Violation {
+  return violationAt(name, "readOnly", "is read-only and cannot be removed");
+}
+
+/** `next`, and the attributes of `current` that it lacks and that `isKept` selects, in the order of `current`. */
+export function withKept(
+  next: Attributes,
+  current: Attributes,
+  isKept: (name: string) => boolean,
+): Attributes {
+  const names = new Set([...Object.keys(current), ...Object.keys(next)]);
+  const all = [...names].flatMap((name): [string, unknown][] => {
+    if (Object.hasOwn(next, name)) return [[name, next[name]]];
+    return isKept(name) ? [[name, current[name]]] : [];
+  });
+  return Object.fromEntries(all);
+}
+
+/**
+ * The violations without those that would reveal the name or the value of a hidden attribute. `sent` are the attributes that
+ * the caller has sent. A caller who creates a resource can see the violations of its write-only attributes.
+ */
+export function visibleViolations(
+  violations: readonly Violation[],
+  { restricted, hidden }: AttributeVisibility,
+  { sent, isNew }: { sent: Attributes; isNew: boolean },
+): readonly Violation[] {
+  const namesRestricted = ({ detail }: Violation) =>
+    [...restricted].some((name) => detail.includes(JSON.stringify(name)));
+  const isSecret = (each: Violation) =>
+    [...(isNew ? restricted : hidden)].some(
+      (name) => isAt(each.pointer ?? "", name) && !Object.hasOwn(sent, name),
+    ) || namesRestricted(each);
+  if (!violations.some(isSecret)) return violations;
+  // An unknown name that is similar to a restricted one gets the same detail as any other.
+  const plain = violations.map((each) =>
+    each.code === "unknownAttribute" && namesRestricted(each) ? { ...each, detail: isUnknown } : each,
+  );
+  const visible = plain.filter((each) => !isSecret(each));
+  return visible.length === plain.length ? visible : [...visible, hiddenConflict];
+}
+
+const isUnknown = "is not an attribute of the schema";
+
+function isAt(pointer: string, name: string): boolean {
+  const place = toFragment([name]);
+  return pointer === place || pointer.startsWith(`${place}/`);
+}
+
+const hiddenConflict: Violation = {
+  in: "body",
+  pointer: "#",
+  code: "hidden",
+  detail: "conflicts with attributes that you cannot see",
+};
+
+function violationAt(name: string, code: string, detail: string): Violation {
+  return { in: "body", pointer: toFragment([name]), code, detail };
 }

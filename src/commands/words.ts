@@ -1,5 +1,5 @@
 /** Texts of messages that several commands print. */
-import { didYouMean } from "../collection/nearest.ts";
+import { didYouMean } from "../collection/messages.ts";
 import { describeFaults, type Problem, StartError } from "../errors.ts";
 
 /** `1 resource`, `2 resources`, `171,075 resources`. */

@@ -2,8 +2,8 @@
 import { type NamedRole, rolesIn } from "../access/roles.ts";
 import { type Rules, readRules } from "../access/rules.ts";
 import type { Collection } from "../collection/collection.ts";
-import { requireTargets } from "../collection/refers.ts";
-import { readCollection } from "../collection/schema.ts";
+import { readCollection } from "../collection/declaration.ts";
+import { requireDeclaredCollections } from "../collection/references.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
@@ -60,7 +60,7 @@ async function readOne(
   faults.read([], () => requireFreePath(name, get("prefix")));
   const reading = await faults.wait([], () => readCollection(name, declaration(), faults));
   faults.read(["references"], () =>
-    requireTargets(reading().references(), `${at}.references`, Object.keys(declarations)),
+    requireDeclaredCollections(reading().references(), `${at}.references`, Object.keys(declarations)),
   );
   return {
     whole: () => reading().whole(),

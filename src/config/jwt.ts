@@ -1,8 +1,7 @@
 /** Reads the option `auth.jwt`. */
 import { type Algorithm, allAlgorithms, holdsSecrets, readKeySet } from "../access/jwt/key-set.ts";
 import type { JwksPlace, JwtSettings } from "../access/settings.ts";
-import { withKnownMembers } from "../collection/members.ts";
-import { shown } from "../collection/shown.ts";
+import { shortJson, withKnownMembers } from "../collection/messages.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isLoopback } from "../http/protocol/hosts.ts";
@@ -68,7 +67,7 @@ function readMember<Value>(name: string, value: unknown, read: (value: unknown) 
     return read(value);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const not = name === "jwks" ? "" : `, not ${shown(value)}`; // a key set or a URL can contain secrets
+    const not = name === "jwks" ? "" : `, not ${shortJson(value)}`; // a key set or a URL can contain secrets
     throw new StartError(`${at}.${name} ${(error as Error).message}${not}.`);
   }
 }

@@ -1,5 +1,5 @@
 /** Finds the values of options in flags, environment and file, and checks them. */
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import type { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
@@ -87,7 +87,7 @@ function readValue(option: Option<unknown>, value: unknown, at: string): unknown
     return option.read(value);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const given = option.isPrivate === true ? "" : `, not ${shown(value)}`;
+    const given = option.isPrivate === true ? "" : `, not ${shortJson(value)}`;
     throw new StartError(`${at} ${(error as Error).message}${given}.`);
   }
 }

@@ -1,8 +1,8 @@
 /** Finds the stored resources that do not fit the declaration of their collection, and describes what is wrong. */
 import type { Collection } from "../collection/collection.ts";
-import { type Target, targetsOf } from "../collection/refers.ts";
+import { type ReferencedId, referencedIds } from "../collection/references.ts";
 import { type Attributes, withoutId } from "../collection/resource.ts";
-import { clientAttributes, timeFaults } from "../collection/timestamps.ts";
+import { clientAttributes, timestampViolations } from "../collection/timestamps.ts";
 import { uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { subjectAt, toFragment } from "../json/pointer.ts";
@@ -76,7 +76,7 @@ export async function findMisfits(
 const openCheck: Record<CheckName, (collection: Collection, store: Scannable) => Check | Promise<Check>> = {
   schema: (collection) => ({
     violationsOf: ({ attributes }) => [
-      ...timeFaults(collection, attributes),
+      ...timestampViolations(collection, attributes),
       ...collection.validate(clientAttributes(collection, attributes)),
     ],
     close() {},
@@ -118,10 +118,10 @@ async function openReferenceCheck({ references }: Collection, store: Scannable):
     throw error;
   }
   const find = known.prepare("select 1 from known where collection = ? and id = ?");
-  const isDangling = ({ id, reference }: Target) => find.get(reference.collection, id) === undefined;
+  const isDangling = ({ id, reference }: ReferencedId) => find.get(reference.collection, id) === undefined;
   return {
     violationsOf: ({ attributes }) =>
-      targetsOf(attributes, references)
+      referencedIds(attributes, references)
         .filter(isDangling)
         .map(({ at, reference }) => {
           const detail = `is not the id of a resource of ${reference.collection}`;

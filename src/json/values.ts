@@ -9,6 +9,9 @@ export interface JsonLimits {
   members: number;
 }
 
+/** The limits of a text for which the configuration sets none. */
+export const defaultJsonLimits: JsonLimits = { depth: 64, members: 10_000 };
+
 /** The problem of a result that is nested too deep, or has too many members in one object. */
 export function beyondLimits({ depth, members }: JsonLimits): Problem {
   return new Problem(

@@ -2,8 +2,8 @@
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
+import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
-import { shown } from "../collection/shown.ts";
 import { askedFacts } from "./asked-facts.ts";
 import type { Faults, Place } from "./faults.ts";
 import type { Condition, Filter, Scalar } from "./filter.ts";
@@ -69,11 +69,13 @@ export function readAttribute(name: string, place: Place, reading: Reading): Att
     );
     return undefined;
   }
-  const { types, insteadOf } = askedFacts(collection, path);
-  if (insteadOf === undefined) {
+  const { types, alternatives } = askedFacts(collection, path);
+  if (alternatives === undefined) {
     return { path, types, idKind: isIdPath(path) ? collection.idKind : undefined };
   }
-  faults.add(place, "unknownAttribute", () => unknownAttribute(name, place, { ...reading, path, insteadOf }));
+  faults.add(place, "unknownAttribute", () =>
+    unknownAttribute(name, place, { ...reading, path, alternatives }),
+  );
   return undefined;
 }
 
@@ -196,7 +198,13 @@ function idsOf(values: readonly Scalar[], operator: OperatorName, kind: IdKind):
 function unknownAttribute(
   name: string,
   place: Place,
-  { collection, faults, parameters, path, insteadOf }: Reading & { path: Path; insteadOf: readonly string[] },
+  {
+    collection,
+    faults,
+    parameters,
+    path,
+    alternatives,
+  }: Reading & { path: Path; alternatives: readonly string[] },
 ): string {
   const what = `${naming(name, place)}is not an attribute of "${collection.name}".`;
   const texts = parameters?.filters.get(place.name);
@@ -208,8 +216,8 @@ function unknownAttribute(
     .slice(0, depth)
     .map((each) => `${each}.`)
     .join("");
-  if (insteadOf.length === 0) return `${what} ${shown(start.slice(0, -1))} has no nested attributes`;
-  const known = insteadOf.map((each) => start + each);
+  if (alternatives.length === 0) return `${what} ${shortJson(start.slice(0, -1))} has no nested attributes`;
+  const known = alternatives.map((each) => start + each);
   const isParameter = place.in === "query" && place.path.length === 0;
   const wrong = formatPath(path.slice(0, depth + 1) as unknown as Path);
   const nearest = faults.suggest(wrong, () => (isParameter ? [...known, ...listParameters] : known));
@@ -223,12 +231,12 @@ const maxListed = 30;
 function knownDepth(collection: Collection, path: Path): number {
   for (let depth = 1; depth < path.length; depth++) {
     const [first, ...rest] = path.slice(0, depth) as unknown as Path;
-    if (askedFacts(collection, [first, ...rest]).insteadOf !== undefined) return depth - 1;
+    if (askedFacts(collection, [first, ...rest]).alternatives !== undefined) return depth - 1;
   }
   return path.length - 1;
 }
 
 /** Names what is meant where the place does not. */
 function naming(name: string, place: Place): string {
-  return (place.path.at(-1) ?? place.name) === name ? "" : `names ${shown(name)}, which `;
+  return (place.path.at(-1) ?? place.name) === name ? "" : `names ${shortJson(name)}, which `;
 }

@@ -1,6 +1,6 @@
 /** The content of a QUERY (RFC 10008): the same request as a query string makes, as JSON. */
 import type { Collection } from "../collection/collection.ts";
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import { nothingUsed, type Reading } from "./conditions.ts";
@@ -58,7 +58,7 @@ function requireContent(value: unknown): Record<string, unknown> {
   if (isObject(value)) return value;
   throw new Problem(
     "BODY_NOT_OBJECT",
-    `The body must be a JSON object such as {"filter":{"status":"open"},"sort":["-id"]}, not ${shown(value)}.`,
+    `The body must be a JSON object such as {"filter":{"status":"open"},"sort":["-id"]}, not ${shortJson(value)}.`,
   );
 }
 
@@ -78,7 +78,7 @@ function memberHint(name: string): string {
   if (meant === undefined) return "";
   if ("say" in meant) return ` ${meant.say}`;
   const [parameter = ""] = meant.write.split("=");
-  return ` Write ${memberOf[parameter] ?? shown(parameter)}`;
+  return ` Write ${memberOf[parameter] ?? shortJson(parameter)}`;
 }
 
 /** For parameters that are not members: the members that do the same. */
@@ -91,7 +91,7 @@ const memberOf: Readonly<Record<string, string>> = {
 function readFields(value: unknown, reading: Reading): readonly string[] {
   if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string"))
     return readFieldNames(value, inBody("fields"), reading);
-  const detail = `must be an array of attributes such as ["title"], not ${shown(value)}`;
+  const detail = `must be an array of attributes such as ["title"], not ${shortJson(value)}`;
   reading.faults.add(inBody("fields"), "fields", detail);
   return [];
 }
@@ -113,14 +113,14 @@ function readNumber(
   const value = content[name];
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= least) return value;
-  faults.add(inBody(name), name, `must be a whole number of at least ${least}, not ${shown(value)}`);
+  faults.add(inBody(name), name, `must be a whole number of at least ${least}, not ${shortJson(value)}`);
   return undefined;
 }
 
 function readText(name: "q" | "cursor", content: Content, faults: Faults): string | undefined {
   const value = content[name];
   if (value === undefined || typeof value === "string") return value;
-  faults.add(inBody(name), "value", `must be a string, not ${shown(value)}`);
+  faults.add(inBody(name), "value", `must be a string, not ${shortJson(value)}`);
   return undefined;
 }
 
@@ -132,6 +132,6 @@ function readWord<Word extends string | boolean>(
   const value = content[name];
   const word = words.find((each) => each === value);
   if (value !== undefined && word === undefined)
-    faults.add(inBody(name), "value", `must be ${words.join(" or ")}, not ${shown(value)}`);
+    faults.add(inBody(name), "value", `must be ${words.join(" or ")}, not ${shortJson(value)}`);
   return word;
 }

@@ -1,6 +1,5 @@
 /** What is wrong with what a list is asked for: gathered, so that a client learns of everything at once. */
-import { createSuggest } from "../collection/nearest.ts";
-import { shown } from "../collection/shown.ts";
+import { createSuggest, shortJson } from "../collection/messages.ts";
 import { Problem, toSentence, type Violation } from "../errors.ts";
 import { formatPointer, toFragment } from "../json/pointer.ts";
 
@@ -75,5 +74,5 @@ export function refuse(violations: readonly Violation[]): void {
 }
 
 function subjectOf({ name, path }: Place): string {
-  return path.length === 0 ? shown(name) : `${shown(name)}, at ${shown(formatPointer(path))},`;
+  return path.length === 0 ? shortJson(name) : `${shortJson(name)}, at ${shortJson(formatPointer(path))},`;
 }

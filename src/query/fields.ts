@@ -1,5 +1,5 @@
 /** Cuts resources down to some of their attributes. */
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import { type Reading, readAttribute } from "./conditions.ts";
 import type { Place } from "./faults.ts";
 
@@ -21,7 +21,7 @@ export function readFieldNames(names: readonly string[], place: Place, reading: 
       reading.faults.add(
         place,
         "fields",
-        `names ${shown(name)}, but takes only whole attributes, such as ${shown(top)}`,
+        `names ${shortJson(name)}, but takes only whole attributes, such as ${shortJson(top)}`,
       );
   }
   return [...fields];

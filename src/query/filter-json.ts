@@ -1,5 +1,5 @@
 /** Filters that are JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import { toSentence } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import {
@@ -52,7 +52,7 @@ interface At {
 function readGroup(value: unknown, place: Place, at: At): Filter {
   const { faults } = at.reading;
   if (!isObject(value)) {
-    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, not ${shown(value)}`);
+    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, not ${shortJson(value)}`);
     return nothing;
   }
   if (at.depth > filterLimits.depth) {
@@ -73,7 +73,7 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
     case "and":
     case "or": {
       if (!Array.isArray(value)) {
-        const detail = `must be an array of filters, not ${shown(value)}`;
+        const detail = `must be an array of filters, not ${shortJson(value)}`;
         reading.faults.add(place, "filter", detail);
         return nothing;
       }
@@ -87,7 +87,11 @@ function readMember(name: string, value: unknown, at: At & { place: Place }): Fi
     default:
       if (isForeignGroup(name, value)) {
         const own = name.replace("$", "").toLowerCase();
-        reading.faults.add(place, "unknownOperator", `is not an operator. Write ${shown({ [own]: value })}`);
+        reading.faults.add(
+          place,
+          "unknownOperator",
+          `is not an operator. Write ${shortJson({ [own]: value })}`,
+        );
         return nothing;
       }
       return readAttributeMember(name, value, place, reading);
@@ -130,7 +134,7 @@ function readOperation(operator: string, operand: unknown, about: About): Filter
   if (isOperator(operator)) return readCondition(operator, operand, { ...about, place });
   about.reading.faults.add(place, "unknownOperator", () => {
     const why = unknownOperator(operator, { in: "body", name: about.name, value: operand });
-    const nested = `To name a nested attribute, use a dot: ${shown(`${about.name}.${operator}`)}`;
+    const nested = `To name a nested attribute, use a dot: ${shortJson(`${about.name}.${operator}`)}`;
     return `is not understood: ${toSentence(why)} ${nested}`;
   });
   return nothing;
@@ -143,7 +147,7 @@ function readCondition(operator: OperatorName, operand: unknown, { name, place, 
   const attribute = readAttribute(name, place, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
-    reading.faults.add(place, "value", `must be ${operands[takes].asks}, not ${shown(operand)}`);
+    reading.faults.add(place, "value", `must be ${operands[takes].asks}, not ${shortJson(operand)}`);
     return nothing;
   }
   const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];

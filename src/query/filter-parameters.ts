@@ -1,5 +1,5 @@
 /** Filters that stand in a query string by themselves: `status=open`, `views:gte=10`, `views_gte=10`. */
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import {
   candidatesOf,
   countCondition,
@@ -71,7 +71,7 @@ function isGivenRightly(
     return false;
   }
   if (takes !== "boolean" || texts[0] === "true" || texts[0] === "false") return true;
-  faults.add(place, "value", `must be true or false, not ${shown(texts[0])}`);
+  faults.add(place, "value", `must be true or false, not ${shortJson(texts[0])}`);
   return false;
 }
 

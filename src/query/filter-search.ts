@@ -25,6 +25,6 @@ export function splitSearch({ filter, q }: Stated, place: Place, { collection, f
 }
 
 function mayBeAttribute(collection: Collection): boolean {
-  const { isDeclared, insteadOf } = askedFacts(collection, ["q"]);
-  return isDeclared || (collection.search.length === 0 && insteadOf === undefined);
+  const { isDeclared, alternatives } = askedFacts(collection, ["q"]);
+  return isDeclared || (collection.search.length === 0 && alternatives === undefined);
 }

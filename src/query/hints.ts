@@ -1,5 +1,5 @@
 /** Says what to write instead of a parameter of another server. */
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import { parameter } from "./example.ts";
 import { asParameters } from "./operator-guesses.ts";
 import { guessedParameter, type Meant, type Others, plainName, useCursor } from "./parameter-guesses.ts";
@@ -19,7 +19,7 @@ const noOthers: Others = () => undefined;
 export function hintFor(name: string, texts: readonly string[], others: Others = noOthers): string {
   const meant = meantByShape(name, texts) ?? guessedParameter(name, texts.join(","), others);
   if (meant === undefined) return "";
-  return "write" in meant ? ` Write ${shown(meant.write)}` : ` ${meant.say}`;
+  return "write" in meant ? ` Write ${shortJson(meant.write)}` : ` ${meant.say}`;
 }
 
 /**

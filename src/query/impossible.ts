@@ -1,6 +1,6 @@
 /** What an attribute can never be, as the schema has it. Asking for that is a mistake, and not a list of nothing. */
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import type { Attribute } from "./conditions.ts";
 import type { Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
@@ -34,7 +34,7 @@ export function whyImpossible(given: Given): string | undefined {
   if (takes.length === 0) return `is ${naming(types)}, which ${adviceFor(given)}`;
   if (takes.includes("array")) return undefined;
   if (values.some((value) => types.has(typeOf(value)))) return undefined;
-  return `is ${naming(types)} and cannot be compared with ${shown(written)}`;
+  return `is ${naming(types)} and cannot be compared with ${shortJson(written)}`;
 }
 
 /** The types that an operator can be true of. */

@@ -1,7 +1,7 @@
 /** The filter as it is read in memory. Each store reads it in its own language, and must come to the same answer. */
-import type { Path } from "../collection/paths.ts";
+import { valueAt } from "../collection/paths.ts";
+import { compareCodePoints, lowerAscii } from "../collection/text.ts";
 import type { Condition, ConditionKind, Filter } from "./filter.ts";
-import { compareCodePoints, lowerAscii } from "./text.ts";
 
 /** Whether the filter is true of a resource, `id` among its members. */
 export function matches(filter: Filter, resource: Record<string, unknown>): boolean {
@@ -15,17 +15,6 @@ export function matches(filter: Filter, resource: Record<string, unknown>): bool
     default:
       return isTrue(filter, valueAt(resource, filter.path));
   }
-}
-
-/** The value that a path leads to; `undefined` where there is none. Follows own members of objects, never into arrays. */
-export function valueAt(resource: Record<string, unknown>, path: Path): unknown {
-  let value: unknown = resource;
-  for (const name of path) {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    if (!Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
 }
 
 function isTrue(condition: Condition, value: unknown): boolean {

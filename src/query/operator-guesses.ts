@@ -1,6 +1,5 @@
 /** The operators of other servers, and what to write here instead. */
-import { didYouMean } from "../collection/nearest.ts";
-import { shown } from "../collection/shown.ts";
+import { didYouMean, shortJson } from "../collection/messages.ts";
 import { parameter } from "./example.ts";
 import { isOperator, type OperatorName, operatorNames } from "./operators.ts";
 
@@ -83,18 +82,18 @@ export function unknownOperator(operator: string, written: Written): string {
     example === undefined
       ? didYouMean(operator, operatorNames) || ` Known names: ${operatorNames.join(", ")}`
       : ` Write ${example}`;
-  return `${shown(operator)} is not an operator.${advice}`;
+  return `${shortJson(operator)} is not an operator.${advice}`;
 }
 
 function exampleOf(operator: string, written: Written): string | undefined {
   if (written.in === "query") {
     const parameters = asParameters(written.name, operator, written.texts);
-    return parameters === undefined ? undefined : shown(parameters);
+    return parameters === undefined ? undefined : shortJson(parameters);
   }
   const meant = meantBy(operator, written.value);
   if (meant === undefined) return undefined;
   const condition = { [written.name]: meant.conditions };
-  return shown(meant.negated === true ? { not: condition } : condition);
+  return shortJson(meant.negated === true ? { not: condition } : condition);
 }
 
 /** The bounds in `1,5`, `1..5` or `[1,5]`. */

@@ -1,5 +1,5 @@
 /** The spellings of a page: each family of parameters that clients use, and what they all come to. */
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import { type Faults, inQuery } from "./faults.ts";
 import { type ListParameter, pagingParameters } from "./parameters.ts";
 
@@ -67,7 +67,7 @@ function readNumber(
   if (text === undefined) return undefined;
   const number = /^[0-9]+$/.test(text) ? Number(text) : -1;
   if (number >= least) return number;
-  const detail = `must be a whole number of at least ${least}, not ${shown(text)}`;
+  const detail = `must be a whole number of at least ${least}, not ${shortJson(text)}`;
   faults.add(inQuery(name), least === 1 && name !== "_page" ? "limit" : "offset", detail);
   return undefined;
 }
@@ -83,7 +83,7 @@ function readRange(text: string, faults: Faults): PageDraft {
   const [, first = "", last = ""] = /^\s*\[\s*([0-9]+)\s*,\s*([0-9]+)\s*\]\s*$/.exec(text) ?? [];
   const [from, to] = [Number(first), Number(last)];
   if (first === "" || to < from) {
-    const detail = `must be the first and the last position, such as [0,24], not ${shown(text)}`;
+    const detail = `must be the first and the last position, such as [0,24], not ${shortJson(text)}`;
     faults.add(inQuery("range"), "paging", detail);
   }
   return { kind: "offset", limit: to - from + 1, offset: from, name: "range" };

@@ -2,11 +2,13 @@
  * The query string of a list becomes a request. What is not understood is refused, never ignored: nobody who asked
  * for some resources is answered with all of them.
  */
+
 import type { Collection } from "../collection/collection.ts";
-import { shown } from "../collection/shown.ts";
+import { shortJson } from "../collection/messages.ts";
 import { Problem } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";
 import { parseJson } from "../json/parse.ts";
+import { defaultJsonLimits } from "../json/values.ts";
 import { nothingUsed, type Reading } from "./conditions.ts";
 import { Faults, inQuery } from "./faults.ts";
 import { readFieldNames } from "./fields.ts";
@@ -84,12 +86,10 @@ export function parseFields(query: string, collection: Collection): readonly str
   return fields;
 }
 
-const jsonLimits = { depth: 64, members: 10_000 };
-
 function readJson(text: string | undefined, faults: Faults): unknown {
   if (text === undefined) return undefined;
   try {
-    return parseJson(Buffer.from(text), jsonLimits);
+    return parseJson(Buffer.from(text), defaultJsonLimits);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     faults.add(
@@ -118,6 +118,6 @@ function readWord<Word extends string>(
   const text = known.get(name);
   const word = words.find((each) => each === text);
   if (text !== undefined && word === undefined)
-    faults.add(inQuery(name), "value", `must be ${words.join(" or ")}, not ${shown(text)}`);
+    faults.add(inQuery(name), "value", `must be ${words.join(" or ")}, not ${shortJson(text)}`);
   return word;
 }

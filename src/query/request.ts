@@ -1,7 +1,7 @@
 /** Puts together what was read, from a query string or from content, and judges what only the whole shows. */
 import type { SortKey } from "../collection/indexes.ts";
+import { shortJson } from "../collection/messages.ts";
 import { isIdPath } from "../collection/paths.ts";
-import { shown } from "../collection/shown.ts";
 import type { Reading } from "./conditions.ts";
 import { invalidCursor, listName, parseCursor } from "./cursor.ts";
 import type { Place } from "./faults.ts";
@@ -63,7 +63,7 @@ function readWords({ q, placeOf }: Draft, { collection, faults }: Reading): stri
   if (q.length > maxSearchLength)
     faults.add(place, "search", `must have at most ${maxSearchLength.toLocaleString("en")} characters`);
   else if (words.length === 0)
-    faults.add(place, "search", `must contain a letter or a digit, but is ${shown(q)}`);
+    faults.add(place, "search", `must contain a letter or a digit, but is ${shortJson(q)}`);
   if (words.length > maxWords) faults.add(place, "search", `must have at most ${maxWords} words`);
   return words;
 }

@@ -1,7 +1,7 @@
 /** The spellings of a sort: `sort=-a,b`, `_sort=a,b&_order=desc,asc`, `sort=["a","DESC"]`. */
 import type { SortKey } from "../collection/indexes.ts";
+import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
-import { shown } from "../collection/shown.ts";
 import { isObject } from "../json/values.ts";
 import { askedFacts } from "./asked-facts.ts";
 import { type Reading, readAttribute } from "./conditions.ts";
@@ -35,12 +35,12 @@ export function readSortParameters(
 /** The sort that the content of a QUERY asks for: `["-a", "b"]`. What is wrong goes to the faults. */
 export function readSortList(value: unknown, place: Place, reading: Reading): readonly SortKey[] {
   if (!Array.isArray(value)) {
-    reading.faults.add(place, "sort", `must be an array such as ["-a","b"], not ${shown(value)}`);
+    reading.faults.add(place, "sort", `must be an array such as ["-a","b"], not ${shortJson(value)}`);
     return [];
   }
   const wrong = value.findIndex((each) => typeof each !== "string");
   if (wrong === -1) return readKeys(value, place, reading);
-  const detail = `must be the name of an attribute, not ${shown(value[wrong])}`;
+  const detail = `must be the name of an attribute, not ${shortJson(value[wrong])}`;
   reading.faults.add(inside(place, wrong), "sort", detail);
   return [];
 }
@@ -53,8 +53,8 @@ function readSortText(text: string, reading: Reading): readonly SortKey[] {
   const descending = typeof order === "string" ? isDescending(order) : undefined;
   if (typeof name === "string" && descending !== undefined && rest.length === 0)
     return toSort([{ name, descending }], place, reading);
-  const meant = isObject(pair) ? `. Write ${shown(parameter("sort", sortMeantByObject(pair)))}` : "";
-  reading.faults.add(place, "sort", `must have the form -a,b or ["a","ASC"], not ${shown(text)}${meant}`);
+  const meant = isObject(pair) ? `. Write ${shortJson(parameter("sort", sortMeantByObject(pair)))}` : "";
+  reading.faults.add(place, "sort", `must have the form -a,b or ["a","ASC"], not ${shortJson(text)}${meant}`);
   return [];
 }
 
@@ -64,7 +64,11 @@ function readLegacy(names: string, orders: string | undefined, reading: Reading)
   const directions = orders.split(",").map(isDescending);
   const keys = names.split(",").map((name, n) => ({ name: name.trim(), descending: directions[n] ?? false }));
   if (directions.includes(undefined)) {
-    reading.faults.add(inQuery("_order"), "sort", `must be asc or desc for each key, not ${shown(orders)}`);
+    reading.faults.add(
+      inQuery("_order"),
+      "sort",
+      `must be asc or desc for each key, not ${shortJson(orders)}`,
+    );
   } else if (directions.length > keys.length) {
     reading.faults.add(inQuery("_order"), "sort", 'must not have more directions than "_sort" has keys');
   } else return toSort(keys, place, reading);
@@ -79,11 +83,11 @@ function readKeys(texts: readonly string[], place: Place, reading: Reading): rea
   const names = meant.split(",").map((key) => readKey(key).name);
   if (names.some((name) => readAttribute(name, place, reading) === undefined)) return [];
   const example =
-    place.in === "query" ? shown(parameter(place.name, meant)) : JSON.stringify(meant.split(","));
+    place.in === "query" ? shortJson(parameter(place.name, meant)) : JSON.stringify(meant.split(","));
   reading.faults.add(
     place,
     "sort",
-    `has the key ${shown(foreign)}, which is not understood. Write ${example}${escapeFor(foreign, reading)}`,
+    `has the key ${shortJson(foreign)}, which is not understood. Write ${example}${escapeFor(foreign, reading)}`,
   );
   return [];
 }
@@ -94,17 +98,17 @@ function isForeign(text: string, place: Place, { collection }: Reading): boolean
   if (key === undefined && !isDirection(text)) return false;
   const path = parsePath(text.trim());
   if (path === undefined) return true;
-  const { insteadOf, isDeclared } = askedFacts(collection, path);
+  const { alternatives, isDeclared } = askedFacts(collection, path);
   // In the content of a QUERY, an attribute of such a name has no other spelling, so it must work.
   const isCertain = key?.isCertain === true && place.in === "query";
-  return insteadOf !== undefined || (isCertain && !isDeclared);
+  return alternatives !== undefined || (isCertain && !isDeclared);
 }
 
 /** Says how to sort by an attribute whose name looks like a foreign key, if there may be such an attribute. */
 function escapeFor(name: string, { collection }: Reading): string {
   const path = parsePath(name.trim());
-  if (path === undefined || askedFacts(collection, path).insteadOf !== undefined) return "";
-  return `. To sort by an attribute with this name, write ${shown(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
+  if (path === undefined || askedFacts(collection, path).alternatives !== undefined) return "";
+  return `. To sort by an attribute with this name, write ${shortJson(`sort=${JSON.stringify([name.trim(), "ASC"])}`)}`;
 }
 
 /** `+` for ascending has become a blank where nobody encoded it. */
@@ -129,7 +133,7 @@ function toSort(spelled: readonly Spelled[], place: Place, reading: Reading): re
   });
   const names = keys.map(({ path }) => formatPath(path));
   const repeated = names.find((name, n) => names.indexOf(name) < n);
-  if (repeated !== undefined) reading.faults.add(place, "sort", `names ${shown(repeated)} twice`);
+  if (repeated !== undefined) reading.faults.add(place, "sort", `names ${shortJson(repeated)} twice`);
   // No two resources have the same id: whatever comes after it decides nothing.
   const id = keys.findIndex(({ path }) => isIdPath(path));
   return id === -1 ? keys : keys.slice(0, id + 1);

@@ -5,9 +5,8 @@
  * and only their first 128 code points count; arrays and objects are all equal.
  */
 import type { SortKey } from "../collection/indexes.ts";
-import { isIdPath } from "../collection/paths.ts";
-import { valueAt } from "./matches.ts";
-import { compareCodePoints } from "./text.ts";
+import { isIdPath, valueAt } from "../collection/paths.ts";
+import { compareCodePoints } from "../collection/text.ts";
 
 /** Code points of a string that count. */
 export const sortedCodePoints = 128;

@@ -1,5 +1,5 @@
 /** Collections with the numbers that their tables are named by, and the references between them. */
-import type { Reference } from "../collection/refers.ts";
+import type { Reference } from "../collection/references.ts";
 import type { Unique } from "../collection/unique.ts";
 import type { CollectionRecord } from "./record.ts";
 

@@ -4,7 +4,7 @@ import type { Collection } from "../collection/collection.ts";
 import type { IdKind } from "../collection/ids.ts";
 import type { Index } from "../collection/indexes.ts";
 import type { Path } from "../collection/paths.ts";
-import type { Reference } from "../collection/refers.ts";
+import type { Reference } from "../collection/references.ts";
 import type { Unique } from "../collection/unique.ts";
 
 /** What the store keeps about a collection. */

@@ -1,6 +1,6 @@
 /** The words that a resource is found by. */
 import type { Path } from "../collection/paths.ts";
-import { valueAt } from "../query/matches.ts";
+import { valueAt } from "../collection/paths.ts";
 import { createSplitting, wordsOf } from "../query/words.ts";
 
 /** The words of strings at the paths, and of strings in arrays there, in their order. */

@@ -4,7 +4,7 @@ import type { AccessDeclaration } from "../../src/access/declaration.ts";
 import { includes } from "../../src/access/permit.ts";
 import type { Principal } from "../../src/access/principal.ts";
 import { readRules } from "../../src/access/rules.ts";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 
 /** Somebody with nothing but a name, and what a test gives them. */
 export function caller(subject: string, more: Partial<Omit<Principal, "subject">> = {}): Principal {

@@ -1,6 +1,6 @@
 /** What every client is tried against: a service with topics and comments, declared or sprung into being. */
 import { after, before } from "node:test";
-import type { CollectionDeclaration } from "../../src/collection/schema.ts";
+import type { CollectionDeclaration } from "../../src/collection/declaration.ts";
 import { type Service, startService } from "../http/service.ts";
 
 /** The ways to have collections; what a client may do is the same in both. */

@@ -1,18 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attributeFacts } from "../../src/collection/attributes.ts";
+import { attributeInfo } from "../../src/collection/attributes.ts";
 import { type Collection, openCollection } from "../../src/collection/collection.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Path } from "../../src/collection/paths.ts";
-import { defineCollection } from "../../src/collection/schema.ts";
 
 const declare = (schema: Record<string, unknown>) => defineCollection("posts", { schema });
 const facts = (collection: Collection, name: string) =>
-  attributeFacts(collection, name.split(".") as unknown as Path);
+  attributeInfo(collection, name.split(".") as unknown as Path);
 const typesOf = (collection: Collection, name: string) => {
   const { types } = facts(collection, name);
   return types === undefined ? "any" : [...types].sort().join(" ");
 };
-const isPossible = (collection: Collection, name: string) => facts(collection, name).insteadOf === undefined;
+const isPossible = (collection: Collection, name: string) =>
+  facts(collection, name).alternatives === undefined;
 
 /** Whether a resource with this attribute alone fits: the schema's own word. */
 function fits(collection: Collection, name: string, value: unknown): boolean {
@@ -23,7 +24,7 @@ function fits(collection: Collection, name: string, value: unknown): boolean {
 
 test("a collection that nobody declared takes any attribute", () => {
   const topics = openCollection("topics");
-  assert.deepEqual(facts(topics, "a.b"), { isDeclared: false, types: undefined, insteadOf: undefined });
+  assert.deepEqual(facts(topics, "a.b"), { isDeclared: false, types: undefined, alternatives: undefined });
 });
 
 test("the id is a string, or a number in a collection of integers, with nothing in it", async () => {
@@ -123,7 +124,7 @@ for (const [schema, possible, impossible] of schemas)
 
 test("an attribute inside of one that is no object cannot be", async () => {
   const posts = await declare({ properties: { a: { type: "string" } } });
-  assert.deepEqual(facts(posts, "a.b").insteadOf, []);
+  assert.deepEqual(facts(posts, "a.b").alternatives, []);
 });
 
 test("what two schemas describe together is not closed by one of them", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { compileSchema } from "../../src/collection/schema.ts";
+import { compileSchema } from "../../src/collection/declaration.ts";
 
 const city = { properties: { city: { type: "string" } } };
 const zip = { properties: { zip: { type: "string" } } };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { compileSchema } from "../../src/collection/schema.ts";
+import { compileSchema } from "../../src/collection/declaration.ts";
 import { StartError } from "../../src/errors.ts";
 
 const one = (schema: unknown) => ({ type: "object", properties: { a: schema } });

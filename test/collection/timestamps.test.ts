@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { attributeFacts } from "../../src/collection/attributes.ts";
+import { attributeInfo } from "../../src/collection/attributes.ts";
 import { openCollection } from "../../src/collection/collection.ts";
-import { type CollectionDeclaration, defineCollection } from "../../src/collection/schema.ts";
-import { clientAttributes, timeFaults, withOwnTimes, withTimes } from "../../src/collection/timestamps.ts";
+import { type CollectionDeclaration, defineCollection } from "../../src/collection/declaration.ts";
+import {
+  clientAttributes,
+  timestampViolations,
+  withImportedTimestamps,
+  withTimestamps,
+} from "../../src/collection/timestamps.ts";
 import { StartError } from "../../src/errors.ts";
 
 const define = (declaration: object) =>
@@ -16,15 +21,15 @@ test("both times are known to be strings, beside a schema that is closed and wit
   const schema = { type: "object", properties: { title: { type: "string" } } };
   for (const collection of [await define({ schema }), await define({})]) {
     for (const name of ["createdAt", "updatedAt"]) {
-      const facts = attributeFacts(collection, [name]);
-      assert.deepEqual(facts, { isDeclared: true, types: new Set(["string"]), insteadOf: undefined });
-      assert.deepEqual(attributeFacts(collection, [name, "day"]).insteadOf, []);
+      const facts = attributeInfo(collection, [name]);
+      assert.deepEqual(facts, { isDeclared: true, types: new Set(["string"]), alternatives: undefined });
+      assert.deepEqual(attributeInfo(collection, [name, "day"]).alternatives, []);
     }
   }
-  const known = attributeFacts(await define({ schema }), ["createdOn"]).insteadOf;
+  const known = attributeInfo(await define({ schema }), ["createdOn"]).alternatives;
   assert.deepEqual(known, ["id", "createdAt", "updatedAt", "title"]);
-  const without = attributeFacts(await define({ schema, timestamps: false }), ["createdAt"]);
-  assert.deepEqual(without.insteadOf, ["id", "title"]);
+  const without = attributeInfo(await define({ schema, timestamps: false }), ["createdAt"]);
+  assert.deepEqual(without.alternatives, ["id", "title"]);
 });
 
 const time = { type: "string", maxLength: 99 } as const;
@@ -63,13 +68,13 @@ test("whatever a resource held before, its times are readable, in order and behi
   const before = fc.record({ createdAt: value, updatedAt: value, x: value }, { requiredKeys: [] });
   fc.assert(
     fc.property(before, ms, ms, fc.jsonValue(), (old, updatedAt, now, x) => {
-      const first = withTimes({ x }, now, { text: JSON.stringify({ id: "a", ...old }), updatedAt });
-      const second = withTimes({ x: 1 }, now + 1, {
+      const first = withTimestamps({ x }, now, { text: JSON.stringify({ id: "a", ...old }), updatedAt });
+      const second = withTimestamps({ x: 1 }, now + 1, {
         text: JSON.stringify({ id: "a", ...first }),
         updatedAt: now,
       });
       assert.deepEqual(Object.keys(second), ["x", "createdAt", "updatedAt"]);
-      assert.deepEqual([...timeFaults(stamped, first), ...timeFaults(stamped, second)], []);
+      assert.deepEqual([...timestampViolations(stamped, first), ...timestampViolations(stamped, second)], []);
       assert.equal(second.createdAt, first.createdAt);
       if (at(now) >= String(first.createdAt)) assert.equal(first.updatedAt, at(now));
       assert.deepEqual(clientAttributes(stamped, { id: "a", ...second }), { x: 1 });
@@ -80,7 +85,7 @@ test("whatever a resource held before, its times are readable, in order and behi
 test("a member called __proto__ is one like any other", () => {
   const value = JSON.parse('{"id":"a","__proto__":{"x":1},"createdAt":"x"}');
   assert.equal(
-    JSON.stringify(withTimes(clientAttributes(stamped, value), 0)),
+    JSON.stringify(withTimestamps(clientAttributes(stamped, value), 0)),
     `{"__proto__":{"x":1},"createdAt":"${at(0)}","updatedAt":"${at(0)}"}`,
   );
 });
@@ -93,8 +98,8 @@ test("times that come from elsewhere stay, and what is missing is filled in with
     [{ createdAt: at(3), updatedAt: at(5) }, [at(3), at(5)]],
   ] as const;
   for (const [own, expected] of cases) {
-    assert.deepEqual(timeFaults(stamped, own, 9), []);
-    const { createdAt, updatedAt } = withOwnTimes({}, own, 9);
+    assert.deepEqual(timestampViolations(stamped, own, 9), []);
+    const { createdAt, updatedAt } = withImportedTimestamps({}, own, 9);
     assert.deepEqual([createdAt, updatedAt], expected);
   }
 });
@@ -109,9 +114,9 @@ test("times that are none, that go backwards or are still to come are told with 
   ] as const;
   for (const [own, pointers] of cases) {
     assert.deepEqual(
-      timeFaults(stamped, own, 9).map(({ pointer }) => pointer),
+      timestampViolations(stamped, own, 9).map(({ pointer }) => pointer),
       pointers,
     );
-    assert.deepEqual(timeFaults(openCollection("posts"), own, 9), []);
+    assert.deepEqual(timestampViolations(openCollection("posts"), own, 9), []);
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import { uniqueValue } from "../../src/collection/unique.ts";
 import { StartError } from "../../src/errors.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { openCollection } from "../../src/collection/collection.ts";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import { readCsv } from "../../src/commands/import/csv.ts";
 import type { Item, Items } from "../../src/commands/import/items.ts";
 import { tableText } from "../http/tables.ts";

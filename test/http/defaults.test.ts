@@ -1,7 +1,7 @@
 /** What new resources get where the client sent nothing, over real sockets. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import { StartError } from "../../src/errors.ts";
 import { check } from "./check.ts";
 import { type Service, startService } from "./service.ts";

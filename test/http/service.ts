@@ -13,7 +13,7 @@ import type { GuardedDeclaration } from "../../src/access/declaration.ts";
 import { type Rules, readRules } from "../../src/access/rules.ts";
 import type { AuthSettings } from "../../src/access/settings.ts";
 import type { Collection } from "../../src/collection/collection.ts";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Config } from "../../src/config.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/app.ts";

@@ -101,7 +101,7 @@ const accepted: [text: string, value: unknown][] = [
   ['{"constructor":1,"toString":2}', { constructor: 1, toString: 2 }],
 ];
 
-describe("the JSON gate", () => {
+describe("the JSON parser", () => {
   for (const [text, code] of refused) {
     const shown = typeof text === "string" ? text.slice(0, 40) : `bytes ${Buffer.from(text).toString("hex")}`;
     test(`refuses ${JSON.stringify(shown)} as ${code}`, () => assert.equal(outcomeOf(text), code));

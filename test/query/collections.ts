@@ -1,6 +1,6 @@
 /** Collections for the tests of this room. */
 import { openCollection } from "../../src/collection/collection.ts";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
 
 /** Nobody declared it. */
 export const topics = openCollection("topics");

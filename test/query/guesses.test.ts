@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Collection } from "../../src/collection/collection.ts";
-import { nearestLimits } from "../../src/collection/nearest.ts";
-import { defineCollection } from "../../src/collection/schema.ts";
+import { defineCollection } from "../../src/collection/declaration.ts";
+import { nearestLimits } from "../../src/collection/messages.ts";
 import type { Problem } from "../../src/errors.ts";
 import { parseList } from "../../src/query/parse.ts";
 import { posts, topics } from "./collections.ts";

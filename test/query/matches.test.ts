@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Path } from "../../src/collection/paths.ts";
+import { valueAt } from "../../src/collection/paths.ts";
 import type { Condition, Filter } from "../../src/query/filter.ts";
-import { matches, valueAt } from "../../src/query/matches.ts";
+import { matches } from "../../src/query/matches.ts";
 
 const a: Path = ["a"];
 const is = (condition: Filter, value: unknown) => matches(condition, value === undefined ? {} : { a: value });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { SortKey } from "../../src/collection/indexes.ts";
+import { compareCodePoints } from "../../src/collection/text.ts";
 import { compareBy, compareSortValues, positionOf, sortValueOf } from "../../src/query/sort.ts";
-import { compareCodePoints } from "../../src/query/text.ts";
 
 const key = (name: string, descending = false): SortKey => ({
   path: name.split(".") as unknown as SortKey["path"],

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import type { OnDelete } from "../../src/collection/refers.ts";
+import type { OnDelete } from "../../src/collection/references.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Key, Stored } from "../../src/store/stored.ts";

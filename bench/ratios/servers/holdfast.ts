@@ -1,5 +1,5 @@
 /** The service itself. `declared` gives the collection `articles` a schema, and indexes; otherwise anything goes. */
-import { defineCollection } from "../../../src/collection/schema.ts";
+import { defineCollection } from "../../../src/collection/declaration.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { startServer } from "../../../src/server.ts";
 import { isPostgresUrl } from "../../../src/store/address.ts";

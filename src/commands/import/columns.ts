@@ -1,5 +1,5 @@
 /** What the columns of a CSV input contain, and the text of the resource that a row describes. */
-import { type AttributeType, attributeFacts } from "../../collection/attributes.ts";
+import { type AttributeType, attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type Path, parsePath } from "../../collection/paths.ts";
 import { StartError } from "../../errors.ts";
@@ -46,7 +46,7 @@ function requireDelimiter([only = "", ...others]: readonly string[], delimiter: 
 }
 
 function readColumn(collection: Collection, text: string, index: number): Column {
-  const isDeclared = (name: string) => attributeFacts(collection, [name]).isDeclared;
+  const isDeclared = (name: string) => attributeInfo(collection, [name]).isDeclared;
   // Spaces around a name belong to it only if the schema has them too. A dot leads into an object, unless the schema
   // has an attribute with this exact name.
   const name = isDeclared(withoutGuard(text)) ? withoutGuard(text) : withoutGuard(text.trim());
@@ -56,16 +56,16 @@ function readColumn(collection: Collection, text: string, index: number): Column
     throw new StartError(`Column ${index + 1} of the header ${what}.`);
   }
   requireKnown(collection, path);
-  return { path, types: attributeFacts(collection, path).types };
+  return { path, types: attributeInfo(collection, path).types };
 }
 
 function requireKnown(collection: Collection, path: Path): void {
   for (let depth = 1; depth <= path.length; depth++) {
     const prefix = path.slice(0, depth) as [string, ...string[]];
-    const { insteadOf } = attributeFacts(collection, prefix);
-    if (insteadOf === undefined) continue;
+    const { alternatives } = attributeInfo(collection, prefix);
+    if (alternatives === undefined) continue;
     throw new StartError(
-      `The header names "${path.join(".")}", which is not an attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", insteadOf)}`,
+      `The header names "${path.join(".")}", which is not an attribute of ${collection.name}. ${suggest(prefix.at(-1) ?? "", alternatives)}`,
     );
   }
 }

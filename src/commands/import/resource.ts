@@ -3,7 +3,11 @@ import type { Collection } from "../../collection/collection.ts";
 import { withDefaults } from "../../collection/defaults.ts";
 import { fitId } from "../../collection/ids.ts";
 import { resourceText } from "../../collection/resource.ts";
-import { clientAttributes, timeFaults, withOwnTimes } from "../../collection/timestamps.ts";
+import {
+  clientAttributes,
+  timestampViolations,
+  withImportedTimestamps,
+} from "../../collection/timestamps.ts";
 import { Problem } from "../../errors.ts";
 import { describeViolations } from "../../fit/misfits.ts";
 import { wholeBody } from "../../json/explain.ts";
@@ -41,9 +45,9 @@ export function readResource(
   const value = parseObject(item, limits);
   if (typeof value === "string") return value;
   const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
-  const violations = [...timeFaults(collection, value, at), ...collection.validate(attributes)];
+  const violations = [...timestampViolations(collection, value, at), ...collection.validate(attributes)];
   if (violations.length > 0) return describeViolations(violations);
-  const all = collection.timestamps ? withOwnTimes(attributes, value, at) : attributes;
+  const all = collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
   const id = fitId(collection.idKind, value.id);
   return {
     id,

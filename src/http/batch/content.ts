@@ -1,5 +1,5 @@
 /** Reads the content of a batch: the list of its operations. */
-import { didYouMean } from "../../collection/nearest.ts";
+import { didYouMean } from "../../collection/messages.ts";
 import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
 import { subjectAt } from "../../json/pointer.ts";

@@ -1,7 +1,7 @@
 /** References to resources that the caller cannot see. For the caller, these resources do not exist. */
 import { includes } from "../../access/permit.ts";
 import type { Collection } from "../../collection/collection.ts";
-import { type Target, targetsOf } from "../../collection/refers.ts";
+import { type ReferencedId, referencedIds } from "../../collection/references.ts";
 import type { Service } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
@@ -32,11 +32,11 @@ async function replaceHidden(
   { collection, next, before }: NextState,
 ): Promise<string> {
   const { visibility, references } = collection;
-  const isRestricted = ({ at }: Target) => visibility?.restricted.has(String(at[0])) === true;
+  const isRestricted = ({ at }: ReferencedId) => visibility?.restricted.has(String(at[0])) === true;
   const resource = JSON.parse(next) as Record<string, unknown>;
-  const known = before === undefined ? [] : targetsOf(JSON.parse(before), references);
+  const known = before === undefined ? [] : referencedIds(JSON.parse(before), references);
   let isReplaced = false;
-  for (const target of targetsOf(resource, references)) {
+  for (const target of referencedIds(resource, references)) {
     // The caller did not set a restricted attribute, and does not know it.
     if (isRestricted(target) || known.some((each) => isSame(each, target) && !isRestricted(each))) continue;
     if (!(await isHidden(service, caller, target))) continue;
@@ -46,14 +46,14 @@ async function replaceHidden(
   return isReplaced ? JSON.stringify(resource) : next;
 }
 
-function isSame(a: Target, b: Target): boolean {
+function isSame(a: ReferencedId, b: ReferencedId): boolean {
   return a.id === b.id && a.reference.collection === b.reference.collection;
 }
 
 async function isHidden(
   { access, store }: Service,
   { principal }: Caller,
-  { reference: { collection }, id }: Target,
+  { reference: { collection }, id }: ReferencedId,
 ): Promise<boolean> {
   const visible = access?.permit(collection, principal).visible() ?? "everything";
   if (visible === "everything") return false;
@@ -72,7 +72,7 @@ async function unusedId(
   return id;
 }
 
-function replaceAt(resource: Record<string, unknown>, at: Target["at"], id: string | number): void {
+function replaceAt(resource: Record<string, unknown>, at: ReferencedId["at"], id: string | number): void {
   let holder: unknown = resource;
   for (const step of at.slice(0, -1)) holder = (holder as Record<string, unknown>)[step];
   (holder as Record<string, unknown>)[at.at(-1) as string] = id;

@@ -3,7 +3,7 @@
  * describe what does not exist. It leaves out HEAD and OPTIONS. QUERY is in OpenAPI 3.2 only.
  */
 import { type Collection, openCollection } from "../../collection/collection.ts";
-import type { Schema } from "../../collection/keywords.ts";
+import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
 import { nextTurn } from "../limits/turns.ts";
 import { methodsOf } from "../route.ts";

@@ -1,7 +1,8 @@
 /** Examples for documents: resources that the collection accepts, made from its schema. */
 import type { Collection } from "../../collection/collection.ts";
 import { withDefaults } from "../../collection/defaults.ts";
-import { isSchemaObject, type Schema } from "../../collection/keywords.ts";
+import type { Schema } from "../../collection/subschemas.ts";
+import { isObject } from "../../json/values.ts";
 
 /** Resources of a collection as examples. */
 export interface Examples {
@@ -17,7 +18,7 @@ export interface Examples {
  */
 export function examplesFor(collection: Collection, input: Schema): Examples | undefined {
   const made = collection.schema === undefined ? { title: "Hello" } : new Maker(input).valueOf(input, "", 0);
-  if (!isSchemaObject(made)) return undefined;
+  if (!isObject(made)) return undefined;
   const { id: _, ...attributes } = made;
   const sent = withoutReadOnly(attributes, collection);
   const creation = { at: Date.parse(exampleTime), subject: "ada" };
@@ -101,7 +102,7 @@ class Maker {
   /** A value that probably fits; `undefined` if no value is known. */
   valueOf(schema: unknown, name: string, depth: number): unknown {
     if (schema === true) return "text";
-    if (!isSchemaObject(schema) || depth > maxDepth) return undefined;
+    if (!isObject(schema) || depth > maxDepth) return undefined;
     if (typeof schema.$ref === "string") return this.valueOf(this.#resolve(schema.$ref), name, depth + 1);
     const told = toldBy(schema);
     if (told !== undefined) return told;
@@ -114,14 +115,11 @@ class Maker {
     // "#/components/schemas/ArticleInput/$defs/tag": three segments lead to the root.
     const path = decodeURI(reference).split("/").slice(4);
     const names = path.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
-    return names.reduce<unknown>(
-      (inner, each) => (isSchemaObject(inner) ? inner[each] : undefined),
-      this.#root,
-    );
+    return names.reduce<unknown>((inner, each) => (isObject(inner) ? inner[each] : undefined), this.#root);
   }
 
   #byType(schema: Schema, name: string, depth: number): unknown {
-    const types = [schema.type ?? (isSchemaObject(schema.properties) ? "object" : "string")].flat();
+    const types = [schema.type ?? (isObject(schema.properties) ? "object" : "string")].flat();
     const type = types.find((each) => each !== "null");
     if (type === "object") return this.#object(schema, depth);
     if (type === "array") return this.#array(schema, name, depth);

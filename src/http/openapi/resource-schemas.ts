@@ -1,8 +1,9 @@
 /** The schemas of a collection: whole and partial resources, the bodies of writes, pages and filters. */
-import { type AttributeType, attributeFacts } from "../../collection/attributes.ts";
+import { type AttributeType, attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
-import { isSchemaObject, type Schema } from "../../collection/keywords.ts";
+import type { Schema } from "../../collection/subschemas.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
+import { isObject } from "../../json/values.ts";
 import { type OperatorName, operatorNames, operators } from "../../query/operators.ts";
 import { listParameters } from "../../query/parameters.ts";
 import { type Part, ref } from "./described.ts";
@@ -67,7 +68,7 @@ function attributesOf(collection: Collection, pointer: string): Attributes {
   if (collection.schema === undefined)
     return { input: anything, properties: {}, required: [], isClosed: false };
   const { root, isPlain } = copySchema(collection.schema, pointer);
-  const isTold = isPlain && isSchemaObject(root.properties);
+  const isTold = isPlain && isObject(root.properties);
   // What is only for some is not told to everybody who reads the document.
   if (hidden.length > 0 && !isTold) return { input: anything, properties: {}, required: [], isClosed: false };
   const input = describedInput(root, collection, hidden);
@@ -108,7 +109,7 @@ function describedInput(
   const given = new Set([...defaults.map(({ name }) => name), ...hidden]);
   const { required, properties, ...others } = root;
   const input: Schema = { type: "object", ...others };
-  if (isSchemaObject(properties)) {
+  if (isObject(properties)) {
     const shown = Object.entries(properties).filter(([name]) => !hidden.includes(name));
     input.properties = Object.fromEntries(
       shown.map(([name, schema]) => [name, withRule(name, schema, attributeRules)]),
@@ -162,7 +163,7 @@ function patchSchema(collection: Collection, properties: Attributes["properties"
 }
 
 function patchMember(collection: Collection, name: string): Part {
-  const types = jsonTypes(attributeFacts(collection, [name]).types);
+  const types = jsonTypes(attributeInfo(collection, [name]).types);
   if (types === undefined) return {};
   return { type: [...new Set([...types, "null"])], ...(types.includes("array") ? { items: {} } : {}) };
 }
@@ -225,7 +226,7 @@ function isReserved(name: string): boolean {
 
 /** Whether an operator can be true of any value that the attribute may have. */
 function suits(collection: Collection, name: string, operator: OperatorName): boolean {
-  const { types } = attributeFacts(collection, [name]);
+  const { types } = attributeInfo(collection, [name]);
   if (types === undefined) return true;
   const asked: Record<(typeof operators)[OperatorName]["takes"], readonly AttributeType[]> = {
     scalar: operator === "contains" ? ["string", "array"] : ["null", "boolean", "number", "string"],

@@ -1,10 +1,10 @@
 /** A declared schema as a component of a document: closed as it is enforced, its references leading where it then is. */
 import { closeSchema } from "../../collection/closing.ts";
 import { formatOf } from "../../collection/formats.ts";
-import { isSchemaObject, type Schema, subschemasOf } from "../../collection/keywords.ts";
-import { createResolve, groupOf } from "../../collection/references.ts";
+import { createResolve, groupOf, type Schema, subschemasOf } from "../../collection/subschemas.ts";
 import { toSentence } from "../../errors.ts";
 import { formatPointer } from "../../json/pointer.ts";
+import { isObject } from "../../json/values.ts";
 
 /** A schema that is a component. */
 export interface SchemaCopy {
@@ -17,8 +17,7 @@ export interface SchemaCopy {
 export function copySchema(text: string, pointer: string): SchemaCopy {
   const root = JSON.parse(text) as Schema;
   const { schemas, anchors } = walk(root);
-  const targets = new Map([...anchors].map(([name, path]) => [name, at(root, path) as Schema]));
-  const resolve = createResolve(root, targets);
+  const resolve = createResolve(root);
   closeSchema(root, resolve);
   const isPlain =
     groupOf(root, resolve).size === 1 && !judgesWhole.some((keyword) => Object.hasOwn(root, keyword));
@@ -48,19 +47,13 @@ function walk(root: Schema): { schemas: Schema[]; anchors: Map<string, readonly 
   const schemas: Schema[] = [];
   const anchors = new Map<string, readonly string[]>();
   const visit = (schema: unknown, path: readonly string[]) => {
-    if (!isSchemaObject(schema)) return;
+    if (!isObject(schema)) return;
     schemas.push(schema);
     if (typeof schema.$anchor === "string") anchors.set(schema.$anchor, path);
     for (const inner of subschemasOf(schema)) visit(inner.schema, [...path, ...inner.path]);
   };
   visit(root, []);
   return { schemas, anchors };
-}
-
-function at(root: Schema, path: readonly string[]): unknown {
-  let value: unknown = root;
-  for (const segment of path) value = (value as Record<string, unknown>)[segment];
-  return value;
 }
 
 function movedTo(
@@ -81,7 +74,7 @@ function movedTo(
 function describeDate(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
   if (format?.isDate !== true) return;
-  schema.description ??= toSentence(`Must be ${format.asks}`);
+  schema.description ??= toSentence(`Must be ${format.expected}`);
   if (schema.format === "date-value") schema.type = dateTypes(schema.type);
 }
 

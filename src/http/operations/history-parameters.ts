@@ -1,6 +1,6 @@
 /** What a query string asks for: an earlier state of a resource, or a page of its changes. */
 import { isDate, isTimestamp, isUnixMillis } from "../../collection/dates.ts";
-import { shown } from "../../collection/shown.ts";
+import { shortJson } from "../../collection/messages.ts";
 import { parseCursor } from "../../query/cursor.ts";
 import { Faults, inQuery } from "../../query/faults.ts";
 import { defaultPageSize } from "../../query/request.ts";
@@ -43,7 +43,7 @@ function isPointInTime(pair: string): boolean {
 function readVersion(text: string, faults: Faults): PointInTime {
   const version = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
   if (version === 0)
-    faults.add(inQuery("version"), "version", `must be a whole number of at least 1, not ${shown(text)}`);
+    faults.add(inQuery("version"), "version", `must be a whole number of at least 1, not ${shortJson(text)}`);
   return { version };
 }
 
@@ -51,7 +51,7 @@ function readVersion(text: string, faults: Faults): PointInTime {
 function readTime(text: string, faults: Faults): PointInTime {
   if (/^-?[0-9]{1,16}$/.test(text) && isUnixMillis(Number(text))) return { at: Number(text) };
   if (isDate(text) || isTimestamp(text)) return { at: Date.parse(text) };
-  const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shown(text)}`;
+  const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shortJson(text)}`;
   faults.add(inQuery("at"), "dateValue", detail);
   return { at: 0 };
 }
@@ -72,7 +72,7 @@ export function parseChanges(query: string, key: Key, maxPageSize: number): Chan
   }
   const limit = given.get("limit");
   if (limit !== null && !/^0*[1-9][0-9]*$/.test(limit))
-    faults.add(inQuery("limit"), "limit", `must be a whole number of at least 1, not ${shown(limit)}`);
+    faults.add(inQuery("limit"), "limit", `must be a whole number of at least 1, not ${shortJson(limit)}`);
   faults.throwIfAny();
   const cursor = given.get("cursor");
   return {

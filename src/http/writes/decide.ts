@@ -1,18 +1,19 @@
 /** What a write makes of a resource: pure functions from the content and the current text to the next text. */
 import type { Collection } from "../../collection/collection.ts";
 import { type Creation, withDefaults } from "../../collection/defaults.ts";
+import { sameId } from "../../collection/ids.ts";
+import type { Attributes } from "../../collection/resource.ts";
+import { pickMembers, resourceText } from "../../collection/resource.ts";
+import { clientAttributes, type PreviousVersion, withTimestamps } from "../../collection/timestamps.ts";
 import {
+  type AttributeVisibility,
   assignmentViolations,
   removalViolations,
   removalViolationsWithoutRead,
+  visiblePart,
   visibleViolations,
   withKept,
-} from "../../collection/hidden-attributes.ts";
-import { sameId } from "../../collection/ids.ts";
-import type { Attributes } from "../../collection/resource.ts";
-import { pickFrom, resourceText } from "../../collection/resource.ts";
-import { clientAttributes, type Earlier, withTimes } from "../../collection/timestamps.ts";
-import { type AttributeVisibility, visiblePart } from "../../collection/visibility.ts";
+} from "../../collection/visibility.ts";
 import { Problem, toSentence, type Violation } from "../../errors.ts";
 import { subjectAt } from "../../json/pointer.ts";
 import type { Limits } from "../settings.ts";
@@ -29,7 +30,7 @@ export interface WriteContext {
   /** The time of the change. */
   at: number;
   /** The current version; of a deleted resource, its last one. */
-  before: Earlier;
+  before: PreviousVersion;
   /** @default false */
   isDeleted?: boolean;
   /** Whether the write makes a new version even if nothing differs. @default false */
@@ -60,7 +61,7 @@ export function decideCreate(
     requireNone(assignmentViolations(sent, withDefaults({}, defaults, creation), visibility));
   const attributes = withDefaults(sent, defaults, creation);
   requireValid(collection, attributes, { sent, isNew: true });
-  const all = collection.timestamps ? withTimes(attributes, creation.at) : attributes;
+  const all = collection.timestamps ? withTimestamps(attributes, creation.at) : attributes;
   return (id) => resourceText(collection.idKind, id, all);
 }
 
@@ -129,7 +130,7 @@ function stampedText(
   const known = clientAttributes(collection, JSON.parse(before.text) as Record<string, unknown>);
   const isSame = next.text === resourceText(collection.idKind, id, known);
   if (isSame && !isDeleted && !isNewVersion) return before.text;
-  return resourceText(collection.idKind, id, withTimes(next.attributes, at, before));
+  return resourceText(collection.idKind, id, withTimestamps(next.attributes, at, before));
 }
 
 function requireId(next: Record<string, unknown>, id: string): void {
@@ -170,7 +171,7 @@ function requireValidUnread(
 ): void {
   const unnamed = Object.keys(attributes).filter((name) => !named.has(name));
   const hidden = new Set([...visibility.hidden, ...unnamed]);
-  const sentByName = pickFrom(sent, (name) => named.has(name));
+  const sentByName = pickMembers(sent, (name) => named.has(name));
   requireValid({ validate, visibility: { ...visibility, hidden } }, attributes, {
     sent: sentByName,
     isNew: false,
@@ -194,7 +195,7 @@ function moreThan(count: number): string {
 }
 
 /** A patch cannot make a resource larger than a replace can. A resource that is larger already can keep its size. */
-function withinLimit(text: string, before: Earlier, { bodyBytes }: Limits): string {
+function withinLimit(text: string, before: PreviousVersion, { bodyBytes }: Limits): string {
   if (text.length * 3 <= bodyBytes || Buffer.byteLength(text) <= bodyBytes) return text;
   if (Buffer.byteLength(text) <= Buffer.byteLength(before.text)) return text;
   throw new Problem(

@@ -1,8 +1,8 @@
 /** Restores: write an earlier version of a resource as its next one. This also brings back a deleted resource. */
 import type { Collection } from "../../collection/collection.ts";
-import { visibleViolations } from "../../collection/hidden-attributes.ts";
-import { pickFrom } from "../../collection/resource.ts";
-import { shown } from "../../collection/shown.ts";
+import { shortJson } from "../../collection/messages.ts";
+import { pickMembers } from "../../collection/resource.ts";
+import { visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { Faults, inBody } from "../../query/faults.ts";
 import type { Stored } from "../../store/stored.ts";
@@ -66,7 +66,7 @@ function versionIn(content: Record<string, unknown>): number {
     const detail =
       version === undefined
         ? "is required: send a whole number of at least 1"
-        : `must be a whole number of at least 1, not ${shown(version)}`;
+        : `must be a whole number of at least 1, not ${shortJson(version)}`;
     faults.add(inBody("version"), "version", detail);
   }
   faults.throwIfAny();
@@ -111,7 +111,7 @@ async function decide(
 function settablePart({ text }: Stored, { visibility }: Collection): Record<string, unknown> {
   const resource = JSON.parse(text) as Record<string, unknown>;
   if (visibility === undefined) return resource;
-  return pickFrom(resource, (name) => !visibility.hidden.has(name) && !visibility.readOnly.has(name));
+  return pickMembers(resource, (name) => !visibility.hidden.has(name) && !visibility.readOnly.has(name));
 }
 
 /** The violations are about a version that the client did not send, and can be about attributes that the caller cannot see. */

@@ -1,6 +1,6 @@
 /** Decides about the resources of an import: the same for all stores. */
 import { formatPath } from "../../collection/paths.ts";
-import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { type Reference, referencedIds } from "../../collection/references.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import type { Arrival, Refused } from "../load.ts";
@@ -75,7 +75,7 @@ function* findLostNow(
   { attributes, among }: { attributes: Record<string, unknown>; among: readonly string[] },
 ): Steps<string | undefined> {
   const later = references.filter(({ collection }) => among.includes(collection));
-  const never = targetsOf(attributes, later).find(({ id }) => !canBeId(id));
+  const never = referencedIds(attributes, later).find(({ id }) => !canBeId(id));
   if (never !== undefined) return toFragment(never.at);
   const others = references.filter(({ collection }) => !among.includes(collection));
   return yield* findDangling(judging, others, attributes);

@@ -1,5 +1,5 @@
 /** Unique values and references: what every changed resource must keep to. */
-import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { type Reference, referencedIds } from "../../collection/references.ts";
 import { uniqueValue } from "../../collection/unique.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { NumberedCollection } from "../catalogue.ts";
@@ -87,7 +87,7 @@ export function* findDangling(
   references: readonly Reference[],
   attributes: Record<string, unknown>,
 ): Steps<string | undefined> {
-  for (const { reference, id, at } of targetsOf(attributes, references)) {
+  for (const { reference, id, at } of referencedIds(attributes, references)) {
     if (!(yield* exists(judging, reference.collection, id))) return toFragment(at);
   }
   return undefined;

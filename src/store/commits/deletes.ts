@@ -1,7 +1,7 @@
 /** What a delete does to the resources that refer to the deleted one (`onDelete`). */
-import { clearReference } from "../../collection/refers.ts";
+import { clearReference } from "../../collection/references.ts";
 import { resourceText } from "../../collection/resource.ts";
-import { clientAttributes, withTimes } from "../../collection/timestamps.ts";
+import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts";
 import type { Referrer } from "../catalogue.ts";
 import type { Judging, ResolvedChange } from "./judge.ts";
 import { lookUp, type ReadLimit, type Steps } from "./lookups.ts";
@@ -151,5 +151,5 @@ function textWithout(
 ): string {
   const attributes = clientAttributes({ timestamps }, JSON.parse(resource.text));
   clearReference(attributes, reference, id);
-  return resourceText(idKind, ownId, timestamps ? withTimes(attributes, at, resource) : attributes);
+  return resourceText(idKind, ownId, timestamps ? withTimestamps(attributes, at, resource) : attributes);
 }

@@ -2,7 +2,7 @@
  * What the decisions about writes need to know of a store. A decision is a generator that yields lookups. SQLite answers
  * each at once; PostgreSQL answers from what it has read in sets before, and reads the rest.
  */
-import type { Reference } from "../../collection/refers.ts";
+import type { Reference } from "../../collection/references.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { NumberedCollection, Referrer } from "../catalogue.ts";
 import type { ResourceState } from "./staged-changes.ts";

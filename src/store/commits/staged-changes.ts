@@ -1,5 +1,5 @@
 /** Changes that commits make, before any of them is written. */
-import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { type Reference, referencedIds } from "../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../collection/unique.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import type { ChangeKind } from "../change-log.ts";
@@ -170,7 +170,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     const known = this.#targets.get(state) ?? new Map<Reference, readonly string[]>();
     let ids = known.get(reference);
     if (ids === undefined) {
-      ids = [...new Set(targetsOf(JSON.parse(state.text), [reference]).map(({ id }) => id))];
+      ids = [...new Set(referencedIds(JSON.parse(state.text), [reference]).map(({ id }) => id))];
       this.#targets.set(state, known.set(reference, ids));
     }
     return ids;

@@ -2,8 +2,8 @@
 import type { IdKind } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../collection/paths.ts";
+import { lowerAscii } from "../../collection/text.ts";
 import type { Condition, Filter, Scalar } from "../../query/filter.ts";
-import { lowerAscii } from "../../query/text.ts";
 import {
   beginningOf,
   type Comparison,

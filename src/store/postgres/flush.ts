@@ -1,6 +1,6 @@
 /** Writes staged changes, all of a kind in one statement. */
 import { formatPath } from "../../collection/paths.ts";
-import { type Reference, targetsOf } from "../../collection/refers.ts";
+import { type Reference, referencedIds } from "../../collection/references.ts";
 import { canBeId } from "../commits/constraints.ts";
 import type {
   StagedChange,
@@ -178,7 +178,7 @@ export function refersRows(
   text: string,
   references: readonly Reference[],
 ): statements.RefersRow[] {
-  return targetsOf(JSON.parse(text), references)
+  return referencedIds(JSON.parse(text), references)
     .filter(({ id }) => canBeId(id))
     .map(({ reference, id }) => ({ attribute: formatPath(reference.path), target: id, key }));
 }

@@ -1,6 +1,6 @@
 /** What a transaction knows of the database while it decides about writes, read in as few statements as possible and never twice. */
 import { formatPath } from "../../collection/paths.ts";
-import { targetsOf } from "../../collection/refers.ts";
+import { referencedIds } from "../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../collection/unique.ts";
 import { canBeId } from "../commits/constraints.ts";
 import type { ResolvedCommit } from "../commits/judge.ts";
@@ -150,7 +150,7 @@ export class PostgresLookups implements AsyncLookups {
     const { unique, references } = collection;
     if (texts.length === 0 || unique.length + references.length === 0) return [];
     const resources = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
-    const targets = resources.flatMap((resource) => targetsOf(resource, references));
+    const targets = resources.flatMap((resource) => referencedIds(resource, references));
     const byCollection = Map.groupBy(targets, ({ reference }) => reference.collection);
     const targeted = [...byCollection].map(async ([name, all]) => {
       const target = this.#catalogue.byName.get(name);

@@ -1,5 +1,5 @@
 /** Addresses of databases: what may stand behind the question mark. */
-import { didYouMean } from "../../collection/nearest.ts";
+import { didYouMean } from "../../collection/messages.ts";
 import { StartError } from "../../errors.ts";
 
 /** What of the driver's parameters an address may have: none that would change what answers mean. */

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../collection/ids.ts";
 import type { Index } from "../../collection/indexes.ts";
 import type { Path } from "../../collection/paths.ts";
-import type { Reference } from "../../collection/refers.ts";
+import type { Reference } from "../../collection/references.ts";
 import type { Unique } from "../../collection/unique.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { defineCollection } from "../../../src/collection/schema.ts";
+import { defineCollection } from "../../../src/collection/declaration.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
 import { defaultLimits } from "../../../src/http/settings.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";

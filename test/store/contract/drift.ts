@@ -1,7 +1,7 @@
 /** What two stores could decide in different ways: texts beyond ASCII, limits, their units, and changes that collide. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OnDelete, Reference } from "../../../src/collection/refers.ts";
+import type { OnDelete, Reference } from "../../../src/collection/references.ts";
 import type { Unique } from "../../../src/collection/unique.ts";
 import type { Problem } from "../../../src/errors.ts";
 import type { Receipt } from "../../../src/store/commit.ts";

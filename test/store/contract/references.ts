@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { OnDelete, Reference } from "../../../src/collection/refers.ts";
+import type { OnDelete, Reference } from "../../../src/collection/references.ts";
 import type { Problem } from "../../../src/errors.ts";
 import type { CollectionRecord } from "../../../src/store/record.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
-import { type Reference, targetsOf } from "../../../collection/refers.ts";
+import { type Reference, referencedIds } from "../../../collection/references.ts";
 import type { FoundResource, Questions } from "../../commits/lookups.ts";
 import type { ResourceState } from "../../commits/staged-changes.ts";
 import type { NumberedCollection } from "../catalogue.ts";
@@ -121,7 +121,7 @@ export class References {
 /** SQLite takes integers for ids that are not safe in JSON. */
 function isTarget({ text }: ResourceState, reference: Reference, target: string): boolean {
   const isSure = Number.isSafeInteger(Number(target)) || !/^-?[0-9]+$/.test(target);
-  return isSure || targetsOf(JSON.parse(text), [reference]).some(({ id }) => id === target);
+  return isSure || referencedIds(JSON.parse(text), [reference]).some(({ id }) => id === target);
 }
 
 function toFound(found: ReadonlyMap<string, ResourceState>): FoundResource[] {

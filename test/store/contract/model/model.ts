@@ -1,6 +1,6 @@
 /** A store that is a few Maps: what becomes of a commit, from the port's comments alone. */
 import assert from "node:assert/strict";
-import type { Reference } from "../../../../src/collection/refers.ts";
+import type { Reference } from "../../../../src/collection/references.ts";
 import { uniqueValue } from "../../../../src/collection/unique.ts";
 import type { Commit, Receipt } from "../../../../src/store/commit.ts";
 import type { CollectionRecord } from "../../../../src/store/record.ts";

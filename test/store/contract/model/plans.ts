@@ -1,6 +1,6 @@
 /** What random clients do to a store: few ids and few values, so that they meet. */
 import fc from "fast-check";
-import type { OnDelete, Reference } from "../../../../src/collection/refers.ts";
+import type { OnDelete, Reference } from "../../../../src/collection/references.ts";
 import type { Unique } from "../../../../src/collection/unique.ts";
 import type { CollectionRecord } from "../../../../src/store/record.ts";
 import type { Key } from "../../../../src/store/stored.ts";

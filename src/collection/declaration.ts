@@ -1,47 +1,48 @@
-/** Makes collections of declarations, part by part, so that all faults are reported at once. */
+/** Reads the declaration of a collection, option by option, so that all faults are reported at once. */
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
+import { isObject } from "../json/values.ts";
 import {
   type AttributesDeclaration,
   readAttributeRules,
-  requireTold,
-  requireUnsearched,
+  requireSearchReadable,
+  requireUniqueReadable,
   rulesOfSchema,
 } from "./attribute-rules.ts";
+import { type AttributeSource, attributeInfo } from "./attributes.ts";
 import { type Collection, collectionName, openCollection } from "./collection.ts";
 import { type DefaultsDeclaration, readDefaults } from "./defaults.ts";
 import { type IdKind, idKinds } from "./ids.ts";
 import { readIndexes, readSearch } from "./indexes.ts";
-import { requireAttribute, requireText } from "./named.ts";
-import type { Path } from "./paths.ts";
-import { type Reference, type ReferenceDeclaration, readReferences } from "./refers.ts";
+import { shortJson } from "./messages.ts";
+import { type Path, parsePath } from "./paths.ts";
+import { type Reference, type ReferenceDeclaration, readReferences } from "./references.ts";
 import type { Validator } from "./resource.ts";
-import { shown } from "./shown.ts";
-import { requireTimesUndeclared, requireTimesUnnamed } from "./unclaimed.ts";
+import { timestampNames } from "./timestamps.ts";
 import { readUnique, type Unique, type UniqueDeclaration } from "./unique.ts";
 import { type AttributeRule, visibilityOf } from "./visibility.ts";
 
-/** What a configuration says about one collection. */
+/** The configuration of one collection. */
 export interface CollectionDeclaration {
   /** How new ids are made. @default "uuid" */
   readonly id?: IdKind;
   /** A JSON Schema (2020-12) that the attributes must fit. @default anything fits */
   readonly schema?: object;
-  /** What lists are made quick by: attributes, or lists of them; `-` is descending. @default none */
+  /** Indexes that make lists fast: attributes, or lists of attributes. `-` means descending. @default none */
   readonly indexes?: readonly (string | readonly string[])[];
   /** The attributes that `q` searches. @default none */
   readonly search?: readonly string[];
   /** Attributes of which no two resources may have the same value. @default none */
   readonly unique?: readonly UniqueDeclaration[];
-  /** Attributes that hold ids, and the collections that they lead to. @default none */
+  /** Attributes that contain ids of other resources, and the collections of these resources. @default none */
   readonly references?: Readonly<Record<string, ReferenceDeclaration>>;
-  /** Whether PUT, PATCH and DELETE must say which state of the resource they are meant for. @default false */
+  /** Whether PUT, PATCH and DELETE require a precondition, such as `If-Match`. @default false */
   readonly requirePreconditions?: boolean;
-  /** What new resources get where the client sent nothing; `"$now"` is the time of the creation. @default none */
+  /** The values of attributes that a create does not contain. `"$now"` is the time of the create. @default none */
   readonly defaults?: DefaultsDeclaration;
-  /** Whether every resource gets `createdAt` and `updatedAt`, which the service keeps itself. @default false */
+  /** Whether the service sets `createdAt` and `updatedAt` in every resource. @default false */
   readonly timestamps?: boolean;
-  /** Attributes that clients must leave as they are, that nobody is told, or that are for some roles. @default none */
+  /** Attributes that clients cannot change, that no response contains, or that only some roles can see. @default none */
   readonly attributes?: AttributesDeclaration;
 }
 
@@ -56,7 +57,7 @@ export async function defineCollection(
   return whole();
 }
 
-/** A collection whose declaration may have faults. A function throws a StartError without faults if its part has some. */
+/** A collection whose declaration can have faults. If its part has faults, a function throws a StartError without faults. */
 export interface CollectionReading {
   references: () => readonly Reference[];
   /** The collection with its schema, without the other options. */
@@ -65,34 +66,34 @@ export interface CollectionReading {
   whole: () => Collection;
 }
 
-/** Reads a declaration part by part. Adds its faults, each below the name of its part. */
+/** Reads a declaration option by option. Adds its faults, each below the name of its option. */
 export async function readCollection(
   name: string,
   declaration: CollectionDeclaration,
   faults: StartFaults,
 ): Promise<CollectionReading> {
   const at = `collections.${name}`;
-  const part: Part = (option, read) =>
-    faults.read([option], () => read(declaration[option], `${at}.${option}`));
+  const option: ReadOption = (name, read) =>
+    faults.read([name], () => read(declaration[name], `${at}.${name}`));
 
   faults.read([], () => requireName(name));
-  const idKind = part("id", readIdKind);
-  const requirePreconditions = part("requirePreconditions", readBoolean);
-  const timestamps = part("timestamps", readBoolean);
+  const idKind = option("id", readIdKind);
+  const requirePreconditions = option("requirePreconditions", readBoolean);
+  const timestamps = option("timestamps", readBoolean);
   const schema = await faults.wait(["schema"], () => schemaOf(declaration.schema, `${at}.schema`));
   const described = faults.read([], () => ({
     ...openCollection(name),
     ...schema(),
     timestamps: timestamps(),
   }));
-  const lists = readLists(part, described);
-  const links = readLinks(part, described);
+  const lists = readLists(option, described);
+  const links = readLinks(option, described);
   const withoutRequired = await faults.wait([], () => validatorForDefaults(declaration, schema));
-  const defaults = part("defaults", (declared, place) => {
+  const defaults = option("defaults", (declared, place) => {
     requireTimesUnnamed(declared, place, described);
     return readDefaults(declared, place, withoutRequired);
   });
-  const attributeRules = readRules(part, described, { ...lists, ...links });
+  const attributeRules = readRules(option, described, { ...lists, ...links });
   return {
     references: links.references,
     described: faults.read([], () =>
@@ -113,32 +114,28 @@ export async function readCollection(
   };
 }
 
-/** Reads an option of a collection; `read` gets the declared value, and the place that messages begin with. */
-type Part = <Value>(
-  option: keyof CollectionDeclaration,
+/** Reads an option of a collection. `read` gets the declared value, and the place that messages begin with. */
+type ReadOption = <Value>(
+  name: keyof CollectionDeclaration,
   read: (declared: unknown, at: string) => Value,
 ) => () => Value;
 
-/** The options that make lists quick. */
-function readLists(part: Part, described: () => Collection) {
+/** The options that make lists fast. */
+function readLists(option: ReadOption, described: () => Collection) {
   return {
-    indexes: part("indexes", (declared, at) =>
-      readIndexes(declared, at, (path, place) => requireAttribute(path, place, described())),
-    ),
-    search: part("search", (declared, at) =>
-      readSearch(declared, at, (path, place) => requireText(path, place, described())),
-    ),
+    indexes: option("indexes", (declared, at) => readIndexes(declared, at, described)),
+    search: option("search", (declared, at) => readSearch(declared, at, described)),
   };
 }
 
 /** The options about several resources: unique attributes and references. */
-function readLinks(part: Part, described: () => Collection) {
+function readLinks(option: ReadOption, described: () => Collection) {
   return {
-    unique: part("unique", (declared, at) => {
+    unique: option("unique", (declared, at) => {
       requireTimesUnnamed(declared, at, described);
       return readUnique(declared, at, described);
     }),
-    references: part("references", (declared, at) => {
+    references: option("references", (declared, at) => {
       requireTimesUnnamed(declared, at, described);
       return readReferences(declared, at, described);
     }),
@@ -147,17 +144,17 @@ function readLinks(part: Part, described: () => Collection) {
 
 /** The options of single attributes, with those in the schema. */
 function readRules(
-  part: Part,
+  option: ReadOption,
   described: () => Collection,
   { search, unique }: { search: () => readonly Path[]; unique: () => readonly Unique[] },
 ): () => readonly AttributeRule[] {
-  part("schema", (_, at) => requireTimesUndeclared(described(), at));
-  const schemaRules = part("schema", (_, at) => rulesOfSchema(described().schema, at));
-  const rules = part("attributes", (declared, at) =>
-    readAttributeRules(declared, at, { describing: described, schemaRules }),
+  option("schema", (_, at) => requireTimesUndeclared(described(), at));
+  const schemaRules = option("schema", (_, at) => rulesOfSchema(described().schema, at));
+  const rules = option("attributes", (declared, at) =>
+    readAttributeRules(declared, at, { source: described, schemaRules }),
   );
-  part("search", (_, at) => requireUnsearched(rules(), search(), at));
-  part("unique", (_, at) => requireTold(rules(), unique(), at));
+  option("search", (_, at) => requireSearchReadable(rules(), search(), at));
+  option("unique", (_, at) => requireUniqueReadable(rules(), unique(), at));
   return rules;
 }
 
@@ -172,13 +169,13 @@ function readIdKind(declared: unknown, at: string): IdKind {
   const id = declared === undefined ? "uuid" : declared;
   if (typeof id === "string" && Object.hasOwn(idKinds, id)) return id as IdKind;
   const kinds = Object.keys(idKinds).map((kind) => `"${kind}"`);
-  throw new StartError(`${at} must be ${kinds.join(" or ")}, not ${shown(id)}.`);
+  throw new StartError(`${at} must be ${kinds.join(" or ")}, not ${shortJson(id)}.`);
 }
 
 function readBoolean(declared: unknown, at: string): boolean {
   if (declared === undefined) return false;
   if (typeof declared === "boolean") return declared;
-  throw new StartError(`${at} must be true or false, not ${shown(declared)}.`);
+  throw new StartError(`${at} must be true or false, not ${shortJson(declared)}.`);
 }
 
 async function schemaOf(declared: unknown, at: string): Promise<Pick<Collection, "schema" | "validate">> {
@@ -187,20 +184,59 @@ async function schemaOf(declared: unknown, at: string): Promise<Pick<Collection,
   return { validate: await compileSchema(declared, at), schema: JSON.stringify(declared) };
 }
 
-/** A resource may lack what a client must send: only what the defaults say is looked at. */
+/** A validator that ignores `required`, because defaults alone are not a whole resource. */
 async function validatorForDefaults(
   { defaults, schema: declared = {} }: CollectionDeclaration,
   schema: () => Pick<Collection, "validate">,
 ): Promise<Validator> {
-  const { validate } = schema(); // throws where the schema has faults
+  const { validate } = schema(); // throws if the schema has faults
   if (defaults === undefined) return validate;
   const { required: _, ...others } = declared as { readonly required?: unknown };
   return compileSchema(others, "schema");
 }
 
-/** Checks a schema and makes a validator of it. Throws StartError naming the place below `at`. */
+/** Checks a schema and compiles it to a validator. Throws StartError with places below `at`. */
 export async function compileSchema(schema: unknown, at: string): Promise<Validator> {
-  // Ajv takes longer to load than the rest of the program; without a schema nobody waits for it.
+  // Ajv takes longer to load than the rest of the program, so it is loaded only for a schema.
   const { compile } = await import("./compile.ts");
   return compile(schema, at);
+}
+
+/**
+ * Throws StartError if a collection has timestamps and its schema declares or requires one of them. The message begins
+ * with `at`.
+ */
+function requireTimesUndeclared(collection: AttributeSource, at: string): void {
+  if (!collection.timestamps) return;
+  const withoutTimes = { ...collection, timestamps: false };
+  refuseTimestamps(at, (name) => {
+    const { isDeclared, isRequired } = attributeInfo(withoutTimes, [name]);
+    return isDeclared || isRequired === true;
+  });
+}
+
+/**
+ * Throws StartError if a collection has timestamps and an option such as `unique` names one of them. The option can be
+ * invalid. The message begins with `at`.
+ */
+function requireTimesUnnamed(option: unknown, at: string, source: () => AttributeSource): void {
+  const named = namesIn(option);
+  const isNamed = (name: string) => named.includes(name);
+  if (timestampNames.some(isNamed) && source().timestamps) refuseTimestamps(at, isNamed);
+}
+
+function refuseTimestamps(at: string, isNamed: (name: string) => boolean): void {
+  const faults = timestampNames
+    .filter(isNamed)
+    .map((name) => `${at}: with timestamps, the service itself sets "${name}". Leave it out here.`);
+  if (faults.length > 0) throw new StartError(faults.map((text) => ({ path: [], text })));
+}
+
+/** The attributes that an option names, as far as the option is valid. */
+function namesIn(option: unknown): (string | undefined)[] {
+  const items = Array.isArray(option) ? option : isObject(option) ? Object.keys(option) : [];
+  return items.map((item: unknown) => {
+    const name = isObject(item) ? item.attribute : item;
+    return typeof name === "string" ? parsePath(name)?.[0] : undefined;
+  });
 }

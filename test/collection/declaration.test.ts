@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { compileSchema, defineCollection } from "../../src/collection/schema.ts";
+import { compileSchema, defineCollection } from "../../src/collection/declaration.ts";
 import { StartError } from "../../src/errors.ts";
 
 type Schema = Record<string, unknown>;

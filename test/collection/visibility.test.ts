@@ -1,7 +1,7 @@
 /** The violations that a caller gets who sets a read-only attribute. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assignmentViolations } from "../../src/collection/hidden-attributes.ts";
+import { assignmentViolations } from "../../src/collection/visibility.ts";
 
 const detailsFor = (hidden: readonly string[]) =>
   assignmentViolations(

@@ -1,4 +1,4 @@
-/** How texts are compared: alike in memory and in every store. */
+/** How texts are compared. Every store must compare them in the same way. */
 
 const firstSurrogate = 0xd800;
 const afterSurrogates = 0xe000;
@@ -14,13 +14,13 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all others. */
+/** A surrogate belongs to a code point above U+FFFF, so it sorts after all other units. */
 function codePointRank(unit: number): number {
   if (unit < firstSurrogate) return unit;
   return unit < afterSurrogates ? unit + 0x2000 : unit - 0x800;
 }
 
-/** The text with ASCII letters in lower case, and nothing else changed. */
+/** The text with ASCII letters in lower case. All other characters stay the same. */
 export function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSuggest, nearestLimits, nearestTo } from "../../src/collection/nearest.ts";
+import { createSuggest, nearestLimits, nearestTo } from "../../src/collection/messages.ts";
 
 const tried: [name: string, candidates: string[], nearest: string | undefined][] = [
   ["titel", ["id", "title"], "title"],

@@ -13,7 +13,8 @@ const quick: Life = { requests: 40, flushDelayMs: 0, isHeldOpen: false, signal: 
  */
 function controlOf(sabotage: Sabotage, seed: number): { session: Session; images: number } {
   const mixed = { seed, texts: "mixed" } as const;
-  if (sabotage !== "no flush at the start") return { session: { ...mixed, lives: [quick] }, images: 100 };
+  if (sabotage.name !== "no flush at the start")
+    return { session: { ...mixed, lives: [quick] }, images: 100 };
   const killed = { ...quick, requests: 20, flushDelayMs: 200 };
   const resumed = { ...quick, requests: 12, flushDelayMs: 30, isHeldOpen: true };
   return { session: { ...mixed, lives: [killed, resumed] }, images: 0 };

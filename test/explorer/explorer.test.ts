@@ -62,7 +62,7 @@ describe("a power cut", { skip: whyNoTrace(), concurrency: 2 }, () => {
     });
 
   for (const sabotage of sabotages)
-    test(`loses something in a build with ${sabotage}`, async (context) => {
+    test(`loses something in a build with ${sabotage.name}`, async (context) => {
       const loss = await firstLoss(sabotage);
       assert.ok(loss, "the explorer does not find this fault");
       context.diagnostic(`seed ${loss.seed}: ${loss.findings.bad[0]?.faults[0]}`);

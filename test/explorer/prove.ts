@@ -34,11 +34,11 @@ export async function proveNoPowerLoss(): Promise<boolean> {
   for (const sabotage of sabotages) {
     const loss = await firstLoss(sabotage);
     if (loss === undefined) {
-      console.error(`${sabotage}: the explorer does not find this fault.`);
+      console.error(`${sabotage.name}: the explorer does not find this fault.`);
       return false;
     }
     const { images, bad } = loss.findings;
-    console.log(`${sabotage}: image ${images} of seed ${loss.seed} is bad: ${bad[0]?.faults[0]}`);
+    console.log(`${sabotage.name}: image ${images} of seed ${loss.seed} is bad: ${bad[0]?.faults[0]}`);
   }
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `explorer-${sourceVersion("src")}.ndjson`);

@@ -4,10 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProgram } from "../durability/program.ts";
+import { copyWithFault } from "../faults/copy.ts";
 import { type Exploration, explore, type Findings } from "./explore.ts";
 import { randomOf } from "./random.ts";
 import { type Life, type Recording, record, type Session } from "./recording.ts";
-import { copySabotaged, type Sabotage } from "./sabotage.ts";
+import type { Sabotage } from "./sabotage.ts";
 
 /** Memory, if the system has such a folder with enough space. */
 function placeOfImages(): string {
@@ -22,7 +23,7 @@ export async function recordSession(session: Session, sabotage?: Sabotage): Prom
   const folder = await mkdtemp(join(tmpdir(), "holdfast-explorer-"));
   const from = sabotage === undefined ? "." : join(folder, "program");
   try {
-    if (sabotage !== undefined) await copySabotaged(sabotage, from);
+    if (sabotage !== undefined) await copyWithFault(sabotage.replacements, from);
     return await record(session, {
       start: (store, wrapper, flags) => startProgram(store, wrapper, flags, from),
       folder,

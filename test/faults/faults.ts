@@ -1,34 +1,29 @@
-/** The faults that a test must notice. Each is a patch whose first lines describe it. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-
-const folder = "test/faults/patches";
+/** The faults that a test must notice. */
+import type { Replacements } from "./copy.ts";
+import { accessFaults } from "./rooms/access.ts";
+import { commandFaults } from "./rooms/commands.ts";
+import { dataFaults } from "./rooms/data.ts";
+import { httpFaults } from "./rooms/http.ts";
+import { postgresFaults } from "./rooms/postgres.ts";
+import { storeFaults } from "./rooms/store.ts";
 
 /** A fault that a developer could make. */
 export interface Fault {
   name: string;
-  /** The path of the patch. */
-  patch: string;
-  /** The text of the patch. */
-  text: string;
-  /** What is wrong, in one sentence. The fault can be made again from it when the code has changed. */
-  sentence: string;
+  /** What is wrong, in one sentence. After a change of the code, the fault can be made again from it. */
+  what: string;
   /** The test file that must notice it. */
-  test: string;
+  noticedBy: string;
+  /** How to make the fault. The code with the fault passes the type checker. */
+  replacements: Replacements;
 }
 
-/** All faults, by name. Throws if the first lines of a patch are not a sentence and the name of a test file. */
-export function readFaults(): Fault[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith(".patch"));
-  return files.sort().map((file) => {
-    const patch = join(folder, file);
-    const text = readFileSync(patch, "utf8");
-    const [, sentence, test] =
-      /^(\S.+\.)\nTest: (test\/\S+\.test\.ts)\n\n(?:diff --git|---) /.exec(text) ?? [];
-    if (sentence === undefined || test === undefined)
-      throw new Error(
-        `${patch} must begin with a sentence, a line such as "Test: test/a.test.ts", and a blank line.`,
-      );
-    return { name: file.replace(/\.patch$/, ""), patch, text, sentence, test };
-  });
-}
+/** All faults. */
+export const faults: readonly Fault[] = [
+  ...dataFaults,
+  ...accessFaults,
+  ...commandFaults,
+  ...httpFaults,
+  ...storeFaults,
+  ...postgresFaults,
+];

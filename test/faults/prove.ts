@@ -5,14 +5,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sourceVersion } from "../source-version.ts";
-import { type Fault, readFaults } from "./faults.ts";
-import { copyPatched, copyRunnable, requireApplicable } from "./patched.ts";
+import { copyRunnable, copyWithFault, readSources, replaceIn } from "./copy.ts";
+import { type Fault, faults } from "./faults.ts";
 import { type End, runTestFile } from "./run.ts";
 
 /** A fault, and the test file that has noticed it. */
 interface Noticed {
   fault: string;
-  /** The digest of the patch: another patch is another fault. */
+  /** The digest of its description: another text is another fault. */
   digest: string;
   file: string;
   end: End;
@@ -21,8 +21,8 @@ interface Noticed {
 
 /** Gives whether a test notices each fault. What was noticed with the same sources counts, whenever that was. */
 export async function proveFaultsNoticed(): Promise<boolean> {
-  const faults = readFaults();
-  for (const { patch } of faults) await requireApplicable(patch);
+  const sources = readSources();
+  for (const { replacements } of faults) replaceIn(sources, replacements);
   const results = openResults();
   const sound = await mkdtemp(join(tmpdir(), "holdfast-sound-"));
   try {
@@ -35,9 +35,9 @@ export async function proveFaultsNoticed(): Promise<boolean> {
     };
     const escaped: Fault[] = [];
     for (const fault of faults.filter((each) => !results.has(each)))
-      if (await keepsEscaping(fault, [fault.test])) escaped.push(fault);
+      if (await keepsEscaping(fault, [fault.noticedBy])) escaped.push(fault);
     let unnoticed = 0;
-    for (const fault of escaped) if (await keepsEscaping(fault, otherThan(fault.test))) unnoticed++;
+    for (const fault of escaped) if (await keepsEscaping(fault, otherThan(fault.noticedBy))) unnoticed++;
     console.log(`${faults.length - unnoticed} of ${faults.length} faults are noticed`);
     return unnoticed === 0;
   } finally {
@@ -59,9 +59,9 @@ function openResults(): { has(fault: Fault): boolean; add(noticed: Noticed): voi
 
 const parse = (line: string) => JSON.parse(line) as Noticed;
 
-const digestOf = ({ text }: Fault) => hash("sha256", text, "base64url").slice(0, 12);
+const digestOf = (fault: Fault) => hash("sha256", JSON.stringify(fault), "base64url").slice(0, 12);
 
-/** All other test files. The test of the patches would fail with every patch. */
+/** All other test files. The test of the faults fails with every fault. */
 function otherThan(file: string): string[] {
   return globSync("test/**/*.test.ts").filter((each) => each !== file && !each.startsWith("test/faults/"));
 }
@@ -79,7 +79,7 @@ function createSearch(
   return async (fault, files) => {
     const copy = await mkdtemp(join(tmpdir(), "holdfast-fault-"));
     try {
-      await copyPatched(fault.patch, copy);
+      await copyWithFault(fault.replacements, copy);
       for (const file of files) {
         const since = performance.now();
         const end = await runTestFile(file, copy);
@@ -91,9 +91,7 @@ function createSearch(
         }
         console.error(`${fault.name}: ${file} does not count, because it ${end} without the fault too`);
       }
-      console.error(
-        `${fault.name} escapes ${files.length === 1 ? files[0] : "all tests"}: ${fault.sentence}`,
-      );
+      console.error(`${fault.name} escapes ${files.length === 1 ? files[0] : "all tests"}: ${fault.what}`);
       return undefined;
     } finally {
       await rm(copy, { recursive: true });

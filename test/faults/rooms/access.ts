@@ -1,0 +1,33 @@
+/** Faults of `access`. */
+import type { Fault } from "../faults.ts";
+
+export const accessFaults: readonly Fault[] = [
+  {
+    name: "empty-claim",
+    what: "A rule that compares with a claim of the token applies the empty list, so nin is true of every resource.",
+    noticedBy: "test/access/where.test.ts",
+    replacements: [["value.length > 0 && value.every(isKnown)", "value.every(isKnown)"]],
+  },
+  {
+    name: "list-without-read",
+    what: "A list shows resources that the caller cannot read, because only the rule for lists is applied.",
+    noticedBy: "test/access/rules.test.ts",
+    replacements: [
+      [
+        'action === "list" && rules.list !== rules.read ? both(decision, rules.read(principal)) : decision;',
+        "decision;",
+      ],
+    ],
+  },
+  {
+    name: "token-after-expiry",
+    what: "A token that was used before is accepted after its expiry.",
+    noticedBy: "test/access/tokens.test.ts",
+    replacements: [
+      [
+        "known !== undefined && now < known.validUntil ? known.principal : undefined",
+        "known !== undefined ? known.principal : undefined",
+      ],
+    ],
+  },
+];

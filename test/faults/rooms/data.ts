@@ -1,0 +1,25 @@
+/** Faults of `json`, `collection` and `query`. */
+import type { Fault } from "../faults.ts";
+
+export const dataFaults: readonly Fault[] = [
+  {
+    name: "json-depth",
+    what: "The value that a JSON Patch makes can be one level deeper than the limit.",
+    noticedBy: "test/json/json-patch.test.ts",
+    replacements: [["if (depth >= limits.depth) return false;", "if (depth > limits.depth) return false;"]],
+  },
+  {
+    name: "unique-case",
+    what: "With ignoreCase, letters outside ASCII are compared without case too, but only in memory.",
+    noticedBy: "test/collection/unique.test.ts",
+    replacements: [["value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())", "value.toLowerCase()"]],
+  },
+  {
+    name: "cursor-of-other-search",
+    what: "A cursor does not contain the words of the search, so it also works for another search.",
+    noticedBy: "test/query/cursor.test.ts",
+    replacements: [
+      ["JSON.stringify([collection, filter, sort, words])", "JSON.stringify([collection, filter, sort])"],
+    ],
+  },
+];

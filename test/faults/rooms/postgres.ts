@@ -1,0 +1,31 @@
+/** Faults of `store` that only PostgreSQL has. */
+import type { Fault } from "../faults.ts";
+
+export const postgresFaults: readonly Fault[] = [
+  {
+    name: "postgres-key-twice",
+    what: "PostgreSQL: two instances that get the same Idempotency-Key at the same time both write.",
+    noticedBy: "test/postgres/instances.test.ts",
+    replacements: [["if (stored !== undefined && totals === undefined) throw new Overtaken(false);", ""]],
+  },
+  {
+    name: "postgres-no-lock",
+    what: "PostgreSQL: a write to a collection with unique attributes does not lock the head row before it reads.",
+    noticedBy: "test/postgres/instances.test.ts",
+    replacements: [["if (numbers.size === 0) return;", "if (numbers.size <= 1) return;"]],
+  },
+  {
+    name: "postgres-refused-commit",
+    what: "PostgreSQL: a refused commit in a group is taken back, but it still raises the sequence of its collection.",
+    noticedBy: "test/store/postgres.test.ts",
+    replacements: [["staged.changes.pop();", ""]],
+  },
+  {
+    name: "postgres-receipts-uncounted",
+    what: "PostgreSQL: stored responses are not counted, so there can be more of them than the limit.",
+    noticedBy: "test/store/postgres.test.ts",
+    replacements: [
+      ['statements.raiseReceiptTotal("receipts", receipts)', 'statements.raiseReceiptTotal("receipts", 0)'],
+    ],
+  },
+];

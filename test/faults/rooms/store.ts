@@ -1,0 +1,99 @@
+/** Faults of `store`: those of all stores, and those of SQLite. */
+import type { Fault } from "../faults.ts";
+
+export const storeFaults: readonly Fault[] = [
+  {
+    name: "batch-weight",
+    what: "A call that fails keeps its weight in the queue of the store, so the queue fills up.",
+    noticedBy: "test/store/batch.test.ts",
+    replacements: [
+      [
+        `this.#weight -= weight;
+    if (outcome === undefined)`,
+        "if (outcome === undefined)",
+      ],
+      [
+        "else resolve(outcome.answer);",
+        `else {
+      this.#weight -= weight;
+      resolve(outcome.answer);
+    }`,
+      ],
+    ],
+  },
+  {
+    name: "queue-expired-task",
+    what: "A task that has waited too long for its key stays in the queue, so the key is never free again.",
+    noticedBy: "test/store/keyed-queue.test.ts",
+    replacements: [["line.delete(begin);\n        tasks--;", "tasks--;"]],
+  },
+  {
+    name: "refused-commit-stays",
+    what: "The changes of a refused commit are not taken back, so they are written.",
+    noticedBy: "test/http/unique.test.ts",
+    replacements: [["staged.takeBack(mark);\n      return { refusal };", "return { refusal };"]],
+  },
+  {
+    name: "copy-resumes-changed-source",
+    what: "An interrupted copy continues although the source has changed since it started.",
+    noticedBy: "test/copy/refused.test.ts",
+    replacements: [["requireUnchanged(progress.place.source, stamp);", ""]],
+  },
+  {
+    name: "difference-from-wrong-text",
+    what: "A difference is applied to the current text although changes between the two are missing.",
+    noticedBy: "test/store/sqlite.test.ts",
+    replacements: [
+      [
+        "let next = current?.version === last.version ? current.text : undefined;",
+        "let next = current?.text;",
+      ],
+    ],
+  },
+  {
+    name: "chain-without-end",
+    what: "The change log never keeps a whole text of a resource that changes often, so a read of an old version finds too few differences.",
+    noticedBy: "test/store/superseded.test.ts",
+    replacements: [
+      [
+        "if (next === undefined || version % maxChain === 0) return text;",
+        "if (next === undefined) return text;",
+      ],
+    ],
+  },
+  {
+    name: "keep-bytes-one-more",
+    what: "Of a change log that is larger than keepBytes, one change too many is removed.",
+    noticedBy: "test/store/retention.test.ts",
+    replacements: [["row.sequence <= excess ||", "row.sequence <= excess + 1 ||"]],
+  },
+  {
+    name: "cursor-skips-null",
+    what: "SQLite: a cursor at a resource that has null in the sort attribute skips all other resources with null.",
+    noticedBy: "test/http/paging.test.ts",
+    replacements: [["{each.sql} is ?", "{each.sql} = ?"]],
+  },
+  {
+    name: "erase-keeps-responses",
+    what: "SQLite: holdfast erase leaves the stored responses that contain the resource.",
+    noticedBy: "test/store/receipts.test.ts",
+    replacements: [["receipts.erase(id);", ""]],
+  },
+  {
+    name: "no-flush-at-start",
+    what: "SQLite: the start does not flush what a killed process left in the log.",
+    noticedBy: "test/durability/fsync.test.ts",
+    replacements: [['flush(log, "r+");', ""]],
+  },
+  {
+    name: "search-boundary",
+    what: "SQLite: while the search index is built, a change of the resource that was indexed last does not reach the index.",
+    noticedBy: "test/store/search.test.ts",
+    replacements: [
+      [
+        "if (search.indexedTo !== undefined && key > search.indexedTo) return;",
+        "if (search.indexedTo !== undefined && key >= search.indexedTo) return;",
+      ],
+    ],
+  },
+];

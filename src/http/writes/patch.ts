@@ -1,12 +1,12 @@
 /** Patches: reads them, and applies them to a resource. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
-import { isObject } from "../../json/values.ts";
-import { parseJson, requireObject } from "../../json/parse.ts";
 import { applyJsonPatch } from "../../json/json-patch.ts";
 import { applyMergePatch } from "../../json/merge-patch.ts";
+import { parseJson, requireObject } from "../../json/parse.ts";
 import { parseOperations } from "../../json/patch-operations.ts";
 import { parsePointer } from "../../json/pointer.ts";
+import { isObject } from "../../json/values.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import { jsonLimits, readContent } from "../protocol/content.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";

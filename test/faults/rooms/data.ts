@@ -12,7 +12,7 @@ export const dataFaults: readonly Fault[] = [
     name: "unique-case",
     what: "With ignoreCase, letters outside ASCII are compared without case too, but only in memory.",
     noticedBy: "test/collection/unique.test.ts",
-    replacements: [["value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())", "value.toLowerCase()"]],
+    replacements: [["text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())", "text.toLowerCase()"]],
   },
   {
     name: "cursor-of-other-search",

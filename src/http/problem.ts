@@ -1,8 +1,8 @@
 /**
- * Makes an answer of anything that was thrown: the only catch on the path of a request ends here.
+ * Turns everything that is thrown on the path of a request into a response.
  *
- * The body is a problem object (RFC 9457) with what front-end libraries read besides: `message`, and `errors`
- * as a flat map. What is not a `Problem` is a fault of ours: logged once, and answered without details.
+ * The body is a problem object (RFC 9457). For front-end libraries it also has `message`, and `errors` as a flat map. An
+ * error that is not a `Problem` is a fault of the service: it is logged, and the response has no details of it.
  */
 import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, type Violation } from "../errors.ts";
@@ -11,15 +11,15 @@ import { acceptsProblemJson } from "./protocol/media-types.ts";
 import { type HttpRequest, type HttpResponse, jsonType } from "./protocol/message.ts";
 import type { Log } from "./service.ts";
 
-/** At most so many violations are told at once. */
+/** The most violations in one response. */
 const maxViolations = 50;
 
-/** The last segment of a problem's `type`: its code in lower case with hyphens. */
+/** The last segment of the `type` of a problem: its code in lower case with hyphens. */
 export function problemSlug(code: ProblemCode): string {
   return code.toLowerCase().replaceAll("_", "-");
 }
 
-/** The answer to a request that threw. */
+/** The response for an error. Logs the error if its status is 5xx. */
 export function problemResponse(request: HttpRequest, error: unknown, log: Log): HttpResponse {
   const problem = error instanceof Problem ? error : internalProblem;
   if (problem.status >= 500) {
@@ -49,7 +49,7 @@ function toResponse(request: HttpRequest, problem: Problem): HttpResponse {
   };
 }
 
-/** The problem object; `requestId` is the service's own id of the request. */
+/** The problem object. `requestId` is the service's own id of the request. */
 export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
   const { status, code, message } = problem;
   const violations = problem.violations.slice(0, maxViolations);
@@ -68,13 +68,13 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
   };
 }
 
-/** The type that the registry of problem types has for it (RFC 9457 §4.2). */
+/** The type in the registry of problem types (RFC 9457 §4.2). */
 const quotaExceededType = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
-/** Their pointers lead into the patch, not into the resource whose attributes a form shows. */
+/** The violations of these errors point into the patch, not into the resource, so they have no `errors`. */
 const patchCodes: ReadonlySet<ProblemCode> = new Set(["INVALID_PATCH", "PATCH_CONFLICT"]);
 
-/** `errors`: dotted path to the first detail, the shape that form libraries show beside a field. */
+/** `errors`: the first detail of each attribute by its dotted path. Form libraries show them next to the fields. */
 function memberErrors(violations: readonly Violation[]): { errors?: Record<string, string> } {
   const errors = new Map<string, string>();
   for (const { pointer, detail } of violations) {

@@ -1,11 +1,11 @@
-/** From the request line and Host to what is addressed: step one of a request. */
+/** The first step of a request: checks the request line and the Host header, and finds out what the request addresses. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { invalidRequest } from "./protocol/hosts.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import { findCollection, type Service } from "./service.ts";
 
-/** What a request target addresses. `query` is the raw query string without `?`. */
+/** What a request target addresses. `query` is the raw query string without `?`, and `path` is the path of the collection. */
 export type Route =
   /** `outside` is set if the path is outside the prefix: then a browser gets a page. */
   | { kind: "nothing"; outside?: { path: string; query: string } }
@@ -14,12 +14,11 @@ export type Route =
   /** The prefix itself, with the list of collections. */
   | { kind: "collections"; query: string }
   | { kind: "collection"; collection: Collection; path: string; query: string }
-  /** `path` is the collection's; `resourcePath` makes the resource's of it. */
   | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
-  /** What a resource has beside itself: the list of its changes, and the way back to a version. */
+  /** The list of changes of a resource, and the restore of a version. */
   | { kind: "changes" | "restore"; collection: Collection; id: string; path: string; query: string }
   | { kind: "document"; name: string; query: string }
-  /** Where several operations are sent at once. */
+  /** Several operations in one request. */
   | { kind: "batch"; query: string };
 
 /** The methods of each kind of route, as `Allow` lists them. */
@@ -35,17 +34,11 @@ export const methodsOf = {
 
 const nothing: Route = { kind: "nothing" };
 
-const methodSets = {
-  collections: new Set(methodsOf.collections.split(", ")),
-  collection: new Set(methodsOf.collection.split(", ")),
-  resource: new Set(methodsOf.resource.split(", ")),
-  changes: new Set(methodsOf.changes.split(", ")),
-  restore: new Set(methodsOf.restore.split(", ")),
-  document: new Set(methodsOf.document.split(", ")),
-  batch: new Set(methodsOf.batch.split(", ")),
-} as const satisfies Record<keyof typeof methodsOf, ReadonlySet<string>>;
+const methodSets: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(methodsOf).map(([kind, methods]) => [kind, new Set(methods.split(", "))]),
+);
 
-/** The path of a resource below its collection's. */
+/** The path of a resource in the collection with this path. */
 export function resourcePath(collectionPath: string, id: string): string {
   return `${collectionPath}/${encodeURIComponent(id)}`;
 }
@@ -59,13 +52,13 @@ export const serviceDescription = '</openapi.json>; rel="service-desc"';
 
 const healthPath = /^\/(?:livez|readyz|healthz)$/;
 
-/** Whether the target is the service's health, which is told to everybody at any time. */
+/** Whether the target is a health check. Every caller can send one at any time. */
 export function isHealth(target: string): boolean {
   return healthPath.test(target);
 }
 
 /**
- * Finds what is addressed. Throws INVALID_REQUEST and INVALID_PARAMETER (400), URI_TOO_LONG, MISDIRECTED and
+ * Finds what the request addresses. Throws INVALID_REQUEST and INVALID_PARAMETER (400), URI_TOO_LONG, MISDIRECTED and
  * METHOD_NOT_ALLOWED.
  */
 export function findRoute(service: Service, request: HttpRequest): Route {
@@ -74,18 +67,16 @@ export function findRoute(service: Service, request: HttpRequest): Route {
   if (request.target.length > service.settings.limits.targetBytes) throw targetTooLong(service, request);
   const route = matchTarget(service, request);
   if (route.kind === "nothing" || route.kind === "service") return route;
-  if (methodSets[route.kind].has(request.method)) return route;
+  if (methodSets.get(route.kind)?.has(request.method)) return route;
   const allow = methodsOf[route.kind];
   throw new Problem(
     "METHOD_NOT_ALLOWED",
     `This path does not support ${request.method}. It supports ${allow}.`,
-    {
-      headers: { allow },
-    },
+    { headers: { allow } },
   );
 }
 
-/** What Node's parser lets pass although it is no sound request. */
+/** Refuses requests that Node's parser accepts although they are not valid. */
 function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void {
   if (version !== "1.1" && version !== "1.0")
     throw invalidRequest(`The service does not support HTTP/${version}. Use HTTP/1.1.`);
@@ -98,7 +89,7 @@ function requireWellFormed({ version, headers, rawHeaders }: HttpRequest): void 
     else if (name.length === 12 && name.toLowerCase() === "content-type") contentTypes++;
     else if (name.length === 13 && name.toLowerCase() === "authorization") authorizations++;
   }
-  // RFC 9112 §3.2: without Host, or with two, a request must be refused; Node lets the first one win.
+  // RFC 9112 §3.2: a request without Host, or with two, must be refused. Node uses the first one.
   if (hosts !== 1)
     throw invalidRequest(`The request has ${hosts === 0 ? "no" : "more than one"} Host header.`);
   if (contentTypes > 1) throw invalidRequest("The request has more than one Content-Type header.");
@@ -138,12 +129,12 @@ function targetTooLong(service: Service, { method, target }: HttpRequest): Probl
 
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;
 
-/** The authority of an absolute-form target, which outranks Host (RFC 9112 §3.2.2). */
+/** The authority of an absolute-form target. It replaces the Host header (RFC 9112 §3.2.2). */
 function authorityOf(target: string): string | undefined {
   return target.startsWith("/") ? undefined : absoluteForm.exec(target)?.[1];
 }
 
-/** Path and raw query string of a request target. */
+/** The path and the raw query string of a request target. */
 export function splitTarget(target: string): { path: string; query: string } {
   const local = target.startsWith("/") ? target : target.replace(absoluteForm, "");
   const mark = local.indexOf("?");
@@ -169,7 +160,7 @@ function matchTarget(service: Service, request: HttpRequest): Route {
     : nothing;
 }
 
-/** Each segment decoded once, after the split, so that `%2F` and `%252e` stay data. */
+/** Decodes each segment once, after the split, so that `%2F` and `%252e` stay data. */
 function decodeSegments(path: string): string[] {
   const segments = path.split("/");
   if (!path.includes("%")) return segments;
@@ -183,7 +174,7 @@ function decodeSegments(path: string): string[] {
 }
 
 function matchSegments(service: Service, segments: string[], query: string): Route {
-  if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is tolerated
+  if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is allowed
   const [name, id, part, ...rest] = segments;
   if (name === undefined || rest.length > 0) return nothing;
   const collection = findCollection(service, name);

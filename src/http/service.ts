@@ -1,4 +1,4 @@
-/** The service: everything that the path of a request depends on. */
+/** The service: everything that the path of a request depends on. It has no state of single requests. */
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import type { Authenticate } from "../access/authenticate.ts";

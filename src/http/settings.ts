@@ -1,28 +1,28 @@
 /** The settings of the HTTP interface, as the configuration gives them. */
 
-/** What the configuration can say about the wire. */
+/** The settings of the HTTP interface. */
 export interface HttpSettings {
-  /** The path that the collections live under: begins with `/` and does not end with one, or is `""`. @default "/api/v1" */
+  /** The path of the collections. It starts with `/` and does not end with `/`, or is `""`. @default "/api/v1" */
   prefix: string;
-  /** Host names that the service answers to beside the loopback ones (lower case, no port). @default [] */
+  /** Host names of the service, in addition to the loopback names (lower case, no port). @default [] */
   hosts: readonly string[];
-  /** Origins that browsers may call from: exact origins, `"*"`, or `"loopback"` for any port of this machine. @default ["loopback"] */
+  /** Origins that browsers can call from: exact origins, `"*"`, or `"loopback"` for any port of this machine. @default ["loopback"] */
   corsOrigins: readonly string[];
-  /** The files of what it encrypts with; `undefined` where it does not. @default undefined */
+  /** The certificate of the service; `undefined` if it does not encrypt. @default undefined */
   tls: TlsFiles | undefined;
-  /** Addresses and networks of proxies whose X-Forwarded-For and -Proto are believed. @default [] */
+  /** Addresses and networks of proxies whose X-Forwarded-For and X-Forwarded-Proto the service trusts. @default [] */
   trustProxy: readonly string[];
-  /** Whether a request that came without encryption, to us or to a trusted proxy, is refused. @default false */
+  /** Whether to refuse requests that came unencrypted, to the service or to a trusted proxy. @default false */
   requireTls: boolean;
-  /** How many requests one caller may make; `undefined` for any number. @default undefined */
+  /** The rate limit of each caller; `undefined` for none. @default undefined */
   rate: Rate | undefined;
-  /** Whether everyone who may read a resource sees who made its changes. @default false */
+  /** Whether every caller who can read a resource sees who made its changes. @default false */
   showPrincipal: boolean;
-  /** Whether the service describes itself. @default true */
+  /** Whether the service serves its descriptions: OpenAPI and the API reference. @default true */
   docs: boolean;
-  /** Whether answers are compressed for clients that accept this. @default true */
+  /** Whether to compress responses for clients that accept this. @default true */
   compression: boolean;
-  /** How the service names itself in its description. @default the program's own name and version */
+  /** The name and version in the OpenAPI document. @default those of Holdfast */
   info: Info;
   limits: Limits;
 }
@@ -41,25 +41,25 @@ export interface Rate {
   perSeconds: number;
 }
 
-/** The service's name and version for readers of its description, as in OpenAPI's `info`. */
+/** The name and version of the service, as in `info` of OpenAPI. */
 export interface Info {
   /** @default "Holdfast" */
   title: string;
   /** @default the version of Holdfast */
   version: string;
-  /** What the service is for, as Markdown. @default none */
+  /** The purpose of the service, as Markdown. @default none */
   description?: string | undefined;
 }
 
-/** How much one request may ask for. */
+/** The limits of one request. Sizes are in bytes and times in milliseconds. */
 export interface Limits {
-  /** Request content, in bytes. @default 1048576 */
+  /** The body of a request. @default 1048576 */
   bodyBytes: number;
-  /** Request target, in octets. @default 8000 */
+  /** The request target: path and query string. @default 8000 */
   targetBytes: number;
-  /** Header section, in bytes. @default 32768 */
+  /** All headers. @default 32768 */
   headerBytes: number;
-  /** Nesting of JSON content. @default 64 */
+  /** Nesting levels of JSON. @default 64 */
   jsonDepth: number;
   /** Members of one JSON object. @default 10000 */
   jsonMembers: number;
@@ -67,23 +67,23 @@ export interface Limits {
   patchOperations: number;
   /** Operations of one batch. @default 100 */
   batch: number;
-  /** Resources of one page; a larger `limit` is lowered to it. @default 1000 */
+  /** Resources of one page. A larger `limit` is lowered to this number. @default 1000 */
   page: number;
-  /** Until a list that no index serves must be there, in milliseconds. @default 2000 */
+  /** The time to read a list that no index serves. @default 2000 */
   queryMs: number;
-  /** Collections that open mode may create. @default 1000 */
+  /** Collections that open mode can create. @default 1000 */
   collections: number;
-  /** Until the headers of a request must be there, in milliseconds. @default 10000 */
+  /** The time until the headers of a request have arrived. @default 10000 */
   headersTimeoutMs: number;
-  /** Until the whole request must be there, in milliseconds. @default 30000 */
+  /** The time until the whole request has arrived. @default 30000 */
   requestTimeoutMs: number;
-  /** Until the store must have written a change, in milliseconds. @default 10000 */
+  /** The time that the store has to write a change. @default 10000 */
   handlerTimeoutMs: number;
-  /** Until an idle connection is closed, in milliseconds. @default 65000 */
+  /** The time until an idle connection is closed. @default 65000 */
   keepAliveTimeoutMs: number;
 }
 
-/** The limits where the configuration is silent. */
+/** The limits without a configuration. */
 export const defaultLimits: Limits = {
   bodyBytes: 1_048_576,
   targetBytes: 8_000,

@@ -30,15 +30,15 @@ export function whyImpossible(given: Given): string | undefined {
   const { types, idKind } = attribute;
   if (types === undefined || idKind !== undefined) return undefined;
   if (operators[operator].kind === "in" && (written === null || written === "null")) return undefined;
-  const takes = takenBy(operator).filter((type) => types.has(type));
+  const takes = typesFor(operator).filter((type) => types.has(type));
   if (takes.length === 0) return `is ${naming(types)}, which ${adviceFor(given)}`;
   if (takes.includes("array")) return undefined;
   if (values.some((value) => types.has(typeOf(value)))) return undefined;
   return `is ${naming(types)} and cannot be compared with ${shortJson(written)}`;
 }
 
-/** The types that an operator can be true of. */
-function takenBy(operator: OperatorName): readonly AttributeType[] {
+/** The types of attributes that an operator can be true of. Equality with `null` is not included. */
+export function typesFor(operator: OperatorName): readonly AttributeType[] {
   switch (operators[operator].kind) {
     case "in":
       return ["boolean", "number", "string"];

@@ -1,4 +1,4 @@
-/** Admission: checks that the request came encrypted where it must, identifies the caller, and counts the request. */
+/** Admission: checks that the request was encrypted if it must be, identifies the caller, and counts the request. It does not check rights. */
 import type { Principal } from "../../access/principal.ts";
 import { Problem } from "../../errors.ts";
 import type { Quota } from "../limits/rate-limit.ts";
@@ -16,7 +16,7 @@ export interface Caller {
   readonly quota: Quota | undefined;
 }
 
-/** A caller of whom nothing is known. */
+/** A caller without a credential, whose request is not counted. */
 export const anonymous: Caller = { principal: undefined, quota: undefined };
 
 /** Whether `admit` has anything to do in this service. */
@@ -66,7 +66,7 @@ export function isEncrypted({ tls, trustProxy }: HttpSettings, { client }: HttpR
   return tls !== undefined || (trustProxy.length > 0 && client.protocol === "https");
 }
 
-/** Comes before the credential is checked: on an unencrypted connection, others may have read it. */
+/** Runs before the credential is checked, because others can have read it on an unencrypted connection. */
 function requireTls({ settings }: Service, request: HttpRequest): void {
   if (!settings.requireTls || isEncrypted(settings, request)) return;
   throw new Problem(

@@ -1,4 +1,4 @@
-/** The list of collections, at the prefix. */
+/** The list of collections, which is at the prefix. */
 import { collectionName } from "../../collection/collection.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Document } from "../operations/result.ts";
@@ -6,7 +6,7 @@ import { jsonType } from "../protocol/message.ts";
 import { serviceDescription } from "../route.ts";
 import type { Service } from "../service.ts";
 
-/** The sorted names of the collections that the caller may list: all declared ones, and in open mode all that exist. */
+/** The sorted names of the collections that the caller can list: all declared ones, and in open mode all that exist. */
 export async function listedNames(
   service: Service,
   { principal }: Pick<Caller, "principal">,

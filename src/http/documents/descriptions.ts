@@ -1,4 +1,4 @@
-/** What describes the interface, for programs: the OpenAPI documents, and the set of links that leads to them. */
+/** The descriptions of the interface for programs: the OpenAPI documents, and the API catalog with links to them. */
 
 import type { OpenApiVersion } from "../openapi/described.ts";
 import { openApiDocument } from "../openapi/document.ts";
@@ -11,10 +11,10 @@ const versions: Readonly<Record<string, OpenApiVersion>> = {
   "openapi-3.2.json": "3.2",
 };
 
-/** Texts of documents that were asked for before: what they describe stays as long as the service. */
-const made = new WeakMap<Service, Map<OpenApiVersion, Promise<string>>>();
+/** The texts of documents that were requested before. They never change while the service runs. */
+const texts = new WeakMap<Service, Map<OpenApiVersion, Promise<string>>>();
 
-/** The description of this name; `undefined` if there is none. */
+/** The description with this name; `undefined` if it does not exist. */
 export async function descriptionOf(service: Service, name: string): Promise<Document | undefined> {
   if (name === ".well-known/api-catalog") return catalogOf(service);
   const version = versions[name];
@@ -22,15 +22,15 @@ export async function descriptionOf(service: Service, name: string): Promise<Doc
 }
 
 function textOf(service: Service, version: OpenApiVersion): Promise<string> {
-  const texts = made.get(service) ?? new Map<OpenApiVersion, Promise<string>>();
-  made.set(service, texts);
+  const known = texts.get(service) ?? new Map<OpenApiVersion, Promise<string>>();
+  texts.set(service, known);
   const text =
-    texts.get(version) ?? openApiDocument(service, version).then((document) => JSON.stringify(document));
-  texts.set(version, text);
+    known.get(version) ?? openApiDocument(service, version).then((document) => JSON.stringify(document));
+  known.set(version, text);
   return text;
 }
 
-/** RFC 9727: the links of the interface as a linkset (RFC 9264). */
+/** The API catalog (RFC 9727): links to the descriptions, as a linkset (RFC 9264). */
 function catalogOf({ settings: { prefix } }: Service): Document {
   const documents = Object.keys(versions).map((name) => ({ href: `/${name}`, type: "application/json" }));
   const links = {

@@ -1,4 +1,4 @@
-/** The page at `/docs`: Scalar's API reference, served from here alone. Its files are listed by name, so no path reaches another. */
+/** The page at `/docs`: Scalar's API reference. The service serves all its files itself, and no file that is not named here. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -28,10 +28,10 @@ export async function docsFile(name: string): Promise<Document | undefined> {
   const type = Object.hasOwn(files, name) ? files[name] : undefined;
   if (type === undefined) return undefined;
   const body = await read(name.slice("docs/".length));
-  return body === undefined ? undefined : { ...page(body, type), headers: { "cache-control": kept } };
+  return body === undefined ? undefined : { ...page(body, type), headers: { "cache-control": cached } };
 }
 
-/** Redirects to the page's only address, since its links are relative. This one is relative too, for proxies that add a path. */
+/** Redirects to `/docs`, because the links of the page are relative. This one is relative too, for proxies that add a path. */
 const toPage: Document = {
   status: 308,
   type: "text/plain; charset=utf-8",
@@ -39,8 +39,8 @@ const toPage: Document = {
   headers: { location: "../docs" },
 };
 
-/** In seconds: large, and the same until the program is another. */
-const kept = "private, max-age=3600";
+/** For large files, which change only with a new release. */
+const cached = "private, max-age=3600";
 
 function page(body: string, type: string): Document {
   return { status: 200, type, body, headers: { "content-security-policy": pagePolicy } };
@@ -58,22 +58,22 @@ async function readFirst(places: readonly (() => string | URL)[]): Promise<strin
   for (const place of places) {
     try {
       return await readFile(place(), "utf8");
-    } catch {} // it is in the other place, or there is no such page
+    } catch {} // it is in the other place, or not installed
   }
   return undefined;
 }
 
-/** In what is published. */
+/** The path in the published package. */
 function besideProgram(file: string): URL {
   return new URL(`../../docs-page/${file}`, import.meta.url);
 }
 
-/** In a clone. */
+/** The path in a clone. */
 function inPackage(file: string): string {
   return join(createRequire(import.meta.url).resolve("@scalar/api-reference"), "../browser", file);
 }
 
-/** Addresses are relative, so that the page works wherever a proxy puts the service. */
+/** All URLs are relative, so that the page works behind a proxy that adds a path. */
 const html = `<!doctype html>
 <html lang="en">
   <head>

@@ -1,4 +1,4 @@
-/** What the service answers outside the prefix: its health, what its problems mean, and what describes it. */
+/** The documents outside the prefix: health checks, the meanings of error codes, and the descriptions of the interface. */
 import { STATUS_CODES } from "node:http";
 import { type ProblemCode, problems } from "../../errors.ts";
 import type { Document } from "../operations/result.ts";
@@ -6,21 +6,21 @@ import { problemSlug } from "../problem.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 
-/** The document of this name (a path without its first slash); `undefined` if there is none. */
+/** The document with this name (a path without its first slash); `undefined` if it does not exist. */
 export async function documentOf(service: Service, name: string): Promise<Document | undefined> {
   if (name === "livez") return healthDocument("pass");
   if (name === "readyz" || name === "healthz")
     return healthDocument(readiness(service), service.store.health().durability);
   if (name.startsWith("problems/")) return problemDocument(name.slice("problems/".length));
   if (!service.settings.docs) return undefined;
-  // Loaded when somebody asks: few services are asked, and none more than now and then.
+  // Loaded on first use, because few clients request them.
   if (!name.startsWith("docs")) return (await import("./descriptions.ts")).descriptionOf(service, name);
   return (await import("./docs-page.ts")).docsFile(name);
 }
 
 type HealthStatus = "pass" | "warn" | "fail";
 
-/** Not begun, draining, failed or out of reach: `fail`. Reads work but writes do not: `warn`, since the service is still of use. */
+/** `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work. */
 function readiness(service: Service): HealthStatus {
   const { kind } = service.store.health();
   if (!service.hasBegun() || service.isDraining()) return "fail";
@@ -28,7 +28,7 @@ function readiness(service: Service): HealthStatus {
   return kind === "degraded" ? "warn" : "pass";
 }
 
-/** No details, since anybody may ask; but for what an acknowledged write is worth. */
+/** Has no details, because every client can request it. `durability` says whether confirmed writes are on disk. */
 function healthDocument(status: HealthStatus, durability?: "relaxed"): Document {
   return {
     status: status === "fail" ? 503 : 200,

@@ -71,5 +71,5 @@ p code{padding:.1em .35em;background:var(--code);border-radius:.3em;color:var(--
 pre{margin:0;padding:.9rem 1.1rem;background:var(--code);border:1px solid var(--line);border-radius:.7rem;white-space:pre-wrap}
 `;
 
-/** Allows only the page's own style and icon. It replaces the policy of other answers. */
+/** Allows only the page's own style and icon. It replaces the policy of other responses. */
 const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

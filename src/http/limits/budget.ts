@@ -1,34 +1,35 @@
 /**
- * What all connections together may make the service hold in memory. What is small always goes through, so that a few
- * greedy clients take room from large requests and answers only; the number of connections bounds the small ones.
+ * The memory that all requests and responses can use together. Small ones always pass: if a few clients use up the memory,
+ * only large requests and responses are refused. The number of connections limits the small ones.
  */
 import { Problem } from "../../errors.ts";
 
-/** What is held, and how much may be. Whoever adds to `held` or `requests` takes the same off it again. */
+/** The memory in use and the requests in progress. Code that adds to `held` or `requests` must subtract the same later. */
 export interface Budget {
-  /** Bytes. */
+  /** The limit of `held`, in bytes. */
   readonly max: number;
   held: number;
-  /** Requests under way. */
+  /** The limit of `requests`. */
   readonly maxRequests: number;
+  /** Requests in progress. */
   requests: number;
 }
 
-/** Content and answers up to this size are never refused for want of room. */
+/** Bodies up to this size, in bytes, are never refused. */
 const smallBytes = 16_384;
 
-/** A budget of which nothing is held. */
+/** A budget that nothing uses yet. */
 export function createBudget(max: number, maxRequests = Number.POSITIVE_INFINITY): Budget {
   return { max, held: 0, maxRequests, requests: 0 };
 }
 
-/** Whether as many requests are under way as may be. */
+/** Whether no further request can start. */
 export function isFull({ requests, maxRequests }: Budget): boolean {
   return requests >= maxRequests;
 }
 
-/** The problem of a request for which that is so. */
-export function noRoomForRequest(): Problem {
+/** The problem of a request that cannot start. */
+export function tooManyInProgress(): Problem {
   return new Problem(
     "UNAVAILABLE",
     "The service is busy with the most requests that it can process at once. Try again.",
@@ -36,27 +37,27 @@ export function noRoomForRequest(): Problem {
 }
 
 /**
- * Whether something of this size must wait for better times, `own` bytes of it being held already. It is for what others
- * hold, so that a single thing larger than the maximum can be had.
+ * Whether a body of this size must be refused. `own` bytes of it are held already. Only what others hold counts, so a
+ * single body can be larger than the limit.
  */
-export function isBeyond({ max, held }: Budget, bytes: number, own = 0): boolean {
+export function isOverBudget({ max, held }: Budget, bytes: number, own = 0): boolean {
   return bytes > smallBytes && held - own >= max;
 }
 
-/** Whether all the memory or all the places are in use, so that requests of others are refused. */
+/** Whether the memory or the number of requests is used up, so that other requests are refused. */
 export function isUsedUp(budget: Budget): boolean {
   return budget.held >= budget.max || isFull(budget);
 }
 
-/** The problem of content that the service has no room for. The connection closes, since content is still to come. */
-export function noRoomForContent(): Problem {
+/** The problem of content without memory. The connection closes, because the client is still sending. */
+export function noMemoryForContent(): Problem {
   return new Problem("UNAVAILABLE", "The service has no memory left for the request body now. Try again.", {
     headers: { connection: "close" },
   });
 }
 
-/** The problem of an answer that the service has no room for. */
-export function noRoomForAnswer(): Problem {
+/** The problem of a response without memory. */
+export function noMemoryForResponse(): Problem {
   return new Problem(
     "UNAVAILABLE",
     "The service has no memory left for such a large response now. Try again.",

@@ -3,7 +3,7 @@
  * get turns of the event loop in between. A read that waits holds no memory.
  */
 import { Problem } from "../../errors.ts";
-import { type Budget, isBeyond, noRoomForAnswer } from "./budget.ts";
+import { type Budget, isOverBudget, noMemoryForResponse } from "./budget.ts";
 import { nextTurn } from "./turns.ts";
 
 /** A read of fewer bytes does not wait: it takes a fraction of a millisecond. */
@@ -113,7 +113,7 @@ export class LargeReads {
    */
   correct(request: Reader, bytes: number): Promise<void> | undefined {
     const expected = this.#underWay.get(request) ?? 0;
-    if (isBeyond(request.budget, bytes, this.heldBy(request))) throw noRoomForAnswer();
+    if (isOverBudget(request.budget, bytes, this.heldBy(request))) throw noMemoryForResponse();
     if (bytes <= Math.max(expected, largeBytes)) return undefined;
     this.#leave(request);
     this.#hold(request, bytes);
@@ -150,7 +150,7 @@ export class LargeReads {
   #start(request: Reader, bytes: number | undefined): void {
     if (request.socket.destroyed) throw clientWentAway();
     if (bytes !== undefined) {
-      if (isBeyond(request.budget, bytes, this.heldBy(request))) throw noRoomForAnswer();
+      if (isOverBudget(request.budget, bytes, this.heldBy(request))) throw noMemoryForResponse();
       this.#hold(request, bytes);
     }
     this.#underWay.set(request, bytes ?? unknownBytes);

@@ -1,39 +1,38 @@
 /**
- * Counts requests of many callers in windows of time. Each caller's window begins with its first request. The counts are
- * this process's own, and their number is bounded: where more callers come in one window than are counted, the
- * oldest windows are forgotten.
+ * Counts the requests of many callers in windows of time. A caller's window starts with its first request. Each process has
+ * its own counts. Their number is limited: with more callers than that, the oldest windows are removed.
  */
 import type { Rate } from "../settings.ts";
 
-/** What is left to a caller. */
+/** What a caller has left. */
 export interface Quota {
   remaining: number;
-  /** Until all of it is there again, in whole seconds. */
+  /** The time until the whole quota is available again, in whole seconds. */
   resetSeconds: number;
-  /** Whether the request that was counted last was one too many. */
+  /** Whether the request that was counted last is over the limit. */
   isExceeded: boolean;
 }
 
-/** What counting stands on. */
+/** Options for tests. */
 export interface RateCountsOptions {
-  /** A clock that never goes back, in milliseconds. @default performance.now */
+  /** A clock in milliseconds that never goes back. @default performance.now */
   clock?: () => number;
   /** @default 100000 */
   maxCallers?: number;
 }
 
 interface Window {
-  begin: number;
+  start: number;
   requests: number;
 }
 
-/** The counts; of nothing yet. */
+/** The counts of many callers. */
 export class RateCounts {
   readonly rate: Rate;
   readonly #lengthMs: number;
   readonly #clock: () => number;
   readonly #maxCallers: number;
-  /** In the order of their beginnings, since a window that begins anew is put at the end. */
+  /** In the order of their starts: a new window of a caller is put at the end. */
   readonly #windows = new Map<string, Window>();
 
   constructor(rate: Rate, { clock = () => performance.now(), maxCallers = 100_000 }: RateCountsOptions = {}) {
@@ -46,7 +45,7 @@ export class RateCounts {
   /** Counts a request. */
   take(caller: string): Quota {
     const now = this.#clock();
-    const window = this.#current(caller, now) ?? this.#beginWindow(caller, now);
+    const window = this.#current(caller, now) ?? this.#startWindow(caller, now);
     window.requests++;
     return this.#quotaOf(window, now);
   }
@@ -54,7 +53,7 @@ export class RateCounts {
   /** What is left, without counting. */
   look(caller: string): Quota {
     const now = this.#clock();
-    return this.#quotaOf(this.#current(caller, now) ?? { begin: now, requests: 0 }, now);
+    return this.#quotaOf(this.#current(caller, now) ?? { start: now, requests: 0 }, now);
   }
 
   /** How many callers are counted. */
@@ -64,28 +63,28 @@ export class RateCounts {
 
   #current(caller: string, now: number): Window | undefined {
     const window = this.#windows.get(caller);
-    return window !== undefined && now - window.begin < this.#lengthMs ? window : undefined;
+    return window !== undefined && now - window.start < this.#lengthMs ? window : undefined;
   }
 
-  #beginWindow(caller: string, now: number): Window {
+  #startWindow(caller: string, now: number): Window {
     this.#windows.delete(caller);
-    this.#makeRoom(now);
-    const window = { begin: now, requests: 0 };
+    this.#removeOldest(now);
+    const window = { start: now, requests: 0 };
     this.#windows.set(caller, window);
     return window;
   }
 
-  #makeRoom(now: number): void {
-    for (const [caller, { begin }] of this.#windows) {
-      if (now - begin < this.#lengthMs && this.#windows.size < this.#maxCallers) return;
+  #removeOldest(now: number): void {
+    for (const [caller, { start }] of this.#windows) {
+      if (now - start < this.#lengthMs && this.#windows.size < this.#maxCallers) return;
       this.#windows.delete(caller);
     }
   }
 
-  #quotaOf({ begin, requests }: Window, now: number): Quota {
+  #quotaOf({ start, requests }: Window, now: number): Quota {
     return {
       remaining: Math.max(0, this.rate.requests - requests),
-      resetSeconds: Math.ceil((begin + this.#lengthMs - now) / 1000),
+      resetSeconds: Math.ceil((start + this.#lengthMs - now) / 1000),
       isExceeded: requests > this.rate.requests,
     };
   }

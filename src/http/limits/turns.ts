@@ -1,27 +1,27 @@
 /**
- * Turns of the event loop, shared fairly: of a crowd of writes that arrives at once a few are taken on in each turn,
- * so that a read which arrives meanwhile waits for a few of them and not for all.
+ * Shares the turns of the event loop: if many writes arrive at once, only a few start in each turn. A read that arrives
+ * then waits for these few, and not for all.
  */
 
-/** Waits until it is the caller's turn; the first ones in each turn of the event loop need not wait. */
+/** Waits for a turn. The first few callers in each turn of the event loop do not wait. */
 export type TakeTurn = () => Promise<void>;
 
-/** Content or a resource of so many bytes can take a good part of the time for which the event loop may be held up. */
+/** Work on so many bytes can block the event loop for a noticeable time. */
 const largeBytes = 65_536;
 
-/** After work on so many bytes of JSON: when they are many, lets whatever else waits have a turn before more is done. */
+/** Lets other work have a turn after work on so many bytes of JSON; `undefined` if they are too few to matter. */
 export function pauseAfter(bytes: number): Promise<void> | undefined {
   if (bytes < largeBytes) return undefined;
   return nextTurn();
 }
 
-/** Lets whatever else waits have a turn. */
+/** Lets other work have a turn. */
 export function nextTurn(): Promise<void> {
-  // Twice, since the first comes at the end of this turn, before anything that arrived meanwhile.
+  // Twice: the first one runs at the end of this turn, before new requests are read.
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
-/** As `pauseAfter`, for work in pieces: it is told of each and adds them up. */
+/** The same as `pauseAfter`, for work in pieces. Call it after each piece: it adds up the bytes. */
 export function createPauses(): (bytes: number) => Promise<void> | undefined {
   let sum = 0;
   return (bytes) => {
@@ -32,24 +32,24 @@ export function createPauses(): (bytes: number) => Promise<void> | undefined {
   };
 }
 
-/** Lets so many callers on in each turn of the event loop. */
+/** Makes a `TakeTurn` that starts so many callers in each turn of the event loop. */
 export function createTurns(perTurn: () => number): TakeTurn {
   const waiting: (() => void)[] = [];
   let allowed = 0;
   let taken = 0;
 
-  function nextTurn(): void {
+  function startSome(): void {
     allowed = perTurn();
     const next = waiting.splice(0, allowed);
     taken = next.length;
-    for (const go of next) go();
-    if (taken > 0) setImmediate(nextTurn);
+    for (const start of next) start();
+    if (taken > 0) setImmediate(startSome);
   }
 
   return () => {
     if (taken === 0) {
       allowed = perTurn();
-      setImmediate(nextTurn);
+      setImmediate(startSome);
     }
     if (taken < allowed && waiting.length === 0) {
       taken++;

@@ -1,4 +1,4 @@
-/** Resources as a table in CSV (RFC 4180): a column for each attribute, a line for each resource. */
+/** Resources as CSV (RFC 4180): a column for each attribute, a line for each resource. Exports and imports use it too. */
 import type { CastReturnObject } from "csv-stringify";
 import { stringify } from "csv-stringify/sync";
 

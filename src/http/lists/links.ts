@@ -1,5 +1,4 @@
-/** The links of a page (RFC 8288): everything that the request asked for stays, but for which page of it. */
-
+/** The links of a page (RFC 8288). They keep all parameters of the request except those that select the page. */
 import { formatCursor, listName } from "../../query/cursor.ts";
 import { isRanked, maxOffset } from "../../query/list.ts";
 import { pagingParameters } from "../../query/parameters.ts";
@@ -8,7 +7,7 @@ import type { Page } from "../../store/page.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 
-/** Paths with query strings, by relation, in the order in which they are told. */
+/** Paths with query strings, by relation, in the order in which they are sent. */
 export interface Links {
   next?: string;
   prev?: string;
@@ -16,31 +15,31 @@ export interface Links {
   last?: string;
 }
 
-/** Every spelling of which page is asked for; links are spelled with `limit` and `cursor` or `offset`. */
+/** The parameters that select a page, and their aliases. Links use only `limit` with `cursor` or `offset`. */
 const ofPage: ReadonlySet<string> = new Set(pagingParameters);
 
-/** A Link field stays below this, but for a next page of a GET: clients and proxies take 4 to 16 KiB of headers. */
+/** The longest Link header, because clients and proxies accept 4 to 16 KiB of headers. Only the next page of a GET can exceed it. */
 const maxLinkBytes = 4_000;
 
-/** The URL at which GET gives this very list; `undefined` where it would be too long. */
+/** The URL with which GET returns the same list; `undefined` if it would be too long. */
 export function urlOf({ path, query }: Listing): string | undefined {
   return query === undefined ? undefined : toUrl(path, query);
 }
 
-/** What the answer to a QUERY tells as Location (RFC 10008 §2.4). */
+/** The Location in the response to a QUERY (RFC 10008 §2.4). */
 export function locationOf(listing: Listing, { method }: HttpRequest): string | undefined {
   return method === "QUERY" ? urlOf(listing) : undefined;
 }
 
-/** The links of a page that the store keeps in memory, for the list that was asked for last. */
-const madeLately = new WeakMap<Page, { listing: Listing; total: number | undefined; links: Links }>();
+/** The links of pages that the store keeps in memory, each for the latest list that it was part of. */
+const recent = new WeakMap<Page, { listing: Listing; total: number | undefined; links: Links }>();
 
-/** The links of a page of a list whose `total` is known, or not. */
+/** The links of a page. `total` is `undefined` if it is not known. */
 export function linksOf(listing: Listing, page: Page, total: number | undefined): Links {
-  const made = madeLately.get(page);
+  const made = recent.get(page);
   if (made !== undefined && made.total === total && isSameList(made.listing, listing)) return made.links;
   const links = makeLinks(listing, page, total);
-  madeLately.set(page, { listing, total, links });
+  recent.set(page, { listing, total, links });
   return links;
 }
 
@@ -70,18 +69,18 @@ function makeLinks(listing: Listing, page: Page, total: number | undefined): Lin
   return links;
 }
 
-/** The value of the Link field: the next page, and as many of the others as have room. */
+/** The value of the Link header: the next page, and the others as far as they fit into `maxLinkBytes`. */
 export function formatLinks(links: Links): string {
-  let field = "";
+  let value = "";
   for (const [relation, target] of Object.entries(links)) {
     const link = `<${target}>; rel="${relation}"`;
-    if (field === "" && relation === "next") field = link;
-    else if (field.length + link.length <= maxLinkBytes) field += field === "" ? link : `, ${link}`;
+    if (value === "" && relation === "next") value = link;
+    else if (value.length + link.length <= maxLinkBytes) value += value === "" ? link : `, ${link}`;
   }
-  return field;
+  return value;
 }
 
-/** No URL can hold what was asked for: a cursor alone, to be sent with the same content as before. */
+/** The links of a list that is too long for a URL: only the cursor of the next page, which clients send with the same body. */
 function linksOfLongList(listing: Listing, page: Page): Links {
   const next = listing.asked.paging.kind === "cursor" ? nextPage(listing, page) : undefined;
   return next === undefined ? {} : { next: toUrl(listing.path, next.join("&")) };
@@ -100,7 +99,7 @@ function nextPage(listing: Listing, page: Page): string[] | undefined {
   return [...limitOf(listing), `cursor=${cursor}`];
 }
 
-/** In order of ids the place is the id itself; the resource need not be read for it. */
+/** In the order of ids, the position is the id, so the resource does not have to be parsed. */
 function positionAfter({ collection, asked }: Listing, last: { id: string; text: string }): Position {
   if (asked.sort.length === 0) return [collection.idKind === "integer" ? Number(last.id) : last.id];
   return positionOf(JSON.parse(last.text) as Record<string, unknown>, asked.sort);
@@ -123,7 +122,7 @@ function maxOffsetOf({ asked }: Listing): number {
   return isRanked(asked) ? maxOffset.ranked : maxOffset.other;
 }
 
-/** What a query string says beside the page, as it was sent. */
+/** The parameters that do not select the page, as they were sent. */
 function keptParameters(query: string): string[] {
   return query.split("&").filter((each) => each !== "" && !ofPage.has(nameOf(each)));
 }
@@ -137,7 +136,7 @@ function toUrl(path: string, query: string): string {
   return query === "" ? path : `${path}?${escapeQuery(query)}`;
 }
 
-/** Escapes what a client may send, but may not stand in a URL (RFC 3986 §3.4). */
+/** Escapes characters that a URL must not contain, but that a client can send (RFC 3986 §3.4). */
 function escapeQuery(query: string): string {
   return query.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]|%(?![0-9A-Fa-f]{2})/gu, encodeURIComponent);
 }

@@ -1,4 +1,4 @@
-/** Carries out a list of GET or QUERY: reads the page, and leaves out what the response must not contain. */
+/** Reads the page of a list for GET and QUERY: only resources that the caller can list. `response.ts` makes the response. */
 import { createHash } from "node:crypto";
 import type { Decision } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
@@ -90,15 +90,15 @@ function tagOf({ tags }: Service, { type, contentHash, collection: { visibility 
 }
 
 /** The states of pages that the store keeps in memory. */
-const statesLately = new WeakMap<Page, string>();
+const recentStates = new WeakMap<Page, string>();
 
 /** The state of the whole collection would reveal changes to resources that the caller cannot see. */
 function stateOf(page: Page): string {
   const { items, more, total } = page;
   const state =
-    statesLately.get(page) ??
+    recentStates.get(page) ??
     hashOf([items.map(({ id, version }) => [id, version]), more, total]).slice(0, 16);
-  statesLately.set(page, state);
+  recentStates.set(page, state);
   return state;
 }
 

@@ -1,5 +1,4 @@
-/** From a page to the answer: links and totals in the headers, or in an envelope too. */
-
+/** The response to a list: its headers with links and totals, and the JSON of its body. It does not read the store. */
 import type { Page } from "../../store/page.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
@@ -15,7 +14,7 @@ import {
 import { isWhole } from "./content.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 
-/** The answer to a list that has a page. */
+/** The response with a page. */
 export function listResponse(result: ListResult & { kind: "page" }, request: HttpRequest): HttpResponse {
   const { listing, page, validators } = result;
   const total = totalOf(listing, page);
@@ -37,7 +36,7 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
   return typeof content === "string" ? withBody(request, content, head) : withStream(content, head);
 }
 
-/** A last page tells the total too, where it is known how many resources come before it. */
+/** The total, counted by the store or known from a last page. */
 function totalOf({ asked: { count, paging } }: Listing, { total, more, items }: Page): number | undefined {
   if (count === "none" || total !== undefined) return count === "none" ? undefined : total;
   const before = paging.kind === "offset" ? paging.offset : paging.after === undefined ? 0 : undefined;
@@ -45,7 +44,7 @@ function totalOf({ asked: { count, paging } }: Listing, { total, more, items }: 
   return before + items.length;
 }
 
-/** Content-Range only where it is known how many resources come before the page. */
+/** Adds the totals. Content-Range needs the number of resources before the page, which a cursor does not have. */
 function addTotals(
   headers: Record<string, string>,
   { listing, texts }: ListResult & { kind: "page" },
@@ -73,12 +72,12 @@ function jsonOf(
   return `{"items":${items},${rest.slice(1)}`;
 }
 
-/** Of pages that the store keeps in memory. */
-const joinedLately = new WeakMap<Page, string>();
+/** The JSON of pages that the store keeps in memory. */
+const recent = new WeakMap<Page, string>();
 
 function wholeItems(page: Page, texts: readonly string[]): string {
-  const joined = joinedLately.get(page) ?? join(texts);
-  joinedLately.set(page, joined);
+  const joined = recent.get(page) ?? join(texts);
+  recent.set(page, joined);
   return joined;
 }
 

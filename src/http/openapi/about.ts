@@ -1,4 +1,4 @@
-/** What the operations of one collection are built from. */
+/** What the descriptions of one collection are made from. */
 import type { Collection } from "../../collection/collection.ts";
 import { actionsOf } from "../caller/permission.ts";
 import type { Described, OpenApiVersion, Part } from "./described.ts";
@@ -6,7 +6,7 @@ import type { Examples } from "./examples.ts";
 import type { Names } from "./names.ts";
 import type { OperationPlan } from "./operations.ts";
 
-/** A collection, declared or any other, in a document. */
+/** A collection in a document: a declared one, or any collection of open mode. */
 export interface About {
   described: Described;
   version: OpenApiVersion;
@@ -18,28 +18,28 @@ export interface About {
   path: readonly Part[];
   /** Resources as examples; `undefined` if none could be made. */
   examples: Examples | undefined;
-  /** Who may call a method of a kind of route. */
-  callersOf(kind: keyof typeof actionsOf, method: string): OperationPlan["callers"];
+  /** Whether a method of a kind of route needs a credential. */
+  credentialFor(kind: keyof typeof actionsOf, method: string): OperationPlan["credential"];
 }
 
-/** Who may call, by the rules of a collection. */
-export function callersOf({ access }: Described, collection: string): About["callersOf"] {
-  const anybody = access?.permit(collection, undefined);
+/** Makes `About.credentialFor` from the rules of a collection. */
+export function credentialFor({ access }: Described, collection: string): About["credentialFor"] {
+  const anonymous = access?.permit(collection, undefined);
   return (kind, method) => {
-    const asked = actionsOf[kind][method] ?? [];
-    return asked.some((action) => anybody !== undefined && anybody.may(action) !== "nothing")
-      ? "anybody too"
-      : "known";
+    const actions = actionsOf[kind][method] ?? [];
+    return actions.some((action) => anonymous !== undefined && anonymous.may(action) !== "nothing")
+      ? "optional"
+      : "required";
   };
 }
 
-/** One of its resources in words: `an article`. */
+/** One resource of the collection in words: `an article`. */
 export function asOne({ names }: About): string {
   const words = inWords(names.one);
   return `${/^[aeiou]/.test(words) ? "an" : "a"} ${words}`;
 }
 
-/** Its resources in words: `articles`. */
+/** The resources of the collection in words: `articles`. */
 export function asMany({ names }: About): string {
   return inWords(names.many);
 }

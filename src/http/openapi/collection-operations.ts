@@ -6,13 +6,13 @@ import type { About } from "./about.ts";
 import { asMany, asOne } from "./about.ts";
 import { json, type Part, ref } from "./described.ts";
 import { operationIds, schemaNames } from "./names.ts";
-import { answer, type MethodsOf, type OperationPlan } from "./operations.ts";
-import type { AnswerField } from "./response-headers.ts";
+import { type MethodsOf, type OperationPlan, success } from "./operations.ts";
+import type { ResponseHeader } from "./response-headers.ts";
 
-/** By method. */
+/** The operations, by method. */
 export const collectionOperations: Record<MethodsOf<"collection">, (about: About) => OperationPlan> = {
   GET: (about) => ({
-    ...asked(about),
+    ...inCollection(about),
     id: operationIds(about.names).list,
     summary: `List ${asMany(about)}`,
     description: listDescription,
@@ -22,26 +22,26 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
       ref("parameters", "ifNoneMatch"),
       ref("parameters", "ifMatch"),
     ],
-    answers: { 200: page(about, []), 304: unmodified(about, []) },
+    successes: { 200: page(about, []), 304: unmodified(about, []) },
     problems: [400, ...unknown(about), 406, 412],
   }),
   QUERY: (about) => ({
-    ...asked(about),
+    ...inCollection(about),
     id: operationIds(about.names).query,
     summary: `Query ${asMany(about)}`,
     description:
       "Lists resources as GET does, with the parameters in the body. Use it if a filter is too long for a URL (RFC 10008).",
     parameters: [...about.path, ref("parameters", "ifNoneMatch"), ref("parameters", "ifMatch")],
     requestBody: { required: true, content: json(ref("schemas", "ListQuery"), { sort: ["-id"], limit: 10 }) },
-    answers: { 200: page(about, ["Location"]), 304: unmodified(about, ["Location"]) },
+    successes: { 200: page(about, ["Location"]), 304: unmodified(about, ["Location"]) },
     problems: [400, ...unknown(about), 406, 412, 413, 415],
   }),
   POST: (about) => ({
-    ...asked(about),
+    ...inCollection(about),
     id: operationIds(about.names).create,
     summary: `Create ${asOne(about)}`,
     description: "Creates a resource. The service assigns the id, and ignores an `id` in the body.",
-    callers: about.callersOf("collection", "POST"),
+    credential: about.credentialFor("collection", "POST"),
     parameters: [
       ...about.path,
       ref("parameters", "idempotencyKey"),
@@ -53,18 +53,18 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
       required: true,
       content: json(ref("schemas", schemaNames(about.names).input), about.examples?.input),
     },
-    answers: { 201: created(about) },
+    successes: { 201: created(about) },
     problems: [400, ...unknown(about), 406, 409, 412, 413, 415, 422],
   }),
 };
 
-/** 404, if the collection is a path parameter: no collection can have some names. */
+/** 404 if the collection is a path parameter, because some names are not valid. */
 function unknown({ path }: About): number[] {
   return path.length > 0 ? [404] : [];
 }
 
-function asked(about: About): Pick<OperationPlan, "tag" | "callers"> {
-  return { tag: about.tag, callers: about.callersOf("collection", "GET") };
+function inCollection(about: About): Pick<OperationPlan, "tag" | "credential"> {
+  return { tag: about.tag, credential: about.credentialFor("collection", "GET") };
 }
 
 const listDescription = [
@@ -81,14 +81,14 @@ function listed({ names }: About): Part[] {
     style: "form",
     explode: true,
     schema: ref("schemas", schemaNames(names).filter),
-    example: {}, // pages to try requests on would fill in every filter there is
+    example: {}, // otherwise, pages for trying requests fill in every filter
   };
   return [filters, ...listParameters.map((name) => ref("parameters", name))];
 }
 
-const ofPages: readonly AnswerField[] = ["Link", "X-Total-Count", "Content-Range"];
+const ofPages: readonly ResponseHeader[] = ["Link", "X-Total-Count", "Content-Range"];
 
-function page({ described, names, version, examples }: About, more: readonly AnswerField[]): Part {
+function page({ described, names, version, examples }: About, more: readonly ResponseHeader[]): Part {
   const called = schemaNames(names);
   const list = (name: string) => ({ type: "array", items: ref("schemas", name) });
   const schema = {
@@ -104,21 +104,21 @@ function page({ described, names, version, examples }: About, more: readonly Ans
     "application/x-ndjson": lines,
     "text/csv": { schema: { type: "string" } },
   };
-  return answer(described, "A page of the list.", {
+  return success(described, "A page of the list.", {
     must: ["ETag", "Accept-Query", "Page-Limit"],
     may: [...ofPages, ...more],
     content: { ...json(schema, examples && [examples.resource]), ...others },
   });
 }
 
-function unmodified({ described }: About, more: readonly AnswerField[]): Part {
-  return answer(described, "The list has not changed.", { must: ["ETag"], may: more });
+function unmodified({ described }: About, more: readonly ResponseHeader[]): Part {
+  return success(described, "The list has not changed.", { must: ["ETag"], may: more });
 }
 
 /** The response to a create, with links to the operations on the new resource. */
 export function created(about: About): Part {
   const { described, names } = about;
-  const made = answer(
+  const made = success(
     described,
     "The resource was created. With `Prefer: return=minimal`, the response has no body.",
     {
@@ -135,7 +135,7 @@ export function created(about: About): Part {
   };
 }
 
-/** The body of the response to a write. Callers who cannot see some attributes get a part. */
+/** The body of the response to a write. If some callers cannot see all attributes, it can be a part of the resource. */
 export function resourceOrPart({ collection, names }: About): Part {
   const called = schemaNames(names);
   const hides = collection.attributeRules.some(({ roles }) => roles !== undefined);

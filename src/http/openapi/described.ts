@@ -1,15 +1,15 @@
-/** What a document describes. */
+/** What a document describes, and the parts that all documents are made of. */
 import type { Access } from "../../access/access.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { HttpSettings } from "../settings.ts";
 
-/** The interface of a service. */
+/** The parts of a service that its document depends on. */
 export interface Described {
   collections: ReadonlyMap<string, Collection>;
   /** Whether clients can create collections that are not declared. */
   openCollections: boolean;
   settings: HttpSettings;
-  /** Absent if the service has no `auth`. */
+  /** Absent without `auth`. */
   access?: Access | undefined;
 }
 

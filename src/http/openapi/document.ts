@@ -1,13 +1,13 @@
 /**
- * The OpenAPI document of a service. It is built from the tables that route, read and refuse requests, so that it cannot
- * describe what does not exist. It leaves out HEAD and OPTIONS. QUERY is in OpenAPI 3.2 only.
+ * The OpenAPI document of a service. It is made from the tables with which the service routes, reads and refuses requests,
+ * so it describes only what exists. It leaves out HEAD and OPTIONS. QUERY is in OpenAPI 3.2 only.
  */
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
 import { nextTurn } from "../limits/turns.ts";
 import { methodsOf } from "../route.ts";
-import { type About, callersOf } from "./about.ts";
+import { type About, credentialFor } from "./about.ts";
 import { collectionOperations } from "./collection-operations.ts";
 import { commonSchemas } from "./common-schemas.ts";
 import { type Described, type OpenApiVersion, openApiVersions, type Part, ref } from "./described.ts";
@@ -18,17 +18,17 @@ import { parameterParts } from "./parameters.ts";
 import { problemParts } from "./problem-responses.ts";
 import { changesOperations, resourceOperations, restoreOperations } from "./resource-operations.ts";
 import { resourceSchemas } from "./resource-schemas.ts";
-import { commonFields, headerParts } from "./response-headers.ts";
-import { rootPaths } from "./root-operations.ts";
+import { commonHeaders, headerParts } from "./response-headers.ts";
 import {
   batchOperations,
   descriptionPaths,
   documentOperations,
+  rootPaths,
   serviceIds,
   serviceTag,
 } from "./service-operations.ts";
 
-/** The document. It is built one collection at a time, so that other requests get their turn in between. */
+/** The document. It is built one collection at a time, so that other requests get turns in between. */
 export async function openApiDocument(described: Described, version: OpenApiVersion): Promise<Part> {
   const all = aboutAll(described, version);
   const paths: Record<string, Part> = {};
@@ -104,7 +104,7 @@ function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "e
     names,
     tag,
     path,
-    callersOf: callersOf(described, collection.name),
+    credentialFor: credentialFor(described, collection.name),
   });
   const any = () =>
     about(openCollection(""), anyCollection, namesFor("resources", taken), [ref("parameters", "collection")]);
@@ -132,10 +132,10 @@ function collectionPaths(about: About): Record<string, Part> {
     kind: keyof typeof methodsOf,
     plans: Record<string, (about: About) => OperationPlan>,
   ): Part => {
-    const told = methodsOf[kind]
+    const methods = methodsOf[kind]
       .split(", ")
       .filter((method) => about.version === "3.2" || method !== "QUERY");
-    const operations = told.flatMap((method) => {
+    const operations = methods.flatMap((method) => {
       const plan = plans[method]?.(about);
       return plan === undefined
         ? []
@@ -153,10 +153,10 @@ function collectionPaths(about: About): Record<string, Part> {
 
 /** The paths of the list of collections and of the batch, and the paths outside the prefix. */
 function servicePaths(described: Described): Record<string, Part> {
-  const told = Object.entries(documentOperations).filter(
+  const shown = Object.entries(documentOperations).filter(
     ([path]) => described.settings.docs || !descriptionPaths.includes(path),
   );
-  const documents = told.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
+  const documents = shown.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
   const batch = { post: operationPart(batchOperations.POST(described), described) };
   return {
     [`${described.settings.prefix}/_batch`]: batch,
@@ -168,7 +168,7 @@ function servicePaths(described: Described): Record<string, Part> {
 function componentsOf(described: Described, paths: Part, schemas: Record<string, Part>): Part {
   const { access, settings, openCollections } = described;
   const statuses = [...new Set(Object.values(problems).map(({ status }) => status))];
-  const common = commonFields(settings.rate !== undefined);
+  const common = commonHeaders(settings.rate !== undefined);
   const used = refsIn(paths);
   const responses = onlyUsed("responses", problemParts([404, ...statuses], common), used);
   return {
@@ -186,7 +186,7 @@ const bearer: Part = {
   description: "An API key, or a JSON Web Token.",
 };
 
-/** The components of a kind that something refers to; what they refer to is used too. */
+/** The components of a kind that are referred to, directly or by other components. */
 function onlyUsed(kind: string, parts: Record<string, Part>, used: Set<string>): Record<string, Part> {
   const place = `#/components/${kind}/`;
   for (const each of used) {

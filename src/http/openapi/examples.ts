@@ -1,4 +1,4 @@
-/** Examples for documents: resources that the collection accepts, made from its schema. */
+/** Example resources: made from the schema of a collection, and valid in it. */
 import type { Collection } from "../../collection/collection.ts";
 import { withDefaults } from "../../collection/defaults.ts";
 import type { Schema } from "../../collection/subschemas.ts";
@@ -23,7 +23,7 @@ export function examplesFor(collection: Collection, input: Schema): Examples | u
   const sent = withoutReadOnly(attributes, collection);
   const creation = { at: Date.parse(exampleTime), subject: "ada" };
   if (collection.validate(withDefaults(sent, collection.defaults, creation)).length > 0) return undefined;
-  return { input: sent, resource: asAnswered(collection, attributes) };
+  return { input: sent, resource: asInResponse(collection, attributes) };
 }
 
 /** The id in examples. */
@@ -44,16 +44,16 @@ function withoutReadOnly(attributes: object, { attributeRules }: Collection): Re
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.has(name)));
 }
 
-function asAnswered(collection: Collection, attributes: object): Record<string, unknown> {
-  const unsent = new Set(
+function asInResponse(collection: Collection, attributes: object): Record<string, unknown> {
+  const unseen = new Set(
     collection.attributeRules.filter(({ writeOnly }) => writeOnly).map(({ name }) => name),
   );
-  const shown = Object.entries(attributes).filter(([name]) => !unsent.has(name));
+  const shown = Object.entries(attributes).filter(([name]) => !unseen.has(name));
   const times = collection.timestamps ? { createdAt: exampleTime, updatedAt: exampleTime } : {};
   return { id: exampleId(collection), ...Object.fromEntries(shown), ...times };
 }
 
-/** Deeper values are left out, so that a schema that refers to itself gives a finite example. */
+/** Deeper values are left out, so that the example of a recursive schema is finite. */
 const maxDepth = 4;
 
 const formats: ReadonlyMap<string, string> = new Map(
@@ -75,10 +75,10 @@ const formats: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** A schema that demands more gets no example. */
+/** A schema that requires longer values gets no example. */
 const longest = { text: 1_000, array: 100 } as const;
 
-/** Likely texts for attributes of usual names. */
+/** Texts for attributes with common names. */
 const texts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     title: "The Sea Around Us",
@@ -104,8 +104,8 @@ class Maker {
     if (schema === true) return "text";
     if (!isObject(schema) || depth > maxDepth) return undefined;
     if (typeof schema.$ref === "string") return this.valueOf(this.#resolve(schema.$ref), name, depth + 1);
-    const told = toldBy(schema);
-    if (told !== undefined) return told;
+    const given = valueIn(schema);
+    if (given !== undefined) return given;
     const choice = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray)?.[0];
     if (choice !== undefined && schema.properties === undefined) return this.valueOf(choice, name, depth);
     return this.#byType(schema, name, depth);
@@ -147,8 +147,8 @@ class Maker {
   }
 }
 
-/** What the schema itself says: an example, a default, a constant or a choice. */
-function toldBy({ examples, example, default: given, const: only, enum: choices }: Schema): unknown {
+/** A value in the schema itself: an example, a constant, a default, or the first choice. */
+function valueIn({ examples, example, default: given, const: only, enum: choices }: Schema): unknown {
   const first = (values: unknown) => (Array.isArray(values) ? values[0] : undefined);
   return first(examples) ?? example ?? only ?? given ?? first(choices);
 }

@@ -1,6 +1,6 @@
-/** What operations and schemas of a collection are called, so that generated code reads well and nothing is named twice. */
+/** Names for the operations and schemas of collections: readable in generated code, and unique in the document. */
 
-/** What stands for one resource of a collection and for several, such as `Article` and `Articles`. */
+/** The names for one resource of a collection and for several, such as `Article` and `Articles`. */
 export interface Names {
   one: string;
   many: string;
@@ -33,7 +33,7 @@ export function schemaNames({ one }: Names) {
   } as const;
 }
 
-/** Names for a collection of which none is `taken`; takes them. */
+/** Names for a collection that are not `taken` yet. Adds them to `taken`. */
 export function namesFor(collection: string, taken: Set<string>): Names {
   const many = pascalCase(collection);
   for (let n = 1; ; n++) {
@@ -46,7 +46,7 @@ export function namesFor(collection: string, taken: Set<string>): Names {
   }
 }
 
-/** Generators write files and types of these names, and not every file system tells case apart. */
+/** A name for comparisons without case: generators make files of these names, and some file systems ignore case. */
 export function folded(name: string): string {
   return name.toLowerCase();
 }
@@ -58,7 +58,7 @@ function pascalCase(name: string): string {
     .join("");
 }
 
-/** By the rules of English for most words; a wrong guess is only less pretty. */
+/** The singular of an English word, for most words. A wrong guess is ugly, but does no harm. */
 function singular(name: string): string {
   if (/(?:ss|us|is|news|series|data)$/i.test(name)) return name;
   if (/[^aeiou]ies$/i.test(name)) return name.replace(/ies$/i, "y");

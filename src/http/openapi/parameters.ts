@@ -1,4 +1,4 @@
-/** The parameters and header fields of requests. */
+/** The parameters and headers of requests, as components. */
 import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
 import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
@@ -10,7 +10,7 @@ const whole = (minimum: number): Part => ({ type: "integer", minimum });
 const text: Part = { type: "string" };
 const names: Part = { type: "array", items: { type: "string" } };
 
-/** What each parameter of a list is. The first example is shown. */
+/** The description and the schema of each parameter of a list. */
 const ofLists: Readonly<Record<ListParameter, { description: string; schema: Part }>> = {
   limit: { description: "The maximum number of resources on a page.", schema: whole(1) },
   cursor: {
@@ -54,8 +54,8 @@ export function listParameterParts({ page }: Limits): Record<string, Part> {
   );
 }
 
-/** What asks for an earlier state of a resource. */
-const ofMoments: Record<string, Part> = {
+/** The parameters that select an earlier state of a resource. */
+const ofPast: Record<string, Part> = {
   version: {
     name: "version",
     in: "query",
@@ -71,8 +71,8 @@ const ofMoments: Record<string, Part> = {
   },
 };
 
-/** Header fields of requests, by the names of their components. */
-const headerFields = {
+/** The headers of requests, by the names of their components. */
+const requestHeaders = {
   ifMatch: [
     "If-Match",
     'Entity tags such as `"7"`, or `*`. If none matches the current one, the response is 412.',
@@ -96,19 +96,19 @@ const headerFields = {
   ],
 } as const;
 
-/** The name of the component of a header field. */
-export type HeaderField = keyof typeof headerFields;
+/** The name of the component of a header. */
+export type RequestHeader = keyof typeof requestHeaders;
 
 /** All parameters that operations share, as components. */
 export function parameterParts(limits: Limits, usesOpen: boolean): Record<string, Part> {
-  const fields = Object.entries(headerFields).map(([key, [name, description]]) => {
+  const headers = Object.entries(requestHeaders).map(([key, [name, description]]) => {
     const schema = key === "idempotencyKey" ? { type: "string", minLength: 1, maxLength: 257 } : text;
     return [key, { name, in: "header", description, schema }] as const;
   });
   return {
     ...listParameterParts(limits),
-    ...ofMoments,
-    ...Object.fromEntries(fields),
+    ...ofPast,
+    ...Object.fromEntries(headers),
     ...(usesOpen ? { collection: collectionParameter } : {}),
   };
 }

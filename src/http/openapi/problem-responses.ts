@@ -1,16 +1,15 @@
-/** The responses with errors, from the table of problems. */
+/** The responses with errors, made from the table of error codes. */
 import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, problems, type Violation } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
 import { media, type Part, ref } from "./described.ts";
-
-import { type AnswerField, headersOf } from "./response-headers.ts";
+import { headersOf, type ResponseHeader } from "./response-headers.ts";
 
 /** Statuses that any request can have. */
 export const anywhere = [405, 408, 414, 417, 421, 431, 500, 503] as const;
 
 /** The additional headers of a response with an error, by status. */
-const fields: Readonly<Record<number, { must?: AnswerField[]; may?: AnswerField[] }>> = {
+const fields: Readonly<Record<number, { must?: ResponseHeader[]; may?: ResponseHeader[] }>> = {
   400: { may: ["Accept-Query"] },
   401: { must: ["WWW-Authenticate"] },
   403: { may: ["WWW-Authenticate"] },
@@ -26,7 +25,7 @@ export function responseName(status: number): string {
   return phraseOf(status).replaceAll(/[^A-Za-z]/g, "");
 }
 
-/** Node calls some by the names of older RFCs. */
+/** Node has the names of older RFCs for these. */
 const phrases: Readonly<Record<number, string>> = { 413: "Content Too Large", 422: "Unprocessable Content" };
 
 function phraseOf(status: number): string {
@@ -36,13 +35,13 @@ function phraseOf(status: number): string {
 /** The responses with errors of these statuses, and the one for errors of any request, as components. */
 export function problemParts(
   statuses: readonly number[],
-  common: readonly AnswerField[],
+  common: readonly ResponseHeader[],
 ): Record<string, Part> {
   const named = statuses.map((status) => [responseName(status), responseOf(status, common)] as const);
   return { ...Object.fromEntries(named), AnyProblem: anyProblem(common) };
 }
 
-function responseOf(status: number, common: readonly AnswerField[]): Part {
+function responseOf(status: number, common: readonly ResponseHeader[]): Part {
   const { must = [], may = [] } = fields[status] ?? {};
   const headers = headersOf([...common, ...must], may);
   if (status === 404)
@@ -63,7 +62,7 @@ function responseOf(status: number, common: readonly AnswerField[]): Part {
   };
 }
 
-function anyProblem(common: readonly AnswerField[]): Part {
+function anyProblem(common: readonly ResponseHeader[]): Part {
   const codes = codesOf(anywhere);
   return {
     description: `Any other error. Every request can get: ${codes.map((code) => `${problems[code].status} \`${code}\``).join(", ")}.`,
@@ -76,7 +75,7 @@ function codesOf(statuses: readonly number[]): ProblemCode[] {
   return (Object.keys(problems) as ProblemCode[]).filter((code) => statuses.includes(problems[code].status));
 }
 
-/** What the client did, or what happened, by status. */
+/** What went wrong, by status. */
 const sentences: Readonly<Record<number, string>> = {
   400: "The request is invalid.",
   401: "The credential is missing or invalid.",
@@ -107,7 +106,7 @@ function exampleOf(status: number, codes: readonly ProblemCode[]): Part {
   return problemBody(problem, "01980f3e-8b1c-7d42-9c5a-4f1e2d3c4b5a");
 }
 
-/** The code that clients most often meet with a status, if it is not the first one. */
+/** The most common error code of a status, if it is not the first one in the table. */
 const usual: Readonly<Record<number, ProblemCode>> = { 400: "INVALID_PARAMETER", 409: "UNIQUE_VIOLATION" };
 
 const exampleDetails: Readonly<Partial<Record<ProblemCode, { detail: string; violations?: Violation[] }>>> = {
@@ -119,7 +118,7 @@ const exampleDetails: Readonly<Partial<Record<ProblemCode, { detail: string; vio
   },
 };
 
-/** Both media types carry the same object. */
+/** Both media types have the same content. */
 function contentOf(schema: Part, example: Part): Part {
   const content = media(schema, example);
   return { "application/json": content, "application/problem+json": content };

@@ -6,14 +6,14 @@ import { created, resourceOrPart } from "./collection-operations.ts";
 import { json, media, type Part, ref } from "./described.ts";
 import { exampleChanges, exampleId } from "./examples.ts";
 import { operationIds, schemaNames } from "./names.ts";
-import { answer, type MethodsOf, type OperationPlan } from "./operations.ts";
-import { type HeaderField, idParameter } from "./parameters.ts";
-import type { AnswerField } from "./response-headers.ts";
+import { type MethodsOf, type OperationPlan, success } from "./operations.ts";
+import { idParameter, type RequestHeader } from "./parameters.ts";
+import type { ResponseHeader } from "./response-headers.ts";
 
-/** By method. */
+/** The operations on a resource, by method. */
 export const resourceOperations: Record<MethodsOf<"resource">, (about: About) => OperationPlan> = {
   GET: (about) => ({
-    ...asked(about, "resource", "GET"),
+    ...inCollection(about, "resource", "GET"),
     id: operationIds(about.names).read,
     summary: `Read ${asOne(about)}`,
     description: "Returns a resource, or an earlier version of it.",
@@ -21,11 +21,11 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
       ...target(about, "ifNoneMatch", "ifModifiedSince", "ifMatch", "ifUnmodifiedSince"),
       ...["fields", "version", "at"].map((name) => ref("parameters", name)),
     ],
-    answers: { 200: found(about), 304: unmodified(about) },
+    successes: { 200: found(about), 304: unmodified(about) },
     problems: [400, 404, 406, 412],
   }),
   PUT: (about) => ({
-    ...asked(about, "resource", "PUT"),
+    ...inCollection(about, "resource", "PUT"),
     id: operationIds(about.names).replace,
     summary: `Replace ${asOne(about)}`,
     description:
@@ -35,7 +35,7 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
       required: true,
       content: json(ref("schemas", schemaNames(about.names).resource), replacement(about)),
     },
-    answers: { 200: updated(about, tagsOfPut(about)), 204: minimal(about, tagsOfPut(about)) },
+    successes: { 200: updated(about, tagsOfPut(about)), 204: minimal(about, tagsOfPut(about)) },
     problems: [
       400,
       404,
@@ -48,38 +48,38 @@ export const resourceOperations: Record<MethodsOf<"resource">, (about: About) =>
     ],
   }),
   PATCH: (about) => ({
-    ...asked(about, "resource", "PATCH"),
+    ...inCollection(about, "resource", "PATCH"),
     id: operationIds(about.names).patch,
     summary: `Update ${asOne(about)}`,
     description:
       "Changes some attributes, with a JSON Merge Patch (RFC 7396) or a JSON Patch (RFC 6902). The whole patch applies, or nothing changes.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
     requestBody: { required: true, content: patches(about) },
-    answers: { 200: updated(about, must(["ETag"])), 204: minimal(about, must(["ETag"])) },
+    successes: { 200: updated(about, must(["ETag"])), 204: minimal(about, must(["ETag"])) },
     problems: [400, 404, 406, 409, 412, 413, 415, 422, ...required(about)],
   }),
   DELETE: (about) => ({
-    ...asked(about, "resource", "DELETE"),
+    ...inCollection(about, "resource", "DELETE"),
     id: operationIds(about.names).delete,
     summary: `Delete ${asOne(about)}`,
     description: "Deletes a resource.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch"),
-    answers: { 205: answer(about.described, "The resource is deleted. The response has no body.") },
+    successes: { 205: success(about.described, "The resource is deleted. The response has no body.") },
     problems: [400, 404, ...(isReferenced(about) ? [409] : []), 412, ...required(about)],
   }),
 };
 
-/** By method, of the list of a resource's changes. */
+/** The operations on the changes of a resource, by method. */
 export const changesOperations: Record<MethodsOf<"changes">, (about: About) => OperationPlan> = {
   GET: (about) => ({
-    ...asked(about, "changes", "GET"),
+    ...inCollection(about, "changes", "GET"),
     id: operationIds(about.names).changes,
     summary: `List the changes of ${asOne(about)}`,
     description:
       "Returns the stored changes of a resource, newest first. The changes of a deleted resource also remain for a time.",
     parameters: [...target(about), ref("parameters", "limit"), ref("parameters", "cursor")],
-    answers: {
-      200: answer(about.described, "A page of changes.", {
+    successes: {
+      200: success(about.described, "A page of changes.", {
         must: ["Link", "Page-Limit"],
         content: json({ type: "array", items: ref("schemas", "Change") }, exampleChanges),
       }),
@@ -88,16 +88,16 @@ export const changesOperations: Record<MethodsOf<"changes">, (about: About) => O
   }),
 };
 
-/** By method, of the way back to an earlier version. */
+/** The operations that restore a resource, by method. */
 export const restoreOperations: Record<MethodsOf<"restore">, (about: About) => OperationPlan> = {
   POST: (about) => ({
-    ...asked(about, "restore", "POST"),
+    ...inCollection(about, "restore", "POST"),
     id: operationIds(about.names).restore,
     summary: `Restore ${asOne(about)}`,
     description: "Restores an earlier version, as a new version. You can also restore a deleted resource.",
     parameters: target(about, "ifMatch", "ifUnmodifiedSince", "ifNoneMatch", "idempotencyKey", "prefer"),
     requestBody: { required: true, content: json(ref("schemas", "Restoration"), { version: 3 }) },
-    answers: {
+    successes: {
       200: updated(about, must(["ETag"])),
       201: { ...created(about), description: "The resource was deleted before, and exists again." },
       204: minimal(about, must(["ETag"])),
@@ -106,15 +106,15 @@ export const restoreOperations: Record<MethodsOf<"restore">, (about: About) => O
   }),
 };
 
-function asked(
+function inCollection(
   about: About,
-  kind: Parameters<About["callersOf"]>[0],
+  kind: Parameters<About["credentialFor"]>[0],
   method: string,
-): Pick<OperationPlan, "tag" | "callers"> {
-  return { tag: about.tag, callers: about.callersOf(kind, method) };
+): Pick<OperationPlan, "tag" | "credential"> {
+  return { tag: about.tag, credential: about.credentialFor(kind, method) };
 }
 
-function target({ path, collection }: About, ...fields: readonly HeaderField[]): Part[] {
+function target({ path, collection }: About, ...fields: readonly RequestHeader[]): Part[] {
   return [...path, idParameter(collection.idKind), ...fields.map((name) => ref("parameters", name))];
 }
 
@@ -122,14 +122,14 @@ function required({ collection }: About): number[] {
   return collection.requirePreconditions ? [428] : [];
 }
 
-/** Whether a delete may be refused because other resources refer to the one that it is of. */
+/** Whether a delete can be refused because other resources refer to the resource. */
 function isReferenced({ described, collection }: About): boolean {
   return [...described.collections.values()].some(({ references }) =>
     references.some((reference) => reference.collection === collection.name),
   );
 }
 
-/** The body of a PUT in examples: what clients send, with the id. */
+/** The body of a PUT as an example: the attributes that clients send, and the id. */
 function replacement({ collection, examples }: About): object | undefined {
   return examples && { id: exampleId(collection), ...examples.input };
 }
@@ -151,24 +151,24 @@ function patches({ names, examples }: About): Part {
   };
 }
 
-/** The fields that tell the version, where the answer to a write must have them, and where it may. */
-interface Tags {
-  must: readonly AnswerField[];
-  may: readonly AnswerField[];
+/** The headers with the version: those that the response to a write always has, and those that it can have. */
+interface VersionHeaders {
+  must: readonly ResponseHeader[];
+  may: readonly ResponseHeader[];
 }
 
-function must(fields: readonly AnswerField[]): Tags {
-  return { must: fields, may: [] };
+function must(headers: readonly ResponseHeader[]): VersionHeaders {
+  return { must: headers, may: [] };
 }
 
-/** A PUT tells no version where more is kept than was sent. */
-function tagsOfPut({ collection: { timestamps, attributeRules } }: About): Tags {
+/** The response to a PUT can be without a version, if the service stores more than the client sent. */
+function tagsOfPut({ collection: { timestamps, attributeRules } }: About): VersionHeaders {
   return timestamps || attributeRules.length > 0 ? { must: [], may: ["ETag"] } : must(["ETag"]);
 }
 
 function found({ described, names, examples }: About): Part {
   const { resource, part } = schemaNames(names);
-  return answer(described, "The resource. With `fields`, only those attributes and the id.", {
+  return success(described, "The resource. With `fields`, only those attributes and the id.", {
     must: ["ETag"],
     may: ["Last-Modified"],
     content: json({ anyOf: [ref("schemas", resource), ref("schemas", part)] }, examples?.resource),
@@ -176,19 +176,19 @@ function found({ described, names, examples }: About): Part {
 }
 
 function unmodified({ described }: About): Part {
-  return answer(described, "The resource has not changed.", { must: ["ETag"], may: ["Last-Modified"] });
+  return success(described, "The resource has not changed.", { must: ["ETag"], may: ["Last-Modified"] });
 }
 
-function updated(about: About, tags: Tags): Part {
-  return answer(about.described, "The resource after the change.", {
+function updated(about: About, tags: VersionHeaders): Part {
+  return success(about.described, "The resource after the change.", {
     must: [...tags.must, "Content-Location"],
     may: [...tags.may, "Last-Modified", "Preference-Applied", "Idempotent-Replayed"],
     content: json(resourceOrPart(about), about.examples?.resource),
   });
 }
 
-function minimal({ described }: About, tags: Tags): Part {
-  return answer(
+function minimal({ described }: About, tags: VersionHeaders): Part {
+  return success(
     described,
     "The resource was changed. The response has no body because of `Prefer: return=minimal`.",
     {

@@ -4,6 +4,7 @@ import type { Collection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { timestampNames } from "../../collection/timestamps.ts";
 import { isObject } from "../../json/values.ts";
+import { typesFor } from "../../query/impossible.ts";
 import { type OperatorName, operatorNames, operators } from "../../query/operators.ts";
 import { listParameters } from "../../query/parameters.ts";
 import { type Part, ref } from "./described.ts";
@@ -11,15 +12,15 @@ import type { Names } from "./names.ts";
 import { schemaNames } from "./names.ts";
 import { copySchema } from "./schema-copy.ts";
 
-/** What is known of the attributes of a collection. */
+/** The attributes of a collection. */
 interface Attributes {
-  /** The schema of what is sent, without id. */
+  /** The schema of the attributes that clients send, without the id. */
   input: Schema;
-  /** Those that are listed by name, as answers have them. */
+  /** The attributes that the schema lists by name, as in responses. */
   properties: Readonly<Record<string, unknown>>;
-  /** Those that every answer has. */
+  /** The attributes that every response has. */
   required: readonly string[];
-  /** Whether there are no others. */
+  /** Whether a resource has no other attributes. */
   isClosed: boolean;
 }
 
@@ -68,12 +69,13 @@ function attributesOf(collection: Collection, pointer: string): Attributes {
   if (collection.schema === undefined)
     return { input: anything, properties: {}, required: [], isClosed: false };
   const { root, isPlain } = copySchema(collection.schema, pointer);
-  const isTold = isPlain && isObject(root.properties);
-  // What is only for some is not told to everybody who reads the document.
-  if (hidden.length > 0 && !isTold) return { input: anything, properties: {}, required: [], isClosed: false };
+  const isListed = isPlain && isObject(root.properties);
+  // Every caller can read the document, so it must not describe attributes that only some callers can see.
+  if (hidden.length > 0 && !isListed)
+    return { input: anything, properties: {}, required: [], isClosed: false };
   const input = describedInput(root, collection, hidden);
-  const required = alwaysThere(root, collection, hidden);
-  if (!isTold) return { input, properties: {}, required, isClosed: false };
+  const required = alwaysPresent(root, collection, hidden);
+  if (!isListed) return { input, properties: {}, required, isClosed: false };
   const { properties } = input as { properties: Record<string, unknown> };
   return {
     input,
@@ -83,8 +85,8 @@ function attributesOf(collection: Collection, pointer: string): Attributes {
   };
 }
 
-/** What every answer has, for everybody. */
-function alwaysThere(
+/** The attributes that every response to every caller has. */
+function alwaysPresent(
   { required }: Schema,
   { attributeRules }: Collection,
   hidden: readonly string[],
@@ -100,7 +102,7 @@ const anything: Schema = {
   additionalProperties: true,
 };
 
-/** What is sent: without what is not for everybody to see, and without insisting on what has a default. */
+/** The attributes that clients send. It leaves out hidden attributes, and does not require those with a default. */
 function describedInput(
   root: Schema,
   { attributeRules, defaults }: Collection,
@@ -147,7 +149,7 @@ function timestampSchemas({ timestamps }: Collection): Record<string, Part> {
   return Object.fromEntries(timestampNames.map((name) => [name, { description: when[name], ...time }]));
 }
 
-/** A merge patch: what is in it replaces what is there, `null` removes it. */
+/** The schema of a merge patch. */
 function patchSchema(collection: Collection, properties: Attributes["properties"], isClosed: boolean): Part {
   const members = Object.keys(properties).map((name) => [name, patchMember(collection, name)]);
   return {
@@ -202,7 +204,7 @@ const ofFilters = [
   `${operatorNames.map((name) => `${operators[name].meaning} (\`${name}\`)`).join("; ")}.`,
 ].join(" ");
 
-/** Filters by attribute, which are parameters of their own in a query string. */
+/** Filters by attribute. In a query string, each is a separate parameter. */
 function filterSchema(collection: Collection, attributes: object): Part {
   const hidden = collection.visibility?.hidden;
   const names = Object.keys(attributes).filter((name) => hidden?.has(name) !== true);
@@ -224,18 +226,12 @@ function isReserved(name: string): boolean {
   return (listParameters as readonly string[]).includes(name) || name.includes(":");
 }
 
-/** Whether an operator can be true of any value that the attribute may have. */
+/** Whether an operator can be true of a value that the attribute can have. */
 function suits(collection: Collection, name: string, operator: OperatorName): boolean {
   const { types } = attributeInfo(collection, [name]);
   if (types === undefined) return true;
-  const asked: Record<(typeof operators)[OperatorName]["takes"], readonly AttributeType[]> = {
-    scalar: operator === "contains" ? ["string", "array"] : ["null", "boolean", "number", "string"],
-    list: ["null", "boolean", "number", "string"],
-    comparable: ["number", "string"],
-    string: ["string"],
-    boolean: ["null", "boolean", "number", "string", "array", "object"],
-  };
-  return asked[operators[operator].takes].some((type) => types.has(type));
+  const isEquality = operators[operator].kind === "in"; // also with null
+  return typesFor(operator).some((type) => types.has(type)) || (isEquality && types.has("null"));
 }
 
 function operandSchema(operator: OperatorName): Part {

@@ -1,8 +1,8 @@
-/** The header fields of answers, as components. */
+/** The headers of responses, as components. */
 import { type Part, ref } from "./described.ts";
 
-/** What each field tells. */
-const fields = {
+/** The description of each header. */
+const descriptions = {
   "X-Request-Id": "The id of the request in the service's log. A client can send its own.",
   ETag: "The version of the resource or the state of the list. If attributes are hidden, it also depends on the caller. If the response is compressed, it also depends on the coding.",
   "Last-Modified": "The time of the last change. It is left out during the second of the change.",
@@ -27,28 +27,28 @@ const fields = {
   RateLimit: "The remaining quota, and the seconds until it is full again.",
 } as const;
 
-/** The name of a header field of answers. */
-export type AnswerField = keyof typeof fields;
+/** The name of a header of responses. */
+export type ResponseHeader = keyof typeof descriptions;
 
-/** Fields that every answer has. */
-export function commonFields(hasRate: boolean): readonly AnswerField[] {
+/** The headers of every response. */
+export function commonHeaders(hasRate: boolean): readonly ResponseHeader[] {
   return hasRate ? ["X-Request-Id", "RateLimit-Policy", "RateLimit"] : ["X-Request-Id"];
 }
 
-/** The fields as components: once where they may be there, and once where they are. */
+/** The headers as components: each once as optional, and once as required. */
 export function headerParts(): Record<string, Part> {
   const schema = { type: "string" };
-  const all = Object.entries(fields).flatMap(([name, description]) => [
+  const all = Object.entries(descriptions).flatMap(([name, description]) => [
     [name, { description, schema }] as const,
     [`${name}-Required`, { description, required: true, schema }] as const,
   ]);
   return Object.fromEntries(all);
 }
 
-/** The `headers` of a response: those that must be there, and those that may. */
+/** The `headers` of a response: those that it always has, and those that it can have. */
 export function headersOf(
-  must: readonly AnswerField[],
-  may: readonly AnswerField[] = [],
+  must: readonly ResponseHeader[],
+  may: readonly ResponseHeader[] = [],
 ): Record<string, Part> {
   return Object.fromEntries([
     ...must.map((name) => [name, ref("headers", `${name}-Required`)] as const),

@@ -1,4 +1,4 @@
-/** A declared schema as a component of a document: closed as it is enforced, its references leading where it then is. */
+/** Copies a declared schema into a document: as strict as the service enforces it, with references to its new place. */
 import { closeSchema } from "../../collection/closing.ts";
 import { formatOf } from "../../collection/formats.ts";
 import { createResolve, groupOf, type Schema, subschemasOf } from "../../collection/subschemas.ts";
@@ -9,18 +9,18 @@ import { isObject } from "../../json/values.ts";
 /** A schema that is a component. */
 export interface SchemaCopy {
   root: Schema;
-  /** Whether the root says all that there is to say of a resource, so that members can be added to it. */
+  /** Whether the root alone describes a resource, so that attributes can be added to it. */
   isPlain: boolean;
 }
 
-/** Copies a schema, given as text, to where `pointer` leads: `#/components/schemas/ArticleInput`. */
+/** Copies a schema, given as JSON text, to the place `pointer`, such as `#/components/schemas/ArticleInput`. */
 export function copySchema(text: string, pointer: string): SchemaCopy {
   const root = JSON.parse(text) as Schema;
   const { schemas, anchors } = walk(root);
   const resolve = createResolve(root);
   closeSchema(root, resolve);
   const isPlain =
-    groupOf(root, resolve).size === 1 && !judgesWhole.some((keyword) => Object.hasOwn(root, keyword));
+    groupOf(root, resolve).size === 1 && !wholeKeywords.some((keyword) => Object.hasOwn(root, keyword));
   for (const schema of schemas) {
     if (typeof schema.$ref === "string") schema.$ref = movedTo(schema.$ref, pointer, anchors);
     delete schema.$anchor;
@@ -30,8 +30,8 @@ export function copySchema(text: string, pointer: string): SchemaCopy {
   return { root, isPlain };
 }
 
-/** Keywords by which a schema judges an object as a whole, or members that it does not name. */
-const judgesWhole = [
+/** Keywords about an object as a whole, or about members that the schema does not name. */
+const wholeKeywords = [
   "propertyNames",
   "patternProperties",
   "maxProperties",
@@ -68,8 +68,8 @@ function movedTo(
 }
 
 /**
- * Describes a format of dates. These formats allow fewer forms here than elsewhere. "date-value" is unknown elsewhere, so
- * its types are published too.
+ * Describes a date format. The service accepts fewer forms of these formats than other tools. Only the service knows
+ * "date-value", so its types are published too.
  */
 function describeDate(schema: Schema): void {
   const format = typeof schema.format === "string" ? formatOf(schema.format) : undefined;
@@ -78,7 +78,7 @@ function describeDate(schema: Schema): void {
   if (schema.format === "date-value") schema.type = dateTypes(schema.type);
 }
 
-/** The declared types that a date value can have: it is a text or a whole number. */
+/** The declared types of a date value, which is a string or an integer. */
 function dateTypes(declared: unknown): readonly string[] {
   const types = declared === undefined ? ["string", "integer"] : [declared].flat();
   const found = ["string", "integer"].filter(

@@ -1,11 +1,11 @@
-/** The operations on the whole service: batches, health checks and descriptions. */
+/** The operations outside collections: batches, the list of collections, the start page, health checks and descriptions. */
 import { type Described, json, type Part, ref } from "./described.ts";
-import { answer, type MethodsOf, type OperationPlan } from "./operations.ts";
+import { type MethodsOf, type OperationPlan, operationPart, success } from "./operations.ts";
 
 /** The tag of operations that belong to no collection. */
 export const serviceTag = "Service";
 
-/** By method, of the batch. */
+/** The operations on the path of batches, by method. */
 export const batchOperations: Record<MethodsOf<"batch">, (described: Described) => OperationPlan> = {
   POST: (described) => ({
     id: "runBatch",
@@ -13,15 +13,15 @@ export const batchOperations: Record<MethodsOf<"batch">, (described: Described) 
     summary: "Run a batch",
     description:
       "Runs several creates, replacements, patches and deletes as one transaction: all succeed, or nothing changes.",
-    callers: described.access?.mayWrite(undefined) === true ? "anybody too" : "known",
+    credential: described.access?.mayWrite(undefined) === true ? "optional" : "required",
     parameters: [ref("parameters", "idempotencyKey")],
     requestBody: { required: true, content: json(ref("schemas", "Batch"), exampleBatch(described)) },
-    answers: {
-      200: answer(described, "The result of each operation.", {
+    successes: {
+      200: success(described, "The result of each operation.", {
         may: ["Idempotent-Replayed"],
         content: json(ref("schemas", "BatchResults"), exampleResults),
       }),
-      204: answer(
+      204: success(
         described,
         "An earlier request with this key took effect. The caller cannot see its results.",
         {
@@ -33,7 +33,7 @@ export const batchOperations: Record<MethodsOf<"batch">, (described: Described) 
   }),
 };
 
-/** It deletes, so that it fits any collection. */
+/** A delete, because its example fits every collection. */
 function exampleBatch({ collections }: Described): Part {
   const [name = "topics"] = collections.keys();
   return { operations: [{ method: "DELETE", path: `/${name}/7` }] };
@@ -45,13 +45,55 @@ function requiresAny({ collections }: Described): boolean {
   return [...collections.values()].some(({ requirePreconditions }) => requirePreconditions);
 }
 
+/** The path items of the prefix (the list of collections) and of the root (the start page). They can be the same path. */
+export function rootPaths(described: Described): Record<string, Part> {
+  const { prefix } = described.settings;
+  const list = { get: operationPart(listCollections(described), described) };
+  if (prefix === "") return { "/": list };
+  return { [prefix]: list, "/": { get: operationPart(frontPage(described), described) } };
+}
+
+const page: Part = { "text/html": { schema: { type: "string" } } };
+
+function listCollections(described: Described): OperationPlan {
+  const { access, settings } = described;
+  const whose = access === undefined ? "" : " The list has only the collections that the caller can list.";
+  return {
+    id: "getCollections",
+    tag: serviceTag,
+    summary: "List the collections",
+    description: `Returns the name and the path of each collection, sorted by name.${whose}`,
+    credential: "optional",
+    isNeverForbidden: true,
+    successes: {
+      200: success(described, "The collections.", {
+        ...(settings.docs ? { may: ["Link"] } : {}),
+        content: { ...json(ref("schemas", "CollectionList")), ...(settings.prefix === "" ? page : {}) },
+      }),
+    },
+    problems: [400, 406],
+  };
+}
+
+function frontPage(described: Described): OperationPlan {
+  return {
+    id: "getFrontPage",
+    tag: serviceTag,
+    summary: "Get the start page",
+    description: "Returns a page if `Accept` contains `text/html`, as in the requests of browsers.",
+    credential: "none",
+    successes: { 200: success(described, "The page.", { content: page }) },
+    problems: [400, 404],
+  };
+}
+
 /** The documents outside the prefix, by path. All have GET only. */
 export const documentOperations: Readonly<Record<string, (described: Described) => OperationPlan>> = {
   "/livez": (described) => health(described, ["getLiveness", "Check that the service runs"]),
   "/readyz": (described) => readiness(described, "getReadiness"),
   "/healthz": (described) => readiness(described, "getHealth"),
   "/problems/{slug}": (described) => ({
-    ...spoken("getProblemType", "Explain a kind of error"),
+    ...publicOperation("getProblemType", "Explain a kind of error"),
     description: "Returns the meaning of an error code. The `type` of problem details links here.",
     parameters: [
       {
@@ -63,8 +105,8 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
         schema: text,
       },
     ],
-    answers: {
-      200: answer(described, "The meaning of the error code.", {
+    successes: {
+      200: success(described, "The meaning of the error code.", {
         content: json(ref("schemas", "ProblemType")),
       }),
     },
@@ -73,10 +115,10 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
   "/openapi.json": (described) => openApi(described, ["getOpenApi", "3.1"]),
   "/openapi-3.2.json": (described) => openApi(described, ["getOpenApi32", "3.2"]),
   "/.well-known/api-catalog": (described) => ({
-    ...spoken("getApiCatalog", "List the descriptions of the interface"),
+    ...publicOperation("getApiCatalog", "List the descriptions of the interface"),
     description: "Returns links to the descriptions of the interface (RFC 9727).",
-    answers: {
-      200: answer(described, "The links.", {
+    successes: {
+      200: success(described, "The links.", {
         must: ["Link"],
         content: { "application/linkset+json": { schema: { type: "object" } } },
       }),
@@ -92,7 +134,7 @@ export const descriptionPaths: readonly string[] = [
   "/.well-known/api-catalog",
 ];
 
-/** The ids of these operations, which operations of a collection must not take. */
+/** The ids of these operations. No operation of a collection can have them. */
 export const serviceIds = [
   "getCollections",
   "getFrontPage",
@@ -108,35 +150,38 @@ export const serviceIds = [
 
 const text: Part = { type: "string" };
 
-function spoken(id: string, summary: string): Pick<OperationPlan, "id" | "tag" | "summary" | "callers"> {
-  return { id, tag: serviceTag, summary, callers: "anybody" };
+function publicOperation(
+  id: string,
+  summary: string,
+): Pick<OperationPlan, "id" | "tag" | "summary" | "credential"> {
+  return { id, tag: serviceTag, summary, credential: "none" };
 }
 
 const healthContent: Part = { "application/health+json": { schema: ref("schemas", "Health") } };
 
 function health(described: Described, [id, summary]: [string, string]): OperationPlan {
   return {
-    ...spoken(id, summary),
+    ...publicOperation(id, summary),
     isFree: true,
     description: "For load balancers and monitoring.",
-    answers: { 200: answer(described, "The check passes.", { content: healthContent }) },
+    successes: { 200: success(described, "The check passes.", { content: healthContent }) },
     problems: [400],
   };
 }
 
 function readiness(described: Described, id: string): OperationPlan {
   const plan = health(described, [id, "Check that the service accepts requests"]);
-  const failing = answer(described, "The service is stopping, or its store has failed.", {
+  const failing = success(described, "The service is stopping, or its store has failed.", {
     content: healthContent,
   });
-  return { ...plan, answers: { ...plan.answers, 503: failing } };
+  return { ...plan, successes: { ...plan.successes, 503: failing } };
 }
 
 function openApi(described: Described, [id, version]: [string, string]): OperationPlan {
   return {
-    ...spoken(id, `Get this description as OpenAPI ${version}`),
+    ...publicOperation(id, `Get this description as OpenAPI ${version}`),
     description: `Describes the interface in OpenAPI ${version}.`,
-    answers: { 200: answer(described, "The description.", { content: json({ type: "object" }) }) },
+    successes: { 200: success(described, "The description.", { content: json({ type: "object" }) }) },
     problems: [400],
   };
 }

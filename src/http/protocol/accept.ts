@@ -1,4 +1,4 @@
-/** Which format an answer has: the one place where Accept is judged. */
+/** Decides the format of a response by Accept. It knows media types only, and does not make content. */
 import { Problem } from "../../errors.ts";
 import type { ListRequest } from "../../query/list.ts";
 import { acceptsJson, namesType, preferredType } from "./media-types.ts";
@@ -19,17 +19,17 @@ export const listTypes = Object.keys(listContentTypes) as readonly ListType[];
 
 const jsonOnly = ["application/json"] as const;
 
-/** Throws NOT_ACCEPTABLE where Accept rules out JSON, the only format of a resource. */
+/** Throws NOT_ACCEPTABLE if Accept excludes JSON, the only format of a resource. */
 export function requireJsonAcceptable({ headers }: HttpRequest): void {
   if (!acceptsJson(headers.accept)) throw notAcceptable(headers.accept, jsonOnly);
 }
 
-/** Throws NOT_ACCEPTABLE where Accept rules out every format of a list. */
+/** Throws NOT_ACCEPTABLE if Accept excludes every format of a list. */
 export function requireListAcceptable({ headers }: HttpRequest): void {
   requireType(headers.accept, listTypes);
 }
 
-/** The format that the client likes best; an envelope is JSON. Throws NOT_ACCEPTABLE where it takes none. */
+/** The format that the client prefers. An envelope is always JSON. Throws NOT_ACCEPTABLE if Accept excludes all formats. */
 export function listTypeFor({ headers }: HttpRequest, { envelope }: ListRequest): ListType {
   return requireType(headers.accept, envelope ? jsonOnly : listTypes);
 }

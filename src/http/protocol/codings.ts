@@ -1,39 +1,39 @@
-/** Content codings of answers: which of them Accept-Encoding takes (RFC 9110 §12.5.3), and their entity tags. */
+/** Content codings of responses: which ones Accept-Encoding allows (RFC 9110 §12.5.3), and their entity tags. */
 
 import type { Coding } from "./message.ts";
 
-/** The first one is used if the client likes both alike. */
+/** The first one is used if the client prefers neither. */
 const codings: readonly Coding[] = ["br", "gzip"];
 
-/** What an Accept-Encoding value says. */
+/** The meaning of an Accept-Encoding value. */
 export interface AcceptedCodings {
   /**
-   * The coding that the client likes best; `undefined` for no coding at all. A coding that is named is preferred to none,
-   * unless `identity` is named with a higher quality.
+   * The coding that the client prefers; `undefined` for no coding. A coding in the list is preferred to none, unless
+   * `identity` has a higher quality.
    */
   preferred: Coding | undefined;
-  /** All codings that the client takes. */
+  /** All codings that the client accepts. */
   codings: readonly Coding[];
-  /** Whether it takes content without a coding. */
+  /** Whether it accepts content without a coding. */
   plain: boolean;
 }
 
-/** Without the header, a client takes anything; many that send none cannot decode. */
+/** Without the header, every coding is allowed. But many clients that do not send it cannot decode any. */
 const anything: AcceptedCodings = { preferred: undefined, codings, plain: true };
 
-/** Values that were read lately: there are few. */
-const readLately = new Map<string, AcceptedCodings>();
+/** Recent values. There are few different ones. */
+const recent = new Map<string, AcceptedCodings>();
 
 const kept = { values: 100, length: 200 } as const;
 
 /** Reads an Accept-Encoding value. Malformed qualities count as 0. */
 export function acceptedCodings(value: string | undefined): AcceptedCodings {
   if (value === undefined) return anything;
-  const known = readLately.get(value);
+  const known = recent.get(value);
   if (known !== undefined) return known;
   const accepted = read(value);
-  if (readLately.size >= kept.values) readLately.clear();
-  if (value.length <= kept.length) readLately.set(value, accepted);
+  if (recent.size >= kept.values) recent.clear();
+  if (value.length <= kept.length) recent.set(value, accepted);
   return accepted;
 }
 
@@ -41,13 +41,13 @@ function read(value: string): AcceptedCodings {
   const qualities = qualitiesIn(value);
   const others = qualities.get("*");
   const qualityOf = (coding: Coding) => qualities.get(coding) ?? others ?? 0;
-  const taken = codings.filter((coding) => qualityOf(coding) > 0);
-  const best = Math.max(qualities.get("identity") ?? 0, ...taken.map(qualityOf));
-  const preferred = taken.find((coding) => qualityOf(coding) === best);
-  return { preferred, codings: taken, plain: (qualities.get("identity") ?? others ?? 1) > 0 };
+  const accepted = codings.filter((coding) => qualityOf(coding) > 0);
+  const best = Math.max(qualities.get("identity") ?? 0, ...accepted.map(qualityOf));
+  const preferred = accepted.find((coding) => qualityOf(coding) === best);
+  return { preferred, codings: accepted, plain: (qualities.get("identity") ?? others ?? 1) > 0 };
 }
 
-/** By coding in lower case. */
+/** The quality of each coding, by its name in lower case. */
 function qualitiesIn(value: string): Map<string, number> {
   const items = value.split(",").map((item): [string, number] => {
     const [coding = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
@@ -66,8 +66,8 @@ export function codedTag(etag: string, coding: Coding): string {
 }
 
 /**
- * An entity tag in the forms that a client can know it by: without a coding, and with each one that the client takes.
- * Proxies that compress add the same suffixes, also to weak tags.
+ * An entity tag in all forms that the client can have received: without a coding, and with each one that it accepts. Proxies
+ * that compress add the same suffixes, also to weak tags.
  */
 export function tagForms(etag: string, accepted: AcceptedCodings): readonly string[] {
   const coded = accepted.codings.map((coding) => withSuffix(etag, coding));

@@ -1,15 +1,15 @@
-/** Conditional requests (RFC 9110 §13): entity tags, dates, and which of them decide. */
+/** Conditional requests (RFC 9110 §13): compares entity tags and dates in the headers with the current state. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../errors.ts";
 import { acceptedCodings, tagForms, withoutWeakness } from "./codings.ts";
 
-/** The current state that preconditions are judged against. */
+/** The current state, as preconditions are compared with it. */
 export interface Validators {
   /** The entity tag as it is sent, quotes (and `W/`) included. */
   etag: string;
   /** The version of a resource. The tags of all its views begin with it. `undefined` for a list. */
   version?: number;
-  /** The last change as `lastModifiedMs` gives it; `undefined` where it is not known. */
+  /** The time of the last change, rounded by `lastModifiedMs`; `undefined` if it is not known. */
   lastModifiedMs: number | undefined;
 }
 
@@ -26,13 +26,13 @@ export function atVersion(validators: Validators, version: number): Validators {
   return { ...validators, version, etag: validators.etag.replace(/[0-9]+/, String(version)) };
 }
 
-/** What the request's preconditions come to: go on, `304`, or `412`. */
+/** The result of a request's preconditions: continue, 304, or 412. */
 export type Verdict = "proceed" | "unmodified" | "failed";
 
 /**
- * Judges If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since in the order of RFC 9110 §13.2.2.
- * The target must exist: preconditions are ignored where the answer would not be 2xx. `readAt` is the time of
- * a read, and `undefined` for a write.
+ * Evaluates If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since in the order of RFC 9110 §13.2.2. The target
+ * must exist, because preconditions are ignored if the response would not be 2xx. `readAt` is the time of a read, and
+ * `undefined` for a write.
  */
 export function judge(
   headers: IncomingHttpHeaders,
@@ -54,7 +54,7 @@ export function judge(
   return "proceed";
 }
 
-/** Whether a read is to be answered 304. Throws PRECONDITION_FAILED, with the current entity tag. */
+/** Whether the response to a read is 304. Throws PRECONDITION_FAILED, with the current entity tag. */
 export function isUnmodified(headers: IncomingHttpHeaders, current: Validators, now: number): boolean {
   const verdict = judge(headers, current, now);
   if (verdict === "failed") throw preconditionFailed(headers, current);
@@ -62,8 +62,8 @@ export function isUnmodified(headers: IncomingHttpHeaders, current: Validators, 
 }
 
 /**
- * Throws PRECONDITION_FAILED, with the current entity tag, unless the preconditions let a write proceed; where
- * they are `required`, PRECONDITION_REQUIRED if none says which state the write is meant for.
+ * Throws PRECONDITION_FAILED, with the current entity tag, if a precondition of a write is not met. If preconditions are
+ * `required`, throws PRECONDITION_REQUIRED if none names the state that the write is meant for.
  */
 export function requirePreconditions(
   headers: IncomingHttpHeaders,
@@ -74,14 +74,14 @@ export function requirePreconditions(
   if (judge(headers, current, undefined) === "failed") throw preconditionFailed(headers, current);
 }
 
-/** A date that is none is ignored, and so guards nothing. If-None-Match cannot tell which state is meant. */
+/** Whether a precondition names one state. An invalid date is ignored, and If-None-Match only excludes states. */
 function namesState(headers: IncomingHttpHeaders): boolean {
   if (headers["if-match"] !== undefined) return true;
   const since = headers["if-unmodified-since"];
   return since !== undefined && parseHttpDate(since) !== undefined;
 }
 
-/** Without the current entity tag: sending a tag of what one has not read would overwrite it unseen. */
+/** Does not contain the current entity tag: a client must read the resource before it overwrites it. */
 function preconditionRequired(): Problem {
   return new Problem(
     "PRECONDITION_REQUIRED",
@@ -99,7 +99,7 @@ function preconditionRequired(): Problem {
   );
 }
 
-/** The problem of a false precondition; it tells the current entity tag. */
+/** The problem of a precondition that is not met. It contains the current entity tag. */
 function preconditionFailed(headers: IncomingHttpHeaders, current: Validators): Problem {
   const { etag } = current;
   const advice =
@@ -112,7 +112,7 @@ function preconditionFailed(headers: IncomingHttpHeaders, current: Validators): 
   );
 }
 
-/** What is wrong with an If-Match that could never be true; `undefined` where it is a sound one. */
+/** What is wrong with an If-Match that can never match; `undefined` if nothing is. */
 function misspelled(ifMatch: string | undefined, current: Validators): string | undefined {
   if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
   if (!tagList.test(ifMatch)) return "If-Match must contain ETags in double quotes, or *.";
@@ -120,12 +120,12 @@ function misspelled(ifMatch: string | undefined, current: Validators): string | 
   return "If-Match never matches a weak ETag, which starts with W/. If a proxy has added W/, turn off its compression: the service itself compresses.";
 }
 
-/** The time of a change rounded up to the second, so that two changes within one never look like one. */
+/** The time of a change, rounded up to the second, so that a change later in the same second is never missed. */
 export function lastModifiedMs(updatedAt: number): number {
   return Math.ceil(updatedAt / 1000) * 1000;
 }
 
-/** Whether Last-Modified may be sent yet: not while the rounded time is still in the future. */
+/** Whether the response can have Last-Modified: not while the rounded time is still in the future. */
 export function isPublic(current: Validators, now: number): boolean {
   return current.lastModifiedMs !== undefined && current.lastModifiedMs <= now;
 }
@@ -133,7 +133,7 @@ export function isPublic(current: Validators, now: number): boolean {
 /** Unix time in milliseconds of a whole second as an HTTP date (RFC 9110 §5.6.7). */
 export function httpDate(ms: number): string {
   const day = Math.floor(ms / dayMs);
-  // Most dates of a service fall on few days; spelling one out takes longer than finding the resource.
+  // Most dates are on few days, and formatting one takes longer than finding the resource.
   if (day !== lastDay.number) lastDay = { number: day, text: new Date(ms).toUTCString().slice(0, 17) };
   const seconds = ms / 1000 - day * 86_400;
   const hours = Math.floor(seconds / 3_600);
@@ -206,7 +206,7 @@ function isSameStateWeakly(tag: string, current: Validators): boolean {
 
 const versionOf = /^"([1-9][0-9]*)(?:-[\w-]+)?"$/;
 
-/** `undefined` where the header is absent or not a date, or the modification time is not known: then it is ignored. */
+/** `undefined` if the header is ignored: it is absent or not a date, or the time of the last change is not known. */
 function isModifiedSince(header: string | undefined, { lastModifiedMs }: Validators): boolean | undefined {
   if (header === undefined || lastModifiedMs === undefined) return undefined;
   const since = parseHttpDate(header);
@@ -222,6 +222,6 @@ const httpDateShapes = [
 function parseHttpDate(value: string): number | undefined {
   if (!httpDateShapes.some((shape) => shape.test(value))) return undefined;
   const ms = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
-  // JavaScript takes 31 February for a day in March.
+  // JavaScript reads 31 February as a day in March.
   return new Date(ms).getUTCDate() === Number(/\d+/.exec(value)?.[0]) ? ms : undefined;
 }

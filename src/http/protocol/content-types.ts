@@ -1,13 +1,13 @@
-/** The media types that each method with content takes, and what is wrong with any other. */
+/** Content-Type of requests: the media types that each method accepts, and the problems of all others. */
 import { Problem } from "../../errors.ts";
 import { hasContent } from "./content.ts";
 import { parseMediaType } from "./media-types.ts";
 import type { HttpRequest } from "./message.ts";
 
-/** How the content of a PATCH is to be read. */
+/** The format of a patch. */
 export type PatchFormat = "merge-patch" | "json-patch";
 
-/** The types, and the header fields that tell them in a 415. */
+/** The media types, and the headers that state them in a 415. */
 const contentTypes = {
   POST: { headers: ["accept"], types: { "application/json": "json" } },
   PUT: { headers: ["accept"], types: { "application/json": "json" } },
@@ -24,7 +24,7 @@ const contentTypes = {
 
 const withCurl = "With curl, use --json instead of -d or -F, or add -H 'Content-Type: application/json'";
 
-/** Advice about the types that clients send by default. */
+/** Advice about the media types that clients send by default. */
 const adviceByType: Readonly<Record<string, string>> = {
   "application/x-www-form-urlencoded": `HTML forms and "curl -d" send this type. Send the attributes as a JSON object. ${withCurl}.`,
   "multipart/form-data": `HTML forms with files and "curl -F" send this type. Send the attributes as a JSON object. ${withCurl}.`,
@@ -39,19 +39,19 @@ export function isMethodWithContent(method: string): method is MethodWithContent
   return Object.hasOwn(contentTypes, method);
 }
 
-/** The types that a method takes, as a header field tells them. */
+/** The media types that a method accepts, as the value of a header. */
 export function typesOf(method: MethodWithContent): string {
   return Object.keys(contentTypes[method].types).join(", ");
 }
 
 /**
- * Throws UNSUPPORTED_CONTENT_CODING and UNSUPPORTED_MEDIA_TYPE; and INVALID_PARAMETER for a QUERY that does not say what
- * its content is (RFC 10008 §2).
+ * Throws UNSUPPORTED_CONTENT_CODING and UNSUPPORTED_MEDIA_TYPE, and INVALID_PARAMETER for a QUERY without a Content-Type
+ * (RFC 10008 §2).
  */
 export function requireContentType(request: HttpRequest, method: MethodWithContent): void {
   const given = request.headers["content-type"];
   if (method === "QUERY" && given === undefined) throw queryWithoutType();
-  if (!hasContent(request)) return; // nothing whose format could be unsupported: BODY_REQUIRED comes later
+  if (!hasContent(request)) return; // BODY_REQUIRED comes later
   const coding = request.headers["content-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "identity") throw unsupportedCoding(coding);
   const mediaType = given === undefined ? undefined : parseMediaType(given);
@@ -60,7 +60,7 @@ export function requireContentType(request: HttpRequest, method: MethodWithConte
   throw unsupportedType(method, given);
 }
 
-/** Content without a type that got this far is empty; how it would be read does not matter. */
+/** The format of a patch. `requireContentType` has refused all other types, except for empty content. */
 export function patchFormat({ headers }: HttpRequest): PatchFormat {
   const type = parseMediaType(headers["content-type"] ?? "")?.type;
   return type === "application/json-patch+json" ? "json-patch" : "merge-patch";

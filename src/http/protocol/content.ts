@@ -1,8 +1,8 @@
-/** The content of a request: its bytes while they arrive, and the JSON in them. */
+/** The content of a request: receives its bytes within the limits, and parses JSON. It does not know what the JSON means. */
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../errors.ts";
 import { parseJson, requireObject } from "../../json/parse.ts";
-import { type Budget, isBeyond, noRoomForContent } from "../limits/budget.ts";
+import { type Budget, isOverBudget, noMemoryForContent } from "../limits/budget.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import type { Limits } from "../settings.ts";
 import type { Content, HttpRequest } from "./message.ts";
@@ -55,7 +55,7 @@ export class IncomingContent implements Content {
         if (bytes > maxBytes) return refuse(contentTooLarge(maxBytes));
         // The response to a small patch can be large.
         const size = stream.method === "PATCH" ? Number.POSITIVE_INFINITY : bytes;
-        if (isBeyond(this.#budget, size, this.#heldBytes)) return refuse(noRoomForContent());
+        if (isOverBudget(this.#budget, size, this.#heldBytes)) return refuse(noMemoryForContent());
         chunks.push(chunk);
         this.#heldBytes = bytes;
         this.#budget.held += chunk.length;

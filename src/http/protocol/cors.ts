@@ -1,4 +1,4 @@
-/** Which browser pages may call, and what they may send and see (the Fetch standard's CORS protocol). */
+/** CORS (the Fetch standard): which web pages can call the service, and the headers that they can send and see. */
 
 import type { HttpSettings } from "../settings.ts";
 import { isLoopback } from "./hosts.ts";
@@ -10,16 +10,16 @@ const allowHeaders =
 const exposeHeaders =
   "Content-Range, X-Total-Count, Page-Limit, Link, Location, Content-Location, ETag, Allow, Accept-Patch, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Idempotent-Replayed, Deprecation, Sunset, WWW-Authenticate, X-Request-Id";
 
-/** How long a browser may keep a preflight's answer, in seconds: the most that Chrome honours. */
+/** How long a browser can keep the response to a preflight, in seconds. Chrome limits it to this. */
 const maxAgeSeconds = "7200";
 
-/** Whether this is a browser asking for leave, from an origin that has it. */
+/** Whether the request is a preflight from an allowed origin. */
 export function isPreflight({ method, headers }: HttpRequest, settings: HttpSettings): boolean {
   if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return false;
   return headers.origin !== undefined && isAllowedOrigin(headers.origin, settings);
 }
 
-/** What a preflight's answer says. */
+/** The headers of the response to a preflight. */
 export const preflightHeaders = {
   "access-control-allow-methods": allowMethods,
   "access-control-allow-headers": allowHeaders,
@@ -27,7 +27,7 @@ export const preflightHeaders = {
   vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
 } as const;
 
-/** Adds what lets a browser hand any answer, problems too, to the page that asked. */
+/** Adds the headers with which a browser shows the response to a page of an allowed origin. Problems need them too. */
 export function addCorsHeaders(
   headers: Record<string, string>,
   origin: string,

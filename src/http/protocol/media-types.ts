@@ -1,14 +1,14 @@
-/** Reads Content-Type and Accept (RFC 9110 §8.3, §12.5.1). */
+/** Reads the values of Content-Type and Accept (RFC 9110 §8.3, §12.5.1). */
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const parameter = `${token}=(?:${token}|"(?:[^"\\\\]|\\\\.)*")`;
-// Blanks before a semicolon have one place to match, so that no value takes more than linear time.
+// Blanks before a semicolon can match in one place only, so that matching takes linear time.
 const mediaTypeShape = new RegExp(`^(${token}/${token})((?:[ \\t]*;(?:[ \\t]*${parameter})?)*)$`);
 
-/** Longer than any media type that somebody means. */
+/** Longer than any real media type. */
 const maxLength = 500;
 
-/** A media type: `type/subtype` in lower case, and its charset in lower case where it names one. */
+/** A media type: `type/subtype`, and the charset if it has one. Both are in lower case. */
 export interface MediaType {
   type: string;
   charset: string | undefined;
@@ -23,7 +23,7 @@ export function parseMediaType(value: string): MediaType | undefined {
   return { type: match[1].toLowerCase(), charset: charset?.[2]?.trim().toLowerCase() };
 }
 
-/** Whether JSON can satisfy an Accept value. An absent or empty one takes anything. */
+/** Whether an Accept value allows JSON. An absent or empty one allows everything. */
 export function acceptsJson(accept: string | undefined): boolean {
   return preferredType(accept, jsonOnly) !== undefined;
 }
@@ -31,8 +31,8 @@ export function acceptsJson(accept: string | undefined): boolean {
 const jsonOnly = ["application/json"] as const;
 
 /**
- * The media type that an Accept value likes best, the first of those that it likes alike; `undefined` if it rules all of
- * them out. An absent or empty value likes every type.
+ * The media type that an Accept value prefers, and the first one if it prefers several; `undefined` if it excludes all of
+ * them. An absent or empty value allows every type.
  */
 export function preferredType<Type extends string>(
   accept: string | undefined,
@@ -49,7 +49,7 @@ export function preferredType<Type extends string>(
   return best?.type;
 }
 
-/** The most specific range decides (RFC 9110 §12.5.1). JSON has many names, of which the kindest does. */
+/** The most specific range decides (RFC 9110 §12.5.1). JSON has many names, and the one with the highest quality decides. */
 function qualityOf(type: string, ranges: readonly AcceptRange[]): number {
   if (type === "application/json") {
     return Math.max(0, ...ranges.filter(({ range }) => coversJson(range)).map(({ quality }) => quality));
@@ -65,7 +65,7 @@ export function namesType(accept: string | undefined, type: string): boolean {
   return acceptRanges(accept).some(({ range, quality }) => quality > 0 && range === type);
 }
 
-/** Whether an Accept value names `application/problem+json`, which problems are then sent as. */
+/** Whether an Accept value names `application/problem+json`. Only then, problems have this type. */
 export function acceptsProblemJson(accept: string | undefined): boolean {
   return namesType(accept, "application/problem+json");
 }

@@ -1,7 +1,7 @@
-/** What a client would rather have, where both are right (RFC 7240). */
+/** The Prefer header (RFC 7240). */
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What the answer to a write shall carry: nothing but its header section, or the resource as it now is. */
+/** The body of the response to a write: none, or the resource. */
 export type PreferredReturn = "minimal" | "representation";
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
@@ -9,22 +9,22 @@ const quoted = `"(?:[\\t !#-\\[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*"`;
 const pair = (name: string, value: string) => `${name}(?:[ \\t]*=(?:[ \\t]*${value})?)?`;
 const parameter = `[ \\t]*;(?:[ \\t]*${pair(token, `(?:${token}|${quoted})`)})?`;
 const preference = `${pair(`(${token})`, `(${token}|${quoted})`)}(?:${parameter})*`;
-// No two runs of blanks may stand side by side in any of these: a long field would take time by its square.
+// In these expressions, blanks never match in two adjacent places: that would take quadratic time.
 const member = new RegExp(`[ \\t]*(?:${preference}[ \\t]*)?(?:,|$)`, "y");
 
 /**
- * The `return` preference of RFC 7240 §4.2. `undefined` where there is none, where both are asked for, and where the
- * field is not well-formed: nothing depends on a preference, so none is ever a fault.
+ * The `return` preference of RFC 7240 §4.2; `undefined` if there is none, if there are both, or if the header is malformed.
+ * A preference is never an error, because a server can ignore it.
  */
 export function preferredReturn({ prefer }: IncomingHttpHeaders): PreferredReturn | undefined {
   if (prefer === undefined) return undefined;
   const values = returnsOf(String(prefer));
   if (values.includes("minimal") && values.includes("representation")) return undefined;
-  const [first] = values; // only the first of several counts
+  const [first] = values; // if there are several, the first one counts
   return first === "minimal" || first === "representation" ? first : undefined;
 }
 
-/** The values of each `return`, in lower case; none where the field is not well-formed. */
+/** The values of all `return` preferences, in lower case; none if the header is malformed. */
 function returnsOf(prefer: string): string[] {
   const values: string[] = [];
   member.lastIndex = 0;

@@ -1,4 +1,4 @@
-/** Answers what never became a request, on the socket itself. */
+/** Answers bytes that never became a request. It writes the response to the socket itself, because Node has none for them. */
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import { Problem } from "../../errors.ts";
@@ -7,11 +7,12 @@ import { jsonType, safetyHeaders } from "../protocol/message.ts";
 import { type Connection, inOrder, latestRequest } from "./connections.ts";
 
 /**
- * Refuses what is malformed, too large in its headers, or too slow. Whole requests before it are answered first; one
- * whose own content is at fault would wait for it in vain.
+ * Refuses a message that is malformed, has too large headers, or arrives too slowly, and closes the connection. Complete
+ * requests before it get their responses first. If the fault is in the content of the latest request, that request cannot
+ * complete, so the response is sent at once.
  */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Connection): void {
-  // Before the handshake is done nothing can be said.
+  // Before the TLS handshake ends, no response is possible.
   const isShakingHands = "secureConnecting" in socket && socket.secureConnecting === true;
   if (error.code === "ECONNRESET" || !socket.writable || isShakingHands) {
     socket.destroy();
@@ -51,7 +52,7 @@ function clientProblem(code: string | undefined): Problem {
     return new Problem("REQUEST_TIMEOUT", "The request did not arrive completely in time.");
   }
   if (code === "HPE_INVALID_METHOD") {
-    // Also what a client sends that would encrypt.
+    // Also the first bytes of a client that starts a TLS handshake.
     return new Problem("INVALID_REQUEST", "The request does not start with an HTTP method, such as GET.");
   }
   return new Problem("INVALID_REQUEST", "The request is not a valid HTTP/1.1 message.");

@@ -1,4 +1,4 @@
-/** Compresses answers: a short text at once, a longer one in a thread of Node's pool, a streamed one piece by piece. */
+/** Compresses responses: a short text at once, a longer one in a thread of Node's pool, a streamed one piece by piece. */
 import type { Transform } from "node:stream";
 import { promisify } from "node:util";
 import {
@@ -16,21 +16,21 @@ import type { Budget } from "../limits/budget.ts";
 import { acceptedCodings, codedTag } from "../protocol/codings.ts";
 import type { Coding, HttpRequest, HttpResponse } from "../protocol/message.ts";
 
-/** Content up to this size, in bytes, is sent as it is: it would hardly become fewer packets. */
+/** Bodies up to this size, in bytes, are not compressed: they would not need fewer packets. */
 const smallBytes = 1_024;
 
-/** The longest text that is compressed at once, in characters: to hand it to a thread would take as long. */
+/** The longest text that is compressed at once, in characters. Using a thread would take as long. */
 const shortText = 8_192;
 
-/** The texts that are compressed at a time. One thread of Node's pool of four is left for files and names. */
+/** The texts that are compressed at the same time. Node's pool has four threads, and one stays free for files and DNS. */
 const maxAtWork = 3;
 
-/** A window of 256 KiB: larger ones take more memory for each answer, and hardly make JSON smaller. */
+/** A window of 256 KiB. A larger one needs more memory for each response, and makes JSON hardly smaller. */
 const brotliWindow = 18;
 
 /**
- * The coding that an answer gets; `undefined` for none. Only answers to GET, HEAD and QUERY have one: a stored response to a
- * retry stays as it was.
+ * The coding of a response; `undefined` for none. Only responses to GET, HEAD and QUERY have one, so the stored response to
+ * a retry does not change.
  */
 export function codingOf({ method, headers }: HttpRequest, response: HttpResponse): Coding | undefined {
   const value = headers["accept-encoding"];
@@ -41,7 +41,7 @@ export function codingOf({ method, headers }: HttpRequest, response: HttpRespons
   return bytes > smallBytes || !plain ? preferred : undefined;
 }
 
-/** The size of the content, also where HEAD leaves it out; about the size if it is streamed. */
+/** The size of the body, also of the one that HEAD leaves out. For a streamed body, an estimate. */
 function bytesOf({ headers, body }: HttpResponse): number {
   return typeof body === "object" && "pieces" in body
     ? body.heldBytes
@@ -49,8 +49,8 @@ function bytesOf({ headers, body }: HttpResponse): number {
 }
 
 /**
- * The answer with its content compressed; a streamed one is compressed while it is sent. The answer to HEAD gets the same
- * headers without a length, which only the content would tell (RFC 9110 §9.3.2).
+ * The response with a compressed body. A streamed body is compressed while it is sent. The response to HEAD has the same
+ * headers without the length, which is known only after compression (RFC 9110 §9.3.2).
  */
 export async function compressed(
   compressions: Compressions,
@@ -74,7 +74,7 @@ export async function compressed(
 /** The memory of an encoder while it streams, in bytes. */
 const encoderBytes: Readonly<Record<Coding, number>> = { br: 1_048_576, gzip: 327_680 };
 
-/** An encoder for content that is made while it is sent. */
+/** An encoder for a streamed body. */
 export function createEncoder(coding: Coding): Transform {
   return coding === "br" ? createBrotliCompress(brotliOptions()) : createGzip(gzipOptions());
 }
@@ -88,7 +88,7 @@ function compressNow(text: string, coding: Coding): Buffer {
 const brotli = promisify<string, BrotliOptions, Buffer>(brotliCompress);
 const zip = promisify<string, ZlibOptions, Buffer>(gzip);
 
-/** The long texts of one application that are compressed, or wait for that. */
+/** Compresses the long texts of one application, a few at the same time. */
 export class Compressions {
   readonly #budget: Budget;
   readonly #waiting: (() => void)[] = [];
@@ -98,7 +98,7 @@ export class Compressions {
     this.#budget = budget;
   }
 
-  /** Compresses when fewer than `maxAtWork` others do: what waits holds its text alone. */
+  /** Compresses a text when fewer than `maxAtWork` others are being compressed. A waiting one holds only its text in memory. */
   async run(text: string, coding: Coding): Promise<Buffer> {
     this.#budget.held += text.length;
     if (this.#atWork < maxAtWork) this.#atWork++;
@@ -116,7 +116,7 @@ export class Compressions {
   }
 }
 
-/** Quality 4 of 11: the last that is about as quick as gzip. */
+/** Quality 4 of 11, the highest that is about as fast as gzip. */
 function brotliOptions(size?: number): BrotliOptions {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 4,
@@ -126,12 +126,12 @@ function brotliOptions(size?: number): BrotliOptions {
   return { params, chunkSize: chunkSize(size) };
 }
 
-/** Level 4 of 9: the default, 6, takes two to three times as long for an eighth less. */
+/** Level 4 of 9. The default, 6, takes two to three times as long, and the result is only an eighth smaller. */
 function gzipOptions(size?: number): ZlibOptions {
   return { level: 4, chunkSize: chunkSize(size) };
 }
 
-/** Each chunk of the result is a way to a thread and back. */
+/** Each chunk of the result costs a round trip to a thread. */
 function chunkSize(size = 16_384): number {
   return Math.min(Math.max(size, 1_024), 65_536);
 }

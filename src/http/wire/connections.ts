@@ -1,21 +1,21 @@
 /**
- * The requests of one connection, one after the other, and what its client has not read yet. A connection holds one
- * unread answer at most: the next request is carried out when the one before has gone out.
+ * Carries out the requests of one connection one after the other. A connection holds at most one unread response: the next
+ * request starts after the response before it was sent.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Budget } from "../limits/budget.ts";
 
-/** What waits on a connection for the request under way; `undefined` where nothing is under way. */
+/** The work that waits for the request in progress; `undefined` if no request is in progress. */
 const waitingRequests = Symbol("waiting requests");
 
-/** Requests of one connection that may wait for the one under way. */
+/** The most requests of one connection that can wait. */
 const maxWaitingRequests = 1_000;
 
-/** Requests of all connections of one application that may wait so. */
+/** The most requests of all connections of one application that can wait. */
 const maxWaitingInAll = 10_000;
 
-/** How many requests wait on all connections of one application. */
+/** The number of requests that wait on all connections of one application. */
 export interface WaitingInAll {
   count: number;
 }
@@ -23,47 +23,46 @@ export interface WaitingInAll {
 /** The count that a connection belongs to. */
 export const waitingInAll = Symbol("waiting in all");
 
-/** Answers one request; gives whether the connection stays open. */
+/** Answers one request. Returns whether the connection stays open. */
 export type Work = () => Promise<boolean>;
 
-/** The request that a connection's last bytes belong to. */
+/** The latest request of a connection. Its content can still be incomplete. */
 export const latestRequest = Symbol("latest request");
 
-/** A socket, with what is known of its requests. */
+/** A socket with the state of its requests. */
 export type Connection = Socket & {
   [waitingRequests]?: Work[] | undefined;
   [latestRequest]?: IncomingMessage | undefined;
   [waitingInAll]?: WaitingInAll;
 };
 
-/** Shared by the many connections on which nothing waits. */
+/** Shared by all connections with a request in progress and no waiting one. */
 const noneWaiting: Work[] = [];
 
-/** Stands for what waits on a connection on which nothing more is carried out. */
-const noneTaken: Work[] = [];
+/** Marks a connection that carries out nothing more. */
+const stopped: Work[] = [];
 
 /**
- * Requests that were sent one after the other without waiting are carried out one after the other: the second may
- * stand on what the first does (RFC 9112 §9.3.2). After an answer that closes the connection, what still came
- * along is not carried out.
+ * Carries out a request after those before it: a client can send several without waiting for responses, and the second can
+ * depend on the first (RFC 9112 §9.3.2). After a response that closes the connection, no further request is carried out.
  */
 export function inOrder(connection: Connection, work: Work): void {
   const waiting = connection[waitingRequests];
   if (waiting === undefined) {
     connection[waitingRequests] = noneWaiting;
     carryOut(connection, work);
-  } else if (waiting !== noneTaken) wait(connection, waiting, work);
+  } else if (waiting !== stopped) wait(connection, waiting, work);
 }
 
 /** Whether the service works on a request of this connection. */
 export function isAtWork({ [waitingRequests]: waiting }: Connection): boolean {
-  return waiting !== undefined && waiting !== noneTaken;
+  return waiting !== undefined && waiting !== stopped;
 }
 
 function wait(connection: Connection, waiting: Work[], work: Work): void {
   const inAll = countOf(connection);
   if (waiting.length >= maxWaitingRequests || inAll.count >= maxWaitingInAll) {
-    connection.destroy(); // nobody sends so many requests who also reads the answers
+    connection.destroy(); // a client that reads its responses never has so many
     return;
   }
   inAll.count++;
@@ -79,19 +78,19 @@ function countOf(connection: Connection): WaitingInAll {
 function carryOut(connection: Connection, work: Work): void {
   work().then(
     (isOpen) => {
-      if (connection.destroyed) return takeNoMore(connection);
-      if (isOpen) return goOn(connection);
-      takeNoMore(connection);
-      connection.destroySoon(); // as Node does itself, unless it has handed the connection over
+      if (connection.destroyed) return stop(connection);
+      if (isOpen) return startNext(connection);
+      stop(connection);
+      connection.destroySoon(); // as Node itself does for connections that it has not handed over
     },
     () => {
-      takeNoMore(connection);
-      connection.destroy(); // the client learns that there is no answer
+      stop(connection);
+      connection.destroy(); // the client learns that there is no response
     },
   );
 }
 
-function goOn(connection: Connection): void {
+function startNext(connection: Connection): void {
   const next = connection[waitingRequests]?.shift();
   if (next === undefined) {
     connection[waitingRequests] = undefined;
@@ -101,12 +100,12 @@ function goOn(connection: Connection): void {
   carryOut(connection, next);
 }
 
-function takeNoMore(connection: Connection): void {
+function stop(connection: Connection): void {
   countOf(connection).count -= connection[waitingRequests]?.length ?? 0;
-  connection[waitingRequests] = noneTaken;
+  connection[waitingRequests] = stopped;
 }
 
-/** Waits until an answer that was ended has gone out or its client has gone; until then its bytes are held. */
+/** Waits until a response was sent, or its client has closed the connection. Until then, its bytes count as held. */
 export function untilRead(response: ServerResponse, connection: Socket, budget: Budget): Promise<void> {
   if (connection.destroyed) return Promise.resolve();
   const bytes = response.writableLength;
@@ -114,7 +113,7 @@ export function untilRead(response: ServerResponse, connection: Socket, budget: 
   return new Promise((resolve) => {
     const done = () => {
       response.off("finish", done);
-      connection.off("close", done); // which the response need not learn of when another was before it
+      connection.off("close", done); // Node does not always report this to the response
       budget.held -= bytes;
       resolve();
     };

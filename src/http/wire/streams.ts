@@ -1,4 +1,4 @@
-/** Sends content that is made while it is sent. */
+/** Sends bodies that are made while they are sent. */
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -13,7 +13,7 @@ export interface Streams {
   takeTurn: TakeTurn;
 }
 
-/** In a turn of the event loop, all responses together make so many pieces: a crowd of them must not hold up others. */
+/** The pieces that all streamed responses make in one turn of the event loop, so that many of them do not delay others. */
 const piecesPerTurn = 2;
 
 /** The streamed responses of one application. */
@@ -21,7 +21,7 @@ export function createStreams(budget: Budget): Streams {
   return { budget, takeTurn: createTurns(() => piecesPerTurn) };
 }
 
-/** What Node calls it when the connection closes before the end, or before the beginning. */
+/** The errors of Node if the connection closes before the end, or before the start. */
 const whenClosed: ReadonlySet<string | undefined> = new Set([
   "ERR_STREAM_PREMATURE_CLOSE",
   "ERR_STREAM_UNABLE_TO_PIPE",
@@ -29,9 +29,9 @@ const whenClosed: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Sends the pieces as fast as the client reads them, and no more than a few pieces of all answers in one turn of the event
- * loop. Their memory counts as held until the end. Ends early when the connection closes. If making a piece throws, closes
- * the connection, so that the client does not take a part for the whole, and throws the same error.
+ * Sends the pieces as fast as the client reads them. Their memory counts as held until the end. Ends early if the connection
+ * closes. If making a piece throws, closes the connection, so that the client does not take a part for the whole, and throws
+ * the same error.
  */
 export async function sendPieces(
   response: ServerResponse,

@@ -1,4 +1,4 @@
-/** What the service encrypts with: a certificate, and the key that it was made for. */
+/** Reads the certificate and the private key that the service encrypts with. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
@@ -47,12 +47,12 @@ function requireTime({ validFrom, validTo }: X509Certificate, path: string, now:
     throw new StartError(`tls.cert: the certificate in ${path} is not valid before ${validFrom}.`);
 }
 
-/** A pair may be sound and yet nothing to encrypt with: too weak, or with a broken certificate behind the first. */
+/** A pair can fit together and still be unusable: too weak, or with a broken certificate after the first one. */
 function requireUsable(pair: KeyPair, files: TlsFiles): void {
   try {
     createSecureContext(pair);
   } catch (error) {
-    const { reason = "no reason given" } = error as { reason?: string }; // OpenSSL's, which quotes nothing
+    const { reason = "no reason given" } = error as { reason?: string }; // from OpenSSL; it never quotes the file
     throw new StartError(`tls: ${files.cert} and ${files.key} cannot be used for TLS (${reason}).`);
   }
 }
@@ -66,16 +66,16 @@ async function read(option: string, path: string): Promise<string> {
   }
 }
 
-const whatItMustBe = {
+const expected = {
   cert: "a certificate in PEM form",
   key: "a private key in PEM form without a passphrase",
 } as const;
 
-/** The error underneath is not told: it may quote the file. */
-function parse<Value>(option: keyof typeof whatItMustBe, path: string, make: () => Value): Value {
+/** Does not show the error of `make`, because it can quote the file. */
+function parse<Value>(option: keyof typeof expected, path: string, make: () => Value): Value {
   try {
     return make();
   } catch {
-    throw new StartError(`tls.${option}: ${path} is not ${whatItMustBe[option]}.`);
+    throw new StartError(`tls.${option}: ${path} is not ${expected[option]}.`);
   }
 }

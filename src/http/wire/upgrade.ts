@@ -1,6 +1,6 @@
 /**
- * Requests with `Upgrade`: requests like any other, since the service speaks nothing but HTTP/1.1 (RFC 9110 §7.8).
- * Node ends its reading of HTTP behind one, and without a listener for "upgrade" throws away what came along.
+ * Requests with `Upgrade`. The service speaks only HTTP/1.1, so it answers them like any other request (RFC 9110 §7.8). Node
+ * stops reading HTTP after such a request, and without a listener for "upgrade" it discards the bytes after it.
  */
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Server as TlsServer } from "node:tls";
@@ -8,42 +8,42 @@ import { hasContent } from "../protocol/content.ts";
 import { type Connection, inOrder } from "./connections.ts";
 
 /**
- * Whether Node may hand such a request over. Where it has content, older versions of Node cannot tell that from the
- * next request; Node then answers by itself, and the connection must close.
+ * Whether Node can hand over such a request. Older versions of Node cannot tell its content from the next request. A request
+ * with content is therefore not handed over, and its connection must close.
  */
 export function canHandOver(request: IncomingMessage): boolean {
   return !hasContent(request);
 }
 
-/** Whether the connection must close behind the answer, for Node has thrown away what came along with the request. */
+/** Whether the connection must close after the response, because Node has discarded the bytes after the request. */
 export function closesBehind(request: IncomingMessage): boolean {
   return request.headers.upgrade !== undefined && hasContent(request);
 }
 
-/** Answers what is handed over by `canHandOver`, in its turn, and lets Node read HTTP again behind it. */
+/** Answers the requests that `canHandOver` accepts, in their order, and lets Node continue to read HTTP after them. */
 export function serveUpgrades(
   server: Server,
-  whenTimedOut: (connection: Connection) => void,
+  onTimedOut: (connection: Connection) => void,
   serve: (request: IncomingMessage, response: ServerResponse) => void,
 ): void {
   if (!("shouldUpgradeCallback" in server)) return; // Node before 24.9
   server.on("upgrade", (request: IncomingMessage, connection: Connection, head: Buffer) => {
-    // Node has taken its own listeners away; without one for errors the program would end.
-    const onTimeout = () => whenTimedOut(connection);
+    // Node has removed its own listeners. Without one for errors, an error would end the program.
+    const onTimeout = () => onTimedOut(connection);
     connection.on("error", destroy).on("timeout", onTimeout);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = request.httpVersion === "1.1" && !asksToClose(request);
     inOrder(connection, async () => {
-      await new Promise(setImmediate); // the answer before lets go of the connection in this turn
+      await new Promise(setImmediate); // the response before this one is detached from the connection in this turn
       response.assignSocket(connection);
       return true;
     });
     response.on("finish", () => {
       response.detachSocket(connection);
-      // Not carried out when the answer closes the connection.
+      // Not carried out if the response closes the connection.
       inOrder(connection, async () => {
         connection.off("timeout", onTimeout);
-        goOn(server, connection, head);
+        continueReading(server, connection, head);
         return true;
       });
     });
@@ -55,7 +55,7 @@ function asksToClose({ headers }: IncomingMessage): boolean {
   return /\bclose\b/i.test(headers.connection ?? "");
 }
 
-function goOn(server: Server, connection: Connection, head: Buffer): void {
+function continueReading(server: Server, connection: Connection, head: Buffer): void {
   if (connection.destroyed) return;
   connection.off("error", destroy);
   if (head.length > 0) connection.unshift(head);

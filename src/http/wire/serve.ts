@@ -1,0 +1,232 @@
+/**
+ * One request on a connection: waits for its turn, is handled with its content unread, and is answered. It checks what
+ * all connections can use together. This file does not know Fastify.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Problem } from "../../errors.ts";
+import { anonymous } from "../caller/admit.ts";
+import { handle } from "../handle.ts";
+import {
+  type Budget,
+  isFull,
+  isOverBudget,
+  noMemoryForResponse,
+  tooManyInProgress,
+} from "../limits/budget.ts";
+import { LargeReads } from "../limits/large-reads.ts";
+import { createTurns } from "../limits/turns.ts";
+import { problemResponse } from "../problem.ts";
+import { hasContent, IncomingContent, noContent } from "../protocol/content.ts";
+import type { Content, HttpRequest, HttpResponse } from "../protocol/message.ts";
+import { addCommonHeaders } from "../respond.ts";
+import { isHealth } from "../route.ts";
+import type { Service } from "../service.ts";
+import { Compressions, codingOf, compressed } from "./compression.ts";
+import {
+  type Connection,
+  inOrder,
+  latestRequest,
+  untilRead,
+  type WaitingInAll,
+  waitingInAll,
+} from "./connections.ts";
+import { continuationOf } from "./expectations.ts";
+import { atFairPace, type StallBounds } from "./stalled.ts";
+import { createStreams, type Streams, sendPieces } from "./streams.ts";
+import { closesBehind } from "./upgrade.ts";
+
+/** A request as Node and Fastify give it. */
+export interface Incoming {
+  message: IncomingMessage;
+  response: ServerResponse;
+  /** Identifies the request in its response and in the log. */
+  id: string;
+  client: HttpRequest["client"];
+}
+
+/** Answers one request. Returns at once, and never throws. */
+export type Serve = (incoming: Incoming) => void;
+
+interface WireOptions {
+  service: Service;
+  logRequests: boolean;
+  budget: Budget;
+  bounds: StallBounds;
+}
+
+/** What all requests of one application share. */
+export interface Wire extends WireOptions {
+  compressions: Compressions;
+  streams: Streams;
+  largeReads: LargeReads;
+  waitingInAll: WaitingInAll;
+}
+
+/** The shared state of a new application. */
+export function createWire(options: WireOptions): Wire {
+  return {
+    ...options,
+    compressions: new Compressions(options.budget),
+    streams: createStreams(options.budget),
+    largeReads: new LargeReads(),
+    waitingInAll: { count: 0 },
+  };
+}
+
+/** Serves requests: those of one connection one after the other, and few writes in each turn of the event loop. */
+export function createServe(wire: Wire): Serve {
+  const { pace } = wire.service;
+  const takeTurn = createTurns(pace.perTurn);
+  return (incoming) => {
+    const work = () => answer(wire, incoming);
+    const { message } = incoming;
+    const connection: Connection = message.socket;
+    connection[latestRequest] = message;
+    connection[waitingInAll] ??= wire.waitingInAll;
+    if (isRead(message)) {
+      pace.noteRead();
+      inOrder(connection, () => (takesPlace(wire, message) ? work() : refuse(wire, incoming)));
+    } else {
+      const inTurn = () => takeTurn().then(work);
+      inOrder(connection, () => (takesPlace(wire, message) ? inTurn() : refuse(wire, incoming)));
+    }
+  };
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD" || method === "QUERY";
+}
+
+/** Counts a request as in progress, unless there are too many. A health check always passes: it takes almost no time. */
+function takesPlace({ budget }: Wire, { url = "" }: IncomingMessage): boolean {
+  if (isFull(budget) && !isHealth(url)) return false;
+  budget.requests++;
+  return true;
+}
+
+async function refuse(wire: Wire, incoming: Incoming): Promise<boolean> {
+  const start = wire.logRequests ? performance.now() : 0;
+  const request = toHttpRequest(incoming, wire);
+  return send(wire, incoming, { request, response: refusalOf(wire, request, tooManyInProgress()), start });
+}
+
+/** Answers a request that counts as in progress. Returns whether the connection stays open. */
+async function answer(wire: Wire, incoming: Incoming): Promise<boolean> {
+  const start = wire.logRequests ? performance.now() : 0;
+  const { budget } = wire;
+  const request = toHttpRequest(incoming, wire);
+  let isReleased = false;
+  try {
+    const plain = withinMemory(wire, request, await handle(wire.service, request));
+    const coding = wire.service.settings.compression ? codingOf(request, plain) : undefined;
+    const response = coding === undefined ? plain : await compressed(wire.compressions, plain, coding);
+    release(wire, request);
+    isReleased = true;
+    const sent = send(wire, incoming, { request, response, start });
+    return sent instanceof Promise ? await sent : sent;
+  } finally {
+    if (!isReleased) release(wire, request);
+    budget.requests--;
+  }
+}
+
+function toHttpRequest({ message, id, client }: Incoming, { budget, largeReads }: Wire): HttpRequest {
+  return {
+    version: message.httpVersion,
+    method: message.method ?? "",
+    target: message.url ?? "",
+    headers: message.headers,
+    rawHeaders: message.rawHeaders,
+    id,
+    client,
+    socket: message.socket,
+    content: hasContent(message) ? incomingContent(message, budget) : noContent,
+    budget,
+    largeReads,
+  };
+}
+
+function incomingContent(message: IncomingMessage, budget: Budget): Content {
+  const waiting = message.headers.expect === undefined ? undefined : continuationOf(message);
+  return new IncomingContent(message, budget, waiting && (() => waiting.writeContinue()));
+}
+
+/** Gives back the memory of a request. From now on, its response counts. */
+function release({ budget, largeReads }: Wire, request: HttpRequest): void {
+  budget.held -= request.content.heldBytes;
+  largeReads.end(request);
+}
+
+/** The response; 503 instead if it is a large one to a read, and the memory for responses is used up. */
+function withinMemory(wire: Wire, request: HttpRequest, response: HttpResponse): HttpResponse {
+  if (
+    (request.method !== "GET" && request.method !== "QUERY") ||
+    !isOverBudget(wire.budget, bytesToHold(response), wire.largeReads.heldBy(request))
+  )
+    return response;
+  const refusal = refusalOf(wire, request, noMemoryForResponse());
+  const { ratelimit } = response.headers; // the caller's quota: the refusal does not know the caller
+  if (ratelimit !== undefined) refusal.headers.ratelimit = ratelimit;
+  return refusal;
+}
+
+function bytesToHold({ body }: HttpResponse): number {
+  return typeof body === "object" && "pieces" in body ? body.heldBytes : (body?.length ?? 0);
+}
+
+function refusalOf({ service }: Wire, request: HttpRequest, problem: Problem): HttpResponse {
+  const refusal = problemResponse(request, problem, service.log);
+  addCommonHeaders(service, request, anonymous, refusal);
+  return refusal;
+}
+
+/** A request with its response. `start` is the time at which the request started, if requests are logged. */
+interface Exchange {
+  request: HttpRequest;
+  response: HttpResponse;
+  start: number;
+}
+
+/** Sends a response without Fastify, which would add a charset to media types without one. Returns whether the connection stays open. */
+function send(
+  wire: Wire,
+  { message, response: out }: Incoming,
+  { request, response, start }: Exchange,
+): boolean | Promise<boolean> {
+  const { status, headers } = response;
+  const body = request.method === "HEAD" ? undefined : response.body;
+  if (closesBehind(message)) headers.connection = "close";
+  out.writeHead(status, headers);
+  if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - start });
+  const staysOpen = () => headers.connection !== "close" && out.shouldKeepAlive;
+  const connection = message.socket;
+  if (typeof body === "object" && !Buffer.isBuffer(body)) {
+    const sent = sendPieces(out, body, wire.streams).catch((err: unknown) => {
+      wire.service.log.error({ requestId: request.id, err }, "The response was interrupted.");
+      throw err;
+    });
+    return atFairPace(sent, { connection, bytes: body.heldBytes }, wire).then(staysOpen);
+  }
+  if (Buffer.isBuffer(body)) out.end(body);
+  else endWithText(out, body, headers);
+  const bytes = out.writableLength;
+  if (bytes === 0) return staysOpen();
+  const read = untilRead(out, connection, wire.budget);
+  return atFairPace(read, { connection, bytes }, wire).then(staysOpen);
+}
+
+function endWithText(out: ServerResponse, text: string | undefined, headers: HttpResponse["headers"]): void {
+  // A text with as many bytes as characters is ASCII. Node sends it faster as latin1.
+  const isAscii = text !== undefined && Number(headers["content-length"]) === text.length;
+  out.end(text, isAscii ? "latin1" : "utf8");
+}
+
+/** Logs no query string and no headers, because they can contain secrets. */
+function logRequest(
+  service: Service,
+  { id, method, target }: HttpRequest,
+  { status, ms }: { status: number; ms: number },
+): void {
+  const path = target.split("?")[0];
+  service.log.info({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, "request");
+}

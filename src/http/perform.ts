@@ -5,9 +5,9 @@ import { collectionsDocument } from "./documents/collections.ts";
 import { documentOf } from "./documents/documents.ts";
 import { readListing } from "./lists/by-content.ts";
 import { performList } from "./lists/lists.ts";
-import type { Operation, OperationOf } from "./operations/operation.ts";
+import type { Operation } from "./operations/operation.ts";
 import { canHavePage } from "./operations/parse.ts";
-import { notFound, type Result } from "./operations/result.ts";
+import { type Document, notFound, type Result } from "./operations/result.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import { readChanges, readPast } from "./reads/history.ts";
 import { read } from "./reads/read.ts";
@@ -35,9 +35,11 @@ function carryOut(service: Service, operation: Operation, request: HttpRequest):
     case "nothing":
       return absence(service, operation.path, request);
     case "front page":
-      return frontPage(service, operation, request);
+      return documentResult(
+        pages().then(({ frontPageOf }) => frontPageOf(service, operation.caller, request)),
+      );
     case "collections":
-      return listCollections(service, operation);
+      return documentResult(collectionsDocument(service, operation.caller));
     case "options":
       return { kind: "options", operation };
     case "document":
@@ -45,7 +47,9 @@ function carryOut(service: Service, operation: Operation, request: HttpRequest):
     case "list":
       return performList(service, operation, request);
     case "query":
-      return performQuery(service, operation, request);
+      return readListing(service, operation, request).then((listing) =>
+        performList(service, listing, request),
+      );
     case "read":
       return read(service, operation, request);
     case "past":
@@ -73,33 +77,13 @@ async function readDocument(service: Service, name: string, request: HttpRequest
 /** The result for an unknown path: a page for a browser outside the prefix, otherwise no content. */
 function absence(service: Service, path: string | undefined, request: HttpRequest): Result | Promise<Result> {
   const isOutside = path !== undefined && service.settings.prefix !== "";
-  return isOutside && canHavePage(service, request) ? absentPage(service, path) : notFound;
+  if (!isOutside || !canHavePage(service, request)) return notFound;
+  return documentResult(pages().then(({ absentPageOf }) => absentPageOf(service, path)));
 }
 
-// The pages, like the descriptions, are loaded on first use.
+/** The pages, like the descriptions, are loaded on first use. */
+const pages = () => import("./documents/front-page.ts");
 
-async function frontPage(
-  service: Service,
-  { caller }: OperationOf<"front page">,
-  request: HttpRequest,
-): Promise<Result> {
-  const { frontPageOf } = await import("./documents/front-page.ts");
-  return { kind: "document", document: await frontPageOf(service, caller, request) };
-}
-
-async function absentPage(service: Service, path: string): Promise<Result> {
-  const { absentPageOf } = await import("./documents/front-page.ts");
-  return { kind: "document", document: absentPageOf(service, path) };
-}
-
-async function listCollections(service: Service, { caller }: OperationOf<"collections">): Promise<Result> {
-  return { kind: "document", document: await collectionsDocument(service, caller) };
-}
-
-async function performQuery(
-  service: Service,
-  operation: OperationOf<"query">,
-  request: HttpRequest,
-): Promise<Result> {
-  return performList(service, await readListing(service, operation, request), request);
+async function documentResult(document: Promise<Document>): Promise<Result> {
+  return { kind: "document", document: await document };
 }

@@ -7,7 +7,7 @@ import { createUuidSource } from "../collection/ids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
-import { createAnyHostCheck, createHostCheck } from "../http/protocol/hosts.ts";
+import { createHostCheck } from "../http/protocol/hosts.ts";
 import type { Log, Service } from "../http/service.ts";
 import type { HttpSettings } from "../http/settings.ts";
 import { createTags } from "../http/tags.ts";
@@ -103,7 +103,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     writes: createKeyedQueue({ maxWaitMs: http.limits.handlerTimeoutMs }),
     keysUnderWay: new Set(),
     newUuid: createUuidSource(),
-    isOwnHost: config.auth === undefined ? createHostCheck(ownHosts(config)) : createAnyHostCheck(),
+    isOwnHost: createHostCheck(config.auth === undefined ? ownHosts(config) : "any"),
     ...(http.rate === undefined ? {} : { quotas: createQuotas(http.rate) }),
     configurationHash: hashConfiguration(http, config.collections),
   };

@@ -19,9 +19,8 @@ import { type CommitPlan, type Outcome, overtaken, type Write } from "../writes/
 import { create, requireCollection } from "../writes/create.ts";
 import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type Listed, parseBatch } from "./content.ts";
+import { type Created, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
-import { type Created, requestOf } from "./request.ts";
-import { resultText } from "./result.ts";
 
 /** After so many milliseconds of operations, other requests get a turn. */
 const stretchMs = 10;

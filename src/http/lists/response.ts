@@ -4,13 +4,7 @@ import type { Listing } from "../operations/operation.ts";
 import type { ListResult } from "../operations/result.ts";
 import { contentTypeOf } from "../protocol/accept.ts";
 import { typesOf } from "../protocol/content-types.ts";
-import {
-  type HttpRequest,
-  type HttpResponse,
-  revalidate,
-  withBody,
-  withStream,
-} from "../protocol/message.ts";
+import { type HttpRequest, type HttpResponse, revalidate, withBody } from "../protocol/message.ts";
 import { isWhole } from "./content.ts";
 import { formatLinks, type Links, linksOf, locationOf, urlOf } from "./links.ts";
 
@@ -32,8 +26,9 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
   const location = locationOf(listing, request);
   if (location !== undefined) headers.location = location;
   const content = result.content ?? jsonOf(result, links, total);
-  const head = { status: 200, headers };
-  return typeof content === "string" ? withBody(request, content, head) : withStream(content, head);
+  // The length of a streamed body is unknown, so HEAD has none either (RFC 9110 §9.3.2).
+  if (typeof content !== "string") return { status: 200, headers, body: content };
+  return withBody(request, content, { status: 200, headers });
 }
 
 /** The total, counted by the store or known from a last page. */

@@ -1,5 +1,6 @@
 /** Content codings of responses: which ones Accept-Encoding allows (RFC 9110 §12.5.3), and their entity tags. */
 
+import { weightedItems } from "./media-types.ts";
 import type { Coding } from "./message.ts";
 
 /** The first one is used if the client prefers neither. */
@@ -49,12 +50,9 @@ function read(value: string): AcceptedCodings {
 
 /** The quality of each coding, by its name in lower case. */
 function qualitiesIn(value: string): Map<string, number> {
-  const items = value.split(",").map((item): [string, number] => {
-    const [coding = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
-    const q = parameters.find((each) => each.startsWith("q="));
-    return [coding === "x-gzip" ? "gzip" : coding, q === undefined ? 1 : Number(q.slice(2)) || 0];
-  });
-  return new Map(items);
+  return new Map(
+    weightedItems(value).map(({ name, quality }) => [name === "x-gzip" ? "gzip" : name, quality]),
+  );
 }
 
 /**

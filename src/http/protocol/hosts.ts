@@ -20,31 +20,24 @@ export function isLoopback(name: string): boolean {
 }
 
 /** The name in a Host value, in lower case and without brackets and port. Throws INVALID_REQUEST. */
-export function hostName(host: string): string {
+function hostName(host: string): string {
   const match = hostShape.exec(host);
   if (!match?.[1]) throw invalidRequest("The Host header is not a valid host name.");
   return match[1].toLowerCase().replace(/^\[|\]$/g, "");
 }
 
-/** Makes a check that accepts the loopback names and `names`. The check throws INVALID_REQUEST for a malformed value. */
-export function createHostCheck(names: readonly string[]): (host: string) => boolean {
-  const own = new Set(names.map((name) => name.toLowerCase()));
-  let lastOwn: string | undefined;
+/**
+ * Makes a check that accepts the loopback names and `names`, or every name for "any". The check throws INVALID_REQUEST for
+ * a malformed value.
+ */
+export function createHostCheck(names: readonly string[] | "any"): (host: string) => boolean {
+  const own = names === "any" ? undefined : new Set(names.map((name) => name.toLowerCase()));
+  let lastAccepted: string | undefined;
   return (host) => {
-    if (host === lastOwn) return true;
+    if (host === lastAccepted) return true;
     const name = hostName(host);
-    const isOwn = own.has(name) || isLoopback(name);
-    if (isOwn) lastOwn = host;
-    return isOwn;
-  };
-}
-
-/** Makes a check that accepts every name, for a service that requires credentials. It throws INVALID_REQUEST for a malformed value. */
-export function createAnyHostCheck(): (host: string) => boolean {
-  let lastValid: string | undefined;
-  return (host) => {
-    if (host !== lastValid) hostName(host);
-    lastValid = host;
+    if (own !== undefined && !own.has(name) && !isLoopback(name)) return false;
+    lastAccepted = host;
     return true;
   };
 }

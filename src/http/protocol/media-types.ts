@@ -40,7 +40,7 @@ export function preferredType<Type extends string>(
 ): Type | undefined {
   if (accept === undefined || accept === "*/*" || accept === types[0] || accept.trim() === "")
     return types[0];
-  const ranges = acceptRanges(accept);
+  const ranges = weightedItems(accept);
   let best: { type: Type; quality: number } | undefined;
   for (const type of types) {
     const quality = qualityOf(type, ranges);
@@ -50,19 +50,19 @@ export function preferredType<Type extends string>(
 }
 
 /** The most specific range decides (RFC 9110 §12.5.1). JSON has many names, and the one with the highest quality decides. */
-function qualityOf(type: string, ranges: readonly AcceptRange[]): number {
+function qualityOf(type: string, ranges: readonly WeightedItem[]): number {
   if (type === "application/json") {
-    return Math.max(0, ...ranges.filter(({ range }) => coversJson(range)).map(({ quality }) => quality));
+    return Math.max(0, ...ranges.filter(({ name }) => coversJson(name)).map(({ quality }) => quality));
   }
   const covering = [type, `${type.split("/")[0]}/*`, "*/*"];
-  const found = covering.map((each) => ranges.find(({ range }) => range === each));
+  const found = covering.map((each) => ranges.find(({ name }) => name === each));
   return found.find((each) => each !== undefined)?.quality ?? 0;
 }
 
 /** Whether an Accept value names this media type (in lower case). A range that includes it does not count. */
 export function namesType(accept: string | undefined, type: string): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(type)) return false;
-  return acceptRanges(accept).some(({ range, quality }) => quality > 0 && range === type);
+  return weightedItems(accept).some(({ name, quality }) => quality > 0 && name === type);
 }
 
 /** Whether an Accept value names `application/problem+json`. Only then, problems have this type. */
@@ -80,15 +80,17 @@ function coversJson(range: string): boolean {
   );
 }
 
-interface AcceptRange {
-  range: string;
+/** An item of a list such as Accept, in lower case, with its quality. */
+interface WeightedItem {
+  name: string;
   quality: number;
 }
 
-function acceptRanges(accept: string): AcceptRange[] {
-  return accept.split(",").map((item) => {
-    const [range = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+/** The items of a list with qualities, such as Accept. A malformed quality counts as 0. */
+export function weightedItems(value: string): WeightedItem[] {
+  return value.split(",").map((item) => {
+    const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
     const q = parameters.find((each) => each.startsWith("q="));
-    return { range, quality: q === undefined ? 1 : Number(q.slice(2)) || 0 };
+    return { name, quality: q === undefined ? 1 : Number(q.slice(2)) || 0 };
   });
 }

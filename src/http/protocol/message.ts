@@ -77,14 +77,6 @@ export function textOf({ body }: HttpResponse): string | undefined {
   return body;
 }
 
-/** A response whose body is made while it is sent. Its length is unknown, so HEAD has none either (RFC 9110 §9.3.2). */
-export function withStream(
-  body: StreamedBody,
-  { status, headers }: { status: number; headers: Record<string, string> },
-): HttpResponse {
-  return { status, headers, body };
-}
-
 /** HEAD has the headers of GET, also the length (RFC 9110 §8.6), and no body. */
 export function withBody(
   request: HttpRequest,

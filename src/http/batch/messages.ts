@@ -1,9 +1,14 @@
-/** Each operation of a batch as its own request. Names of resources that earlier operations created become ids. */
+/**
+ * The messages of one operation in a batch: its own request, in which names of created resources become ids, and its response
+ * as part of the response to the batch.
+ */
 import type { IdKind } from "../../collection/ids.ts";
 import { idJson } from "../../collection/ids.ts";
 import { isObject } from "../../json/values.ts";
 import { contentOf } from "../protocol/content.ts";
-import type { HttpRequest } from "../protocol/message.ts";
+import { type HttpRequest, textOf } from "../protocol/message.ts";
+import { respond } from "../respond.ts";
+import type { Service } from "../service.ts";
 import type { Listed } from "./content.ts";
 
 /** The resources that operations created, by the names that the operations gave them. */
@@ -67,4 +72,22 @@ function withIds(value: unknown, created: Created): unknown {
 function named(value: Record<string, unknown>, created: Created): { id: string; idKind: IdKind } | undefined {
   const { $ref: name } = value;
   return typeof name === "string" && Object.keys(value).length === 1 ? created.get(name) : undefined;
+}
+
+/** Headers of the whole response, not of one result. */
+const ofTheWhole = new Set(["content-type", "content-length", "cache-control"]);
+
+/** Status, headers and body of the response that the operation would get if it were sent alone, as a JSON object. */
+export function resultText(service: Service, result: Result, request: HttpRequest): string {
+  const response = respond(service, result, request);
+  const { status, headers } = response;
+  const body = textOf(response);
+  const own = Object.entries(headers).filter(([name]) => !ofTheWhole.has(name));
+  const shown = JSON.stringify(Object.fromEntries(own.map(([name, value]) => [shownName(name), value])));
+  const end = body === undefined ? "}" : `,"body":${body}}`;
+  return `{"status":${status},"headers":${shown}${end}`;
+}
+
+function shownName(name: string): string {
+  return name === "etag" ? "ETag" : name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }

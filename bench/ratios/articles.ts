@@ -2,8 +2,8 @@
 import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { formatCursor, listName } from "../../src/query/cursor.ts";
-import { parseList } from "../../src/query/parse.ts";
-import { type Compare, compareBy, positionOf } from "../../src/query/sort.ts";
+import { parseList } from "../../src/query/query-string.ts";
+import { type Compare, compareBy, cursorValuesOf } from "../../src/query/sort.ts";
 import { sampleAttributes, sampleSchema } from "./sample.ts";
 
 /** How many authors there are. */
@@ -38,7 +38,7 @@ export function pathAfter(ids: readonly string[], count: number, limit: number):
   const query = `sort=author,-publishedOn&limit=${limit}`;
   const asked = parseList(query, articles, limit);
   const last = articleAt(ids, count - 1, compareBy(asked.sort));
-  const cursor = formatCursor(listName(articles.name, asked), positionOf(last, asked.sort));
+  const cursor = formatCursor(listName(articles.name, asked), cursorValuesOf(last, asked.sort));
   return `/api/v1/articles?${query}&cursor=${cursor}`;
 }
 

@@ -1,5 +1,5 @@
 /** What one caller can do in one collection. */
-import { matches } from "../query/matches.ts";
+import { matches } from "../query/filter.ts";
 import { type Action, scopeOf } from "./actions.ts";
 import type { Principal } from "./principal.ts";
 import { both, type Decision, type Rules } from "./rules.ts";

@@ -5,7 +5,7 @@ import { readEach, readMembers, StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
 import { isObject } from "../json/values.ts";
 import type { Filter } from "../query/filter.ts";
-import { allOf } from "../query/filter-json.ts";
+import { allOf } from "../query/filter.ts";
 import { type Action, actions, shorthands } from "./actions.ts";
 import type { Principal } from "./principal.ts";
 import { type FilterFor, readWhere } from "./where.ts";

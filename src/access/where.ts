@@ -4,10 +4,11 @@ import { shortJson } from "../collection/messages.ts";
 import { readEach } from "../errors/start-faults.ts";
 import { StartError, toSentence } from "../errors.ts";
 import { isBadString, isObject } from "../json/values.ts";
-import { nothingUsed } from "../query/conditions.ts";
-import { Faults, inBody } from "../query/faults.ts";
 import type { Filter } from "../query/filter.ts";
-import { isEverything, readFilter } from "../query/filter-json.ts";
+import { matchesAll } from "../query/filter.ts";
+import { readFilter } from "../query/filter-json.ts";
+import { emptyFilterSize } from "../query/reading.ts";
+import { inBody, Violations } from "../query/violations.ts";
 import { claimAt, type Principal } from "./principal.ts";
 
 /** The filter for a caller; `undefined` if it uses a claim that the caller does not have. Then no resource matches. */
@@ -22,15 +23,15 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   const names = [...namesIn(declared)];
   requireNames(names, at);
   const read = (resolve: Resolve) => readAs(substitute(declared, resolve), collection);
-  const { filter, faults } = read(samplesFor(names, read));
-  requireSense(filter, faults, at);
+  const { filter, violations } = read(samplesFor(names, read));
+  requireSense(filter, violations, at);
   if (names.length === 0) return Object.assign(() => filter, { sample: filter });
   const filterFor = (principal: Principal | undefined) => {
     if (principal === undefined) return undefined;
     const values = new Map(names.map((name) => [name, valueFor(name, principal)]));
     if ([...values.values()].includes(undefined)) return undefined;
     const own = read((name) => values.get(name));
-    return own.faults.violations.length === 0 ? own.filter : undefined;
+    return own.violations.all.length === 0 ? own.filter : undefined;
   };
   return Object.assign(filterFor, { sample: filter });
 }
@@ -40,19 +41,19 @@ type Resolve = (name: string) => unknown;
 
 interface Read {
   filter: Filter;
-  faults: Faults;
+  violations: Violations;
 }
 
 function readAs(value: unknown, collection: Collection): Read {
-  const faults = new Faults();
-  const reading = { collection, faults, used: nothingUsed() };
-  return { filter: readFilter(value, inBody("where"), reading), faults };
+  const violations = new Violations();
+  const reading = { collection, violations, used: emptyFilterSize() };
+  return { filter: readFilter(value, inBody("where"), reading), violations };
 }
 
-function requireSense(filter: Filter, faults: Faults, at: string): void {
-  const texts = faults.violations.map(({ detail }) => `${at}: ${toSentence(detail)}`);
+function requireSense(filter: Filter, violations: Violations, at: string): void {
+  const texts = violations.all.map(({ detail }) => `${at}: ${toSentence(detail)}`);
   if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
-  if (isEverything(filter))
+  if (matchesAll(filter))
     throw new StartError(
       `${at}: "where" is true for every resource. If that is what you mean, write "public".`,
     );
@@ -102,7 +103,7 @@ function samplesFor(names: readonly string[], read: (resolve: Resolve) => Read):
     if (name === subject) continue;
     const counts = samples.map((sample) => {
       chosen.set(name, sample);
-      return read(resolve).faults.violations.length;
+      return read(resolve).violations.all.length;
     });
     chosen.set(name, samples[counts.indexOf(Math.min(...counts))]);
   }

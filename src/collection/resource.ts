@@ -35,3 +35,10 @@ export function pickMembers(
 ): Record<string, unknown> {
   return Object.fromEntries(Object.entries(resource).filter(([name]) => isWanted(name)));
 }
+
+/** The JSON text of a resource with only `id` and these attributes, in the order of the resource. */
+export function pickFields(text: string, fields: ReadonlySet<string>): string {
+  const resource = JSON.parse(text) as Record<string, unknown>;
+  const picked = pickMembers(resource, (name) => name !== "id" && fields.has(name));
+  return textWithId(JSON.stringify(resource.id), picked);
+}

@@ -1,59 +1,68 @@
 /**
- * Cursors: where the next page of a list begins, as a token that clients carry and never read.
+ * Cursors: texts that tell where the next page of a list starts. Clients do not read them.
  *
- * A cursor holds a position and the list that it belongs to. It is stateless and does not expire, and gives no
- * rights. The checksum is not a secret: it tells a damaged cursor from a whole one.
+ * A cursor contains the sort values of the last resource, and a checksum of these values and of the list. It does not
+ * expire, and gives no rights. The checksum is not secret: it only detects a damaged cursor, or one of another list.
  */
 import { hash } from "node:crypto";
+import type { SortKey } from "../collection/indexes.ts";
 import { Problem } from "../errors.ts";
-import { inQuery, type Place, violationAt } from "./faults.ts";
-import type { ListRequest } from "./list.ts";
-import { type Position, sortValueOf } from "./sort.ts";
+import { isBadString } from "../json/values.ts";
+import type { Filter } from "./filter.ts";
+import { type CursorValues, sortValueOf } from "./sort.ts";
+import { inQuery, type Location, violationAt } from "./violations.ts";
 
 const checksumBytes = 8;
 const advice = 'must come from a "next" link of this list, with the same filter and sort';
 
-/** Names what a cursor belongs to: a list is another one with another filter, sort or words. */
-export function listName(
-  collection: string,
-  { filter, sort, words }: Pick<ListRequest, "filter" | "sort" | "words">,
-): string {
+/** The content of a list, and its order. Every page of a list has the same. */
+export interface ListContents {
+  /** `undefined`: every resource. */
+  filter: Filter | undefined;
+  /** The sort keys of the request. The id is not added yet. */
+  sort: readonly SortKey[];
+  /** The words of `q`, as `wordsOf` returns them; `undefined` without `q`. */
+  words: readonly string[] | undefined;
+}
+
+/** Identifies a list. A list with another filter, sort or search has another name. */
+export function listName(collection: string, { filter, sort, words }: ListContents): string {
   return JSON.stringify([collection, filter, sort, words]);
 }
 
-/** Spells the position after which the next page begins. `list` is what `listName` gave. */
-export function formatCursor(list: string, position: Position): string {
-  const payload = Buffer.from(JSON.stringify(position));
+/** The cursor for a page that starts after these values. `list` is a result of `listName`. */
+export function formatCursor(list: string, values: CursorValues): string {
+  const payload = Buffer.from(JSON.stringify(values));
   return Buffer.concat([checksum(list, payload), payload]).toString("base64url");
 }
 
 /**
- * Reads a cursor that `formatCursor` made for the same list, with a position of so many values. Throws INVALID_CURSOR.
- * Anybody can forge one, and gets no more than a page that begins elsewhere.
+ * Reads a cursor of the same list with this number of values. Throws INVALID_CURSOR. A client can forge a cursor, but then
+ * only gets a page that starts elsewhere.
  */
 export function parseCursor(
   list: string,
   cursor: string,
-  values: number,
-  place: Place = inQuery("cursor"),
-): Position {
+  length: number,
+  location: Location = inQuery("cursor"),
+): CursorValues {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(checksumBytes);
-  // base64url's last character has spare bits, and Buffer skips characters that it does not know.
+  // The last character of base64url has unused bits, and Buffer skips unknown characters.
   const isWhole = bytes.toString("base64url") === cursor && bytes.length > checksumBytes;
   if (!isWhole || !checksum(list, payload).equals(bytes.subarray(0, checksumBytes)))
-    throw invalidCursor(place);
-  const position = parsePosition(payload);
-  if (position?.length !== values) throw invalidCursor(place);
-  return position;
+    throw invalidCursor(location);
+  const values = parseValues(payload);
+  if (values?.length !== length) throw invalidCursor(location);
+  return values;
 }
 
-/** The problem of a cursor that is not one of this list. */
-export function invalidCursor(place: Place): Problem {
+/** The problem of a cursor that does not belong to this list. */
+export function invalidCursor(location: Location): Problem {
   return new Problem(
     "INVALID_CURSOR",
     'The cursor is not valid for this list. Use the cursor of a "next" link of this list, with the same filter and sort.',
-    { violations: [violationAt(place, "cursor", advice)] },
+    { violations: [violationAt(location, "cursor", advice)] },
   );
 }
 
@@ -62,14 +71,14 @@ function checksum(list: string, payload: Buffer): Buffer {
   return hash("sha256", text, "buffer").subarray(0, checksumBytes);
 }
 
-/** The position that is spelled so and in no other way; its last value is an id. */
-function parsePosition(payload: Buffer): Position | undefined {
+/** The values in a cursor, if they are written as `formatCursor` writes them. The last one is an id. */
+function parseValues(payload: Buffer): CursorValues | undefined {
   const value = parseJson(payload);
   if (!Array.isArray(value) || !value.every(isWellFormed)) return undefined;
-  const position = value.map(sortValueOf);
-  const id = position.at(-1);
-  const isPosition = Buffer.from(JSON.stringify(position)).equals(payload);
-  return isPosition && (typeof id === "string" || typeof id === "number") ? position : undefined;
+  const values = value.map(sortValueOf);
+  const id = values.at(-1);
+  const isExact = Buffer.from(JSON.stringify(values)).equals(payload);
+  return isExact && (typeof id === "string" || typeof id === "number") ? values : undefined;
 }
 
 function parseJson(payload: Buffer): unknown {
@@ -80,7 +89,7 @@ function parseJson(payload: Buffer): unknown {
   }
 }
 
-/** Texts of resources have neither lone surrogates nor null characters; a forged one might. */
+/** A forged cursor could contain a string that no resource contains. */
 function isWellFormed(value: unknown): boolean {
-  return typeof value !== "string" || (value.isWellFormed() && !value.includes("\0"));
+  return typeof value !== "string" || !isBadString(value);
 }

@@ -1,182 +1,198 @@
-/** Filters that are JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
+/** Reads filters in JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
+
+import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { toSentence } from "../errors.ts";
 import { isObject } from "../json/values.ts";
-import {
-  countCondition,
-  countGroup,
-  filterLimits,
-  type Reading,
-  readAttribute,
-  splitSuffix,
-  toCondition,
-  valuesOf,
-} from "./conditions.ts";
-import { inside, type Place } from "./faults.ts";
-import type { Filter, Scalar } from "./filter.ts";
+import { countCondition, countGroup, splitSuffix, toCondition, valuesOf } from "./conditions.ts";
+import { allOf, anyOf, type Filter, matchNone, type Scalar } from "./filter.ts";
+import { unknownOperator } from "./foreign-operators.ts";
 import { whyImpossible } from "./impossible.ts";
-import { unknownOperator } from "./operator-guesses.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
+import { filterLimits, type Reading, readAttribute, visibleAttributeInfo } from "./reading.ts";
+import { inside, type Location } from "./violations.ts";
 
-/** The filter that a JSON value is; what is wrong goes to the faults. */
-export function readFilter(value: unknown, place: Place, reading: Reading): Filter {
-  return readGroup(value, place, { reading, depth: 1 });
+/** Reads a filter. Adds violations. */
+export function readFilter(value: unknown, location: Location, reading: Reading): Filter {
+  return readGroup(value, location, { reading, depth: 1 });
 }
 
-/** Joins conditions of which all must hold. */
-export function allOf(filters: readonly Filter[]): Filter {
-  const needed = filters.filter((each) => !isEverything(each));
-  const [first, ...others] = needed;
-  return first !== undefined && others.length === 0 ? first : { kind: "and", filters: needed };
-}
-
-/** Whether a filter is true of every resource by its very shape. */
-export function isEverything(filter: Filter): boolean {
-  return filter.kind === "and" && filter.filters.length === 0;
-}
-
-function anyOf(filters: readonly Filter[]): Filter {
-  if (filters.some(isEverything)) return { kind: "and", filters: [] };
-  const [first, ...others] = filters;
-  return first !== undefined && others.length === 0 ? first : { kind: "or", filters };
-}
-
-/** Stands where a fault was found, too: the request will be refused. */
-const nothing: Filter = { kind: "or", filters: [] };
-
-interface At {
+/** The context of a group. */
+interface GroupContext {
   reading: Reading;
   depth: number;
 }
 
-function readGroup(value: unknown, place: Place, at: At): Filter {
-  const { faults } = at.reading;
+function readGroup(value: unknown, location: Location, group: GroupContext): Filter {
+  const { violations } = group.reading;
   if (!isObject(value)) {
-    faults.add(place, "filter", `must be a JSON object such as {"status":"open"}, not ${shortJson(value)}`);
-    return nothing;
+    violations.add(
+      location,
+      "filter",
+      `must be a JSON object such as {"status":"open"}, not ${shortJson(value)}`,
+    );
+    return matchNone;
   }
-  if (at.depth > filterLimits.depth) {
-    faults.add(place, "filterTooDeep", `is nested more than ${filterLimits.depth} levels deep`);
-    return nothing;
+  if (group.depth > filterLimits.depth) {
+    violations.add(location, "filterTooDeep", `is nested more than ${filterLimits.depth} levels deep`);
+    return matchNone;
   }
   return allOf(
     Object.entries(value).map(([name, inner]) =>
-      readMember(name, inner, { ...at, place: inside(place, name) }),
+      readMember(name, inner, { ...group, location: inside(location, name) }),
     ),
   );
 }
 
-function readMember(name: string, value: unknown, at: At & { place: Place }): Filter {
-  const { place, reading } = at;
-  const deeper = { reading, depth: at.depth + 1 };
+function readMember(name: string, value: unknown, group: GroupContext & { location: Location }): Filter {
+  const { location, reading } = group;
+  const deeper = { reading, depth: group.depth + 1 };
   switch (name) {
     case "and":
     case "or": {
       if (!Array.isArray(value)) {
         const detail = `must be an array of filters, not ${shortJson(value)}`;
-        reading.faults.add(place, "filter", detail);
-        return nothing;
+        reading.violations.add(location, "filter", detail);
+        return matchNone;
       }
-      if (!countGroup(place, reading)) return nothing;
-      const filters = value.map((each, n) => readGroup(each, inside(place, n), deeper));
+      if (!countGroup(location, reading)) return matchNone;
+      const filters = value.map((each, n) => readGroup(each, inside(location, n), deeper));
       return name === "and" ? allOf(filters) : anyOf(filters);
     }
     case "not":
-      if (!countGroup(place, reading)) return nothing;
-      return { kind: "not", filter: readGroup(value, place, deeper) };
+      if (!countGroup(location, reading)) return matchNone;
+      return { kind: "not", filter: readGroup(value, location, deeper) };
     default:
       if (isForeignGroup(name, value)) {
         const own = name.replace("$", "").toLowerCase();
-        reading.faults.add(
-          place,
+        reading.violations.add(
+          location,
           "unknownOperator",
           `is not an operator. Write ${shortJson({ [own]: value })}`,
         );
-        return nothing;
+        return matchNone;
       }
-      return readAttributeMember(name, value, place, reading);
+      return readAttributeMember(name, value, location, reading);
   }
 }
 
-/** Whether a member such as `$or` or `OR` contains filters. An attribute of that name would be compared with values. */
+/** Whether a member such as `$or` or `OR` contains filters. If it were an attribute, it would contain values. */
 function isForeignGroup(name: string, value: unknown): boolean {
   if (!/^(?:\$(?:and|or|not)|AND|OR|NOT)$/.test(name)) return false;
   return Array.isArray(value) ? isObject(value[0]) : isObject(value) && !Object.keys(value).some(isOperator);
 }
 
-function readAttributeMember(name: string, value: unknown, place: Place, reading: Reading): Filter {
+function readAttributeMember(name: string, value: unknown, location: Location, reading: Reading): Filter {
   if (!isObject(value)) {
-    const asked = splitSuffix(name, reading.collection);
-    const operator = Array.isArray(value) ? (lists[asked.operator] ?? asked.operator) : asked.operator;
-    return readCondition(operator, value, { name: asked.name, place, reading });
+    const split = splitSuffix(name, reading.collection);
+    const operator = Array.isArray(value)
+      ? (listOperators[split.operator] ?? split.operator)
+      : split.operator;
+    return readCondition(operator, value, { name: split.name, location, reading });
   }
   const operations = Object.entries(value);
   if (operations.length === 0) {
-    reading.faults.add(place, "filter", 'must contain an operator, such as {"gte":10}, but is {}');
-    return nothing;
+    reading.violations.add(location, "filter", 'must contain an operator, such as {"gte":10}, but is {}');
+    return matchNone;
   }
   return allOf(
-    operations.map(([operator, operand]) => readOperation(operator, operand, { name, place, reading })),
+    operations.map(([operator, operand]) => readOperation(operator, operand, { name, location, reading })),
   );
 }
 
-/** What an array means where one value would stand. */
-const lists: Partial<Record<OperatorName, OperatorName>> = { eq: "in", ne: "nin" };
+/** The operators for an array instead of one value. */
+const listOperators: Partial<Record<OperatorName, OperatorName>> = { eq: "in", ne: "nin" };
 
-interface About {
+/** The attribute of a condition, and the location of the condition. */
+interface ConditionContext {
   name: string;
-  place: Place;
+  location: Location;
   reading: Reading;
 }
 
-function readOperation(operator: string, operand: unknown, about: About): Filter {
-  const place = inside(about.place, operator);
-  if (isOperator(operator)) return readCondition(operator, operand, { ...about, place });
-  about.reading.faults.add(place, "unknownOperator", () => {
-    const why = unknownOperator(operator, { in: "body", name: about.name, value: operand });
-    const nested = `To name a nested attribute, use a dot: ${shortJson(`${about.name}.${operator}`)}`;
+function readOperation(operator: string, operand: unknown, condition: ConditionContext): Filter {
+  const location = inside(condition.location, operator);
+  if (isOperator(operator)) return readCondition(operator, operand, { ...condition, location });
+  condition.reading.violations.add(location, "unknownOperator", () => {
+    const why = unknownOperator(operator, { in: "body", name: condition.name, value: operand });
+    const nested = `To name a nested attribute, use a dot: ${shortJson(`${condition.name}.${operator}`)}`;
     return `is not understood: ${toSentence(why)} ${nested}`;
   });
-  return nothing;
+  return matchNone;
 }
 
-function readCondition(operator: OperatorName, operand: unknown, { name, place, reading }: About): Filter {
+function readCondition(
+  operator: OperatorName,
+  operand: unknown,
+  { name, location, reading }: ConditionContext,
+): Filter {
   const count = Array.isArray(operand) ? operand.length : 1;
-  // Before anything that takes longer.
-  if (!countCondition(count, place, reading)) return nothing;
-  const attribute = readAttribute(name, place, reading);
+  // This check comes first, because the following checks take longer.
+  if (!countCondition(count, location, reading)) return matchNone;
+  const attribute = readAttribute(name, location, reading);
   const { takes } = operators[operator];
   if (!operands[takes].fits(operand)) {
-    reading.faults.add(place, "value", `must be ${operands[takes].asks}, not ${shortJson(operand)}`);
-    return nothing;
+    reading.violations.add(
+      location,
+      "value",
+      `must be ${operands[takes].expected}, not ${shortJson(operand)}`,
+    );
+    return matchNone;
   }
   const values: readonly Scalar[] = Array.isArray(operand) ? operand : [operand as Scalar];
-  if (attribute === undefined) return nothing;
+  if (attribute === undefined) return matchNone;
   if (takes === "boolean") return toCondition(operator, attribute.path, values);
   for (const written of values) {
     const why = whyImpossible({ operator, attribute, written, values: [written] });
-    if (why !== undefined) reading.faults.add(place, "type", why);
+    if (why !== undefined) reading.violations.add(location, "type", why);
   }
   return toCondition(operator, attribute.path, valuesOf(values, operator, attribute));
 }
 
 const operands: Record<
   (typeof operators)[OperatorName]["takes"],
-  { asks: string; fits: (operand: unknown) => boolean }
+  { expected: string; fits: (operand: unknown) => boolean }
 > = {
-  scalar: { asks: "a string, a number, true, false or null", fits: isScalar },
+  scalar: { expected: "a string, a number, true, false or null", fits: isScalar },
   list: {
-    asks: "an array of strings, numbers, true, false and null",
+    expected: "an array of strings, numbers, true, false and null",
     fits: (operand) => Array.isArray(operand) && operand.every(isScalar),
   },
   comparable: {
-    asks: "a number or a string",
+    expected: "a number or a string",
     fits: (operand) => typeof operand === "number" || typeof operand === "string",
   },
-  string: { asks: "a string", fits: (operand) => typeof operand === "string" },
-  boolean: { asks: "true or false", fits: (operand) => typeof operand === "boolean" },
+  string: { expected: "a string", fits: (operand) => typeof operand === "string" },
+  boolean: { expected: "true or false", fits: (operand) => typeof operand === "boolean" },
 };
 
 function isScalar(value: unknown): boolean {
   return typeof value !== "object" || value === null;
+}
+
+/** The filter and the search of a request. */
+export interface FilterAndSearch {
+  filter: unknown;
+  q: string | undefined;
+}
+
+/**
+ * Finds a search inside the filter, as search inputs of react-admin send it: `filter={"q":"text"}`. If an attribute can have
+ * the name `q`, this is a condition instead. Adds violations.
+ */
+export function splitSearch(
+  { filter, q }: FilterAndSearch,
+  location: Location,
+  { collection, violations }: Reading,
+): FilterAndSearch {
+  if (!isObject(filter) || typeof filter.q !== "string" || mayBeAttribute(collection)) return { filter, q };
+  const { q: inFilter, ...rest } = filter;
+  if (q === undefined) return { filter: rest, q: inFilter as string };
+  violations.add(inside(location, "q"), "repeatedParameter", 'cannot be used together with "q"');
+  return { filter: rest, q };
+}
+
+function mayBeAttribute(collection: Collection): boolean {
+  const { isDeclared, alternatives } = visibleAttributeInfo(collection, ["q"]);
+  return isDeclared || (collection.search.length === 0 && alternatives === undefined);
 }

@@ -1,77 +1,71 @@
-/** Filters that stand in a query string by themselves: `status=open`, `views:gte=10`, `views_gte=10`. */
+/** Reads filters that are parameters of a query string: `status=open`, `views:gte=10`, `views_gte=10`. */
 import { shortJson } from "../collection/messages.ts";
-import {
-  candidatesOf,
-  countCondition,
-  type Reading,
-  readAttribute,
-  splitSuffix,
-  toCondition,
-} from "./conditions.ts";
-import { inQuery, type Place } from "./faults.ts";
+import { candidatesOf, countCondition, splitSuffix, toCondition } from "./conditions.ts";
 import type { Filter, Scalar } from "./filter.ts";
+import { unknownOperator } from "./foreign-operators.ts";
 import { whyImpossible } from "./impossible.ts";
-import { unknownOperator } from "./operator-guesses.ts";
 import { isOperator, type OperatorName, operators } from "./operators.ts";
+import { type Reading, readAttribute } from "./reading.ts";
+import { inQuery, type Location } from "./violations.ts";
 
-/** One parameter with all of its values as a filter; what is wrong goes to the faults. */
+/** Reads one parameter with all its values. Adds violations. */
 export function readFilterParameter(
   parameter: string,
   texts: readonly string[],
   reading: Reading,
 ): Filter | undefined {
-  const place = inQuery(parameter);
-  const asked = readName(parameter, texts, reading);
-  if (asked === undefined) return undefined;
-  const values = splitLists(asked.operator, texts);
-  // Before anything that takes longer.
-  if (!countCondition(values.length, place, reading)) return undefined;
-  const { operator, name } = asked;
-  const attribute = readAttribute(name, place, reading);
-  if (attribute === undefined || !isGivenRightly(operator, texts, place, reading)) return undefined;
+  const location = inQuery(parameter);
+  const split = splitName(parameter, texts, reading);
+  if (split === undefined) return undefined;
+  const { operator, name } = split;
+  const values = splitLists(operator, texts);
+  // This check comes first, because the following checks take longer.
+  if (!countCondition(values.length, location, reading)) return undefined;
+  const attribute = readAttribute(name, location, reading);
+  if (attribute === undefined || !hasValidTexts(operator, texts, location, reading)) return undefined;
   if (operators[operator].takes === "boolean")
     return toCondition(operator, attribute.path, [texts[0] === "true"]);
   const candidates = values.flatMap((text): Scalar[] => {
     const found = candidatesOf(text, operator, attribute);
     const why = whyImpossible({ operator, attribute, written: text, values: found });
-    if (why !== undefined) reading.faults.add(place, "type", why);
+    if (why !== undefined) reading.violations.add(location, "type", why);
     return found;
   });
   return toCondition(operator, attribute.path, candidates);
 }
 
-/** An attribute that has a colon in its name is asked for with an operator: the last colon counts. */
-function readName(
+/** Splits a name at the last colon. A name with a colon always needs an operator. */
+function splitName(
   parameter: string,
   texts: readonly string[],
-  { collection, faults }: Reading,
+  { collection, violations }: Reading,
 ): { name: string; operator: OperatorName } | undefined {
   const colon = parameter.lastIndexOf(":");
   if (colon === -1) return splitSuffix(parameter, collection);
   const operator = parameter.slice(colon + 1);
   const name = parameter.slice(0, colon);
   if (isOperator(operator)) return { name, operator };
-  faults.add(inQuery(parameter), "unknownOperator", () => {
+  violations.add(inQuery(parameter), "unknownOperator", () => {
     const written = { in: "query", name, texts } as const;
     return `is not understood: ${unknownOperator(operator, written)}`;
   });
   return undefined;
 }
 
-function isGivenRightly(
+function hasValidTexts(
   operator: OperatorName,
   texts: readonly string[],
-  place: Place,
-  { faults }: Reading,
+  location: Location,
+  { violations }: Reading,
 ): boolean {
   const { collects, takes } = operators[operator];
   if (!collects && texts.length > 1) {
     const detail = 'must be given only once. To combine conditions, use "filter" with "and" or "or"';
-    faults.add(place, "repeatedParameter", detail);
+    violations.add(location, "repeatedParameter", detail);
     return false;
   }
   if (takes !== "boolean" || texts[0] === "true" || texts[0] === "false") return true;
-  faults.add(place, "value", `must be true or false, not ${shortJson(texts[0])}`);
+  violations.add(location, "value", `must be true or false, not ${shortJson(texts[0])}`);
   return false;
 }
 

@@ -1,9 +1,9 @@
-/** What an attribute can never be, as the schema has it. Asking for that is a mistake, and not a list of nothing. */
+/** Finds conditions that can never match because of the schema. The service refuses them instead of returning an empty list. */
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import { shortJson } from "../collection/messages.ts";
-import type { Attribute } from "./conditions.ts";
 import type { Scalar } from "./filter.ts";
 import { type OperatorName, operators } from "./operators.ts";
+import type { Attribute } from "./reading.ts";
 
 const typeNames: Record<AttributeType, string> = {
   null: "null",
@@ -14,24 +14,24 @@ const typeNames: Record<AttributeType, string> = {
   object: "an object",
 };
 
-/** What one operator was given for an attribute. */
-export interface Given {
+/** The comparison of an attribute with one value. */
+export interface Comparison {
   operator: OperatorName;
   attribute: Attribute;
-  /** As the client wrote it. */
+  /** The value as the client wrote it. */
   written: Scalar;
-  /** What that may stand for, and the attribute may be. */
+  /** All values that `written` can mean, if the attribute can have them. */
   values: readonly Scalar[];
 }
 
-/** Why the condition could never be true; `undefined` when it could. `null` is asked for of anything. */
-export function whyImpossible(given: Given): string | undefined {
-  const { operator, attribute, written, values } = given;
+/** Why the comparison can never match; `undefined` if it can. Every attribute can be compared with null. */
+export function whyImpossible(comparison: Comparison): string | undefined {
+  const { operator, attribute, written, values } = comparison;
   const { types, idKind } = attribute;
   if (types === undefined || idKind !== undefined) return undefined;
   if (operators[operator].kind === "in" && (written === null || written === "null")) return undefined;
   const takes = typesFor(operator).filter((type) => types.has(type));
-  if (takes.length === 0) return `is ${naming(types)}, which ${adviceFor(given)}`;
+  if (takes.length === 0) return `is ${naming(types)}, which ${adviceFor(comparison)}`;
   if (takes.includes("array")) return undefined;
   if (values.some((value) => types.has(typeOf(value)))) return undefined;
   return `is ${naming(types)} and cannot be compared with ${shortJson(written)}`;
@@ -57,7 +57,7 @@ export function typesFor(operator: OperatorName): readonly AttributeType[] {
   }
 }
 
-function adviceFor({ operator, attribute: { types } }: Given): string {
+function adviceFor({ operator, attribute: { types } }: Comparison): string {
   if (types?.has("array") === true) return `"${operator}" never matches: use "contains" to look for an item`;
   if (types?.has("object") === true)
     return `"${operator}" never matches: use a dot to name an attribute in it`;

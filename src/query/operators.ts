@@ -1,21 +1,21 @@
-/** The operators of a filter: one table, whoever reads or explains them. */
+/** The table of filter operators. Requests, error messages and the OpenAPI document use it. */
 import type { ConditionKind } from "./filter.ts";
 
-/** What an operator does. */
+/** One operator. */
 interface Operator {
-  /** The condition that it becomes. */
+  /** The kind of its condition. */
   kind: ConditionKind;
-  /** Whether it is true where the condition is not. */
+  /** Whether it matches if the condition does not. */
   negated: boolean;
-  /** What it is given. `list` is several scalars; `comparable` a number or a string. */
+  /** The value that it needs. `list`: several scalars. `comparable`: a number or a string. */
   takes: "scalar" | "list" | "comparable" | "string" | "boolean";
-  /** Whether a repeated parameter adds to its values. */
+  /** Whether a repeated parameter adds values. */
   collects: boolean;
-  /** What it asks of the attribute. */
+  /** Completes a sentence that begins with the attribute. */
   meaning: string;
 }
 
-/** Every operator, by the name that stands behind the colon or in the JSON of a filter. */
+/** Every operator, by its name after the colon of a parameter or in a JSON filter. */
 export const operators = {
   eq: { kind: "in", negated: false, takes: "scalar", collects: true, meaning: "equals the value" },
   ne: {
@@ -91,7 +91,7 @@ export type OperatorName = keyof typeof operators;
 /** The names of all operators. */
 export const operatorNames = Object.keys(operators) as readonly OperatorName[];
 
-/** How clients of json-server end an attribute's name to say what they ask of it. */
+/** The suffixes of attribute names that clients of json-server use, and their operators. */
 export const legacySuffixes = {
   _ne: "ne",
   _gt: "gt",
@@ -101,7 +101,7 @@ export const legacySuffixes = {
   _like: "contains",
 } as const satisfies Record<string, OperatorName>;
 
-/** Whether there is an operator of this name. */
+/** Whether an operator has this name. */
 export function isOperator(name: string): name is OperatorName {
   return Object.hasOwn(operators, name);
 }

@@ -1,15 +1,15 @@
-/** The spellings of a page: each family of parameters that clients use, and what they all come to. */
+/** Reads the page that a query string selects. Several families of parameters do this, one for each kind of client. */
 import { shortJson } from "../collection/messages.ts";
-import { type Faults, inQuery } from "./faults.ts";
 import { type ListParameter, pagingParameters } from "./parameters.ts";
+import { inQuery, type Violations } from "./violations.ts";
 
-/** A page as it was asked for; what is `undefined` was not said. */
+/** A page before its limit and offset are checked. `undefined`: the client did not send it. */
 export type PageDraft =
   | { kind: "cursor"; limit: number | undefined; cursor: string | undefined }
   | { kind: "offset"; limit: number | undefined; offset: number; name: string }
   | { kind: "page"; limit: number | undefined; page: number };
 
-/** Parameters that can be given together. */
+/** Parameters that can be used together. */
 const families: readonly (readonly ListParameter[])[] = [
   ["limit", "cursor"],
   ["limit", "offset"],
@@ -20,14 +20,15 @@ const families: readonly (readonly ListParameter[])[] = [
   ["range"],
 ];
 
-/** Reads the page that a query string asks for; what is wrong goes to the faults. */
-export function readPaging(known: ReadonlyMap<ListParameter, string>, faults: Faults): PageDraft {
-  const given = pagingParameters.filter((name) => known.has(name));
-  requireOneFamily(given, faults);
-  const number = (name: ListParameter, least: number) => readNumber(name, known.get(name), { least, faults });
+/** Reads the page. Adds violations. */
+export function readPaging(known: ReadonlyMap<ListParameter, string>, violations: Violations): PageDraft {
+  const names = pagingParameters.filter((name) => known.has(name));
+  requireOneFamily(names, violations);
+  const number = (name: ListParameter, least: number) =>
+    readNumber(name, known.get(name), { least, violations });
   const range = known.get("range");
-  if (range !== undefined) return readRange(range, faults);
-  if (known.has("_end")) return readStartEnd(number("_start", 0) ?? 0, number("_end", 0) ?? 0, faults);
+  if (range !== undefined) return readRange(range, violations);
+  if (known.has("_end")) return readStartEnd(number("_start", 0) ?? 0, number("_end", 0) ?? 0, violations);
   if (known.has("_start"))
     return { kind: "offset", limit: number("_limit", 1), offset: number("_start", 0) ?? 0, name: "_start" };
   if (known.has("_page") || known.has("_limit") || known.has("_per_page")) {
@@ -40,13 +41,13 @@ export function readPaging(known: ReadonlyMap<ListParameter, string>, faults: Fa
   return { kind: "cursor", limit, cursor: known.get("cursor") };
 }
 
-function requireOneFamily(given: readonly ListParameter[], faults: Faults): void {
-  if (given.length === 0 || families.some((family) => given.every((name) => family.includes(name)))) return;
-  for (const [n, name] of given.entries()) {
-    const other = given.slice(0, n).find((each) => !goTogether(each, name));
+function requireOneFamily(names: readonly ListParameter[], violations: Violations): void {
+  if (names.length === 0 || families.some((family) => names.every((name) => family.includes(name)))) return;
+  for (const [n, name] of names.entries()) {
+    const other = names.slice(0, n).find((each) => !goTogether(each, name));
     if (other === undefined) continue;
     const detail = `cannot be used together with "${other}". ${whatGoesTogether}`;
-    faults.add(inQuery(name), "paging", detail);
+    violations.add(inQuery(name), "paging", detail);
     return;
   }
 }
@@ -62,29 +63,29 @@ const whatGoesTogether = `Use one of these combinations: ${families
 function readNumber(
   name: ListParameter,
   text: string | undefined,
-  { least, faults }: { least: number; faults: Faults },
+  { least, violations }: { least: number; violations: Violations },
 ): number | undefined {
   if (text === undefined) return undefined;
   const number = /^[0-9]+$/.test(text) ? Number(text) : -1;
   if (number >= least) return number;
   const detail = `must be a whole number of at least ${least}, not ${shortJson(text)}`;
-  faults.add(inQuery(name), least === 1 && name !== "_page" ? "limit" : "offset", detail);
+  violations.add(inQuery(name), least === 1 && name !== "_page" ? "limit" : "offset", detail);
   return undefined;
 }
 
-/** `_end` is not in the page any more. */
-function readStartEnd(start: number, end: number, faults: Faults): PageDraft {
-  if (end <= start) faults.add(inQuery("_end"), "limit", 'must be greater than "_start"');
+/** The resource at `_end` is not on the page. */
+function readStartEnd(start: number, end: number, violations: Violations): PageDraft {
+  if (end <= start) violations.add(inQuery("_end"), "limit", 'must be greater than "_start"');
   return { kind: "offset", limit: end - start, offset: start, name: "_start" };
 }
 
-/** Both ends are in the page. */
-function readRange(text: string, faults: Faults): PageDraft {
+/** The page contains both ends of the range. */
+function readRange(text: string, violations: Violations): PageDraft {
   const [, first = "", last = ""] = /^\s*\[\s*([0-9]+)\s*,\s*([0-9]+)\s*\]\s*$/.exec(text) ?? [];
   const [from, to] = [Number(first), Number(last)];
   if (first === "" || to < from) {
     const detail = `must be the first and the last position, such as [0,24], not ${shortJson(text)}`;
-    faults.add(inQuery("range"), "paging", detail);
+    violations.add(inQuery("range"), "paging", detail);
   }
   return { kind: "offset", limit: to - from + 1, offset: from, name: "range" };
 }

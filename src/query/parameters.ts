@@ -1,9 +1,8 @@
-/** The parameters of a list by name, and what is wrong with those that are not. */
+/** The parameters of a list: their names, and the reading of a query string into names and values. */
 import type { Violation } from "../errors.ts";
 import { isBadString } from "../json/values.ts";
-import { type Faults, inQuery, refuse } from "./faults.ts";
-import { hintFor, isForeignShape } from "./hints.ts";
-import { type Others, plainName } from "./parameter-guesses.ts";
+import { hasForeignForm, hintFor, type OtherParameters, plainName } from "./foreign-parameters.ts";
+import { inQuery, refuse, type Violations } from "./violations.ts";
 
 /** Parameters of other servers that have the same meaning as ours. */
 const aliases = {
@@ -28,42 +27,42 @@ export const aliasParameters: ReadonlySet<ListParameter> = new Set([...aliases.p
 /** The name of a parameter of lists. */
 export type ListParameter = (typeof listParameters)[number];
 
-/** Words that will mean something one day; nothing may rest on their being filters until then. */
+/** Names that are reserved for future parameters, so they cannot be filters. */
 const reserved = "version at since wait embed expand include aggregate group distinct dryRun".split(" ");
 
-/** The query string of a list, sorted out. */
+/** The parameters in a query string. */
 export interface Parameters {
-  /** Parameters of the table, each given once. */
+  /** The parameters of `listParameters`. */
   known: ReadonlyMap<ListParameter, string>;
-  /** All others: filters by attribute, with every value that each was given. */
+  /** All others: filters by attribute, with all their values. */
   filters: ReadonlyMap<string, readonly string[]>;
-  /** Finds values of other parameters, refused ones among them: examples are made of them. */
-  others: Others;
+  /** Finds values of other parameters for examples, even of refused parameters. */
+  others: OtherParameters;
 }
 
-/** Reads a query string. What cannot be decoded, is reserved, or is there twice goes to `faults`. */
-export function readParameters(query: string, faults: Faults): Parameters {
+/** Reads a query string. Adds violations for invalid encoding, reserved names and repeated parameters. */
+export function readParameters(query: string, violations: Violations): Parameters {
   const known = new Map<ListParameter, string>();
   const filters = new Map<string, string[]>();
   const repeated = new Set<string>();
-  for (const [name, value] of pairsOf(query, faults)) {
+  for (const [name, value] of pairsOf(query, violations)) {
     if (!isListParameter(name)) filters.set(name, [...(filters.get(name) ?? []), value]);
     else if (known.has(name)) repeated.add(name);
     else known.set(name, value);
   }
-  for (const name of repeated) faults.add(inQuery(name), "repeatedParameter", "must be given only once");
+  for (const name of repeated) violations.add(inQuery(name), "repeatedParameter", "must be given only once");
   const others = othersIn(known, new Map(filters));
   for (const [name, texts] of filters) {
     if (!isReserved(name, texts)) continue;
     const hint = () => hintFor(name, texts, others);
-    faults.add(inQuery(name), "unknownParameter", () => reservedDetail(name, hint(), faults));
+    violations.add(inQuery(name), "unknownParameter", () => reservedDetail(name, hint(), violations));
     filters.delete(name);
   }
   return { known, filters, others };
 }
 
-/** One table of plain names for all hints of a request, made when the first of them asks. */
-function othersIn(known: Parameters["known"], filters: Parameters["filters"]): Others {
+/** One table of plain names for all hints of a request. The first hint creates it. */
+function othersIn(known: Parameters["known"], filters: Parameters["filters"]): OtherParameters {
   let all: Map<string, string> | undefined;
   return (...names) => {
     all ??= new Map(
@@ -75,7 +74,7 @@ function othersIn(known: Parameters["known"], filters: Parameters["filters"]): O
   };
 }
 
-/** Refuses every query parameter: for methods and paths that take none. Throws INVALID_PARAMETER. */
+/** Refuses every query parameter, for methods and paths without parameters. Throws INVALID_PARAMETER. */
 export function requireNoParameters(query: string): void {
   if (query === "") return;
   const violations = [...new Set(new URLSearchParams(query).keys())].map(
@@ -93,16 +92,16 @@ function isListParameter(name: string): name is ListParameter {
   return (listParameters as readonly string[]).includes(name);
 }
 
-/** Whether every collection refuses a name: hardly any attribute has it, or it is reserved for the future. */
+/** Whether every collection refuses a name, because it is reserved or very rare for an attribute. */
 function isReserved(name: string, texts: readonly string[]): boolean {
   if (reserved.includes(name)) return true;
-  return !name.includes(":") && (name.startsWith("_") || isForeignShape(name, texts));
+  return !name.includes(":") && (name.startsWith("_") || hasForeignForm(name, texts));
 }
 
-function reservedDetail(name: string, hint: string, faults: Faults): string {
+function reservedDetail(name: string, hint: string, violations: Violations): string {
   const advice = hint === "" ? "" : `${hint}.`;
   if (reserved.includes(name)) return `is reserved for future use.${advice}${asAttribute(name)}`;
-  const suggestion = advice || faults.suggest(name, () => listParameters);
+  const suggestion = advice || violations.suggest(name, () => listParameters);
   return `is not understood.${suggestion}${asAttribute(name)}`;
 }
 
@@ -110,14 +109,14 @@ function asAttribute(name: string): string {
   return ` To filter by an attribute with this name, write "${name}:eq"`;
 }
 
-function* pairsOf(query: string, faults: Faults): Generator<[name: string, value: string]> {
+function* pairsOf(query: string, violations: Violations): Generator<[name: string, value: string]> {
   for (const pair of query.split("&")) {
     if (pair === "") continue;
     const cut = pair.includes("=") ? pair.indexOf("=") : pair.length;
     const name = decode(pair.slice(0, cut));
     const value = decode(pair.slice(cut + 1));
     if (name !== undefined && value !== undefined) yield [name, value];
-    else faults.add(inQuery(name ?? pair.slice(0, cut)), "encoding", encodingDetail);
+    else violations.add(inQuery(name ?? pair.slice(0, cut)), "encoding", encodingDetail);
   }
 }
 

@@ -1,26 +1,27 @@
 /**
- * The order of a list: by the values of some attributes, and at last by id, so that no two resources are equal in it.
+ * The order of a list: by the values of some attributes, and then by id, so that no two resources are equal.
  *
- * Types come in the order null or absent, boolean, number, string, array or object. Strings are compared by code point,
- * and only their first 128 code points count; arrays and objects are all equal.
+ * Values of different types have the order null or absent, boolean, number, string, array or object. Strings are compared
+ * by code point, and only their first 128 code points count. Arrays and objects are all equal. Every store must sort in
+ * this order.
  */
 import type { SortKey } from "../collection/indexes.ts";
 import { isIdPath, valueAt } from "../collection/paths.ts";
 import { compareCodePoints } from "../collection/text.ts";
 
-/** Code points of a string that count. */
+/** The number of code points of a string that count. */
 export const sortedCodePoints = 128;
 
-/** An attribute's value as far as the order cares: an absent one is `null`, `[]` stands for every array and object. */
+/** The part of a value that decides the order. An absent value is `null`, and every array or object is `[]`. */
 export type SortValue = null | boolean | number | string | readonly [];
 
-/** A place in a list: a value for each of the keys by which it is sorted, the id (as it stands in the resource) last. */
-export type Position = readonly SortValue[];
+/** The sort values of one resource in a list: a value for each sort key, and then the id as in the resource. */
+export type CursorValues = readonly SortValue[];
 
-/** How two resources follow each other: below zero when the first comes first; zero for one and the same id alone. */
+/** Compares two resources: negative if `a` comes first, zero only if the ids are equal. */
 export type Compare = (a: Record<string, unknown>, b: Record<string, unknown>) => number;
 
-/** Cuts an attribute's value down to what the order cares about. */
+/** The part of a value that decides the order. */
 export function sortValueOf(value: unknown): SortValue {
   switch (typeof value) {
     case "boolean":
@@ -34,7 +35,7 @@ export function sortValueOf(value: unknown): SortValue {
   }
 }
 
-/** The order that a sort makes of resources. Ascending ids decide where keys are equal, unless the sort names the id itself. */
+/** The order of a sort. If all keys are equal, the ids decide in ascending order. */
 export function compareBy(sort: readonly SortKey[]): Compare {
   const keys = withId(sort);
   return (a, b) => {
@@ -46,18 +47,18 @@ export function compareBy(sort: readonly SortKey[]): Compare {
   };
 }
 
-/** Where a resource stands in a list: a value for each key, then the id unless the last key is the id. */
-export function positionOf(resource: Record<string, unknown>, sort: readonly SortKey[]): Position {
+/** The sort values of a resource, for a cursor after it. */
+export function cursorValuesOf(resource: Record<string, unknown>, sort: readonly SortKey[]): CursorValues {
   return withId(sort).map(({ path }) => sortValueOf(valueAt(resource, path)));
 }
 
-/** The keys that a position has values for: those of the sort, and the id in the end unless the last of them is the id. */
+/** The keys of a sort, and the id as the last key unless the sort ends with it. */
 export function withId(sort: readonly SortKey[]): readonly SortKey[] {
   const last = sort.at(-1);
   return last !== undefined && isIdPath(last.path) ? sort : [...sort, { path: ["id"], descending: false }];
 }
 
-/** Compares two values that `sortValueOf` gave. */
+/** Compares two results of `sortValueOf`. */
 export function compareSortValues(a: SortValue, b: SortValue): number {
   if (typeof a === "string" && typeof b === "string") return compareCodePoints(a, b);
   if (typeof a === "number" && typeof b === "number") return a - b;

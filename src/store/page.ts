@@ -1,7 +1,7 @@
 /** Lists, as stores are asked for them. */
 import type { SortKey } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
-import type { Position } from "../query/sort.ts";
+import type { CursorValues } from "../query/sort.ts";
 import type { Stored } from "./stored.ts";
 
 /**
@@ -20,7 +20,7 @@ export interface ListQuery {
   /** As `compareBy` sorts; by ascending id where keys are equal, or there are none. @default [] */
   sort?: readonly SortKey[];
   /** Only resources that come after this position, at which none need be (any more). Not together with `offset`, and with `words` only where there is a `sort`. */
-  after?: Position;
+  after?: CursorValues;
   /** So many resources at the beginning are left out. @default 0 */
   offset?: number;
   /**

@@ -2,8 +2,8 @@
 import type { Index, SortKey } from "../collection/indexes.ts";
 import { formatPath } from "../collection/paths.ts";
 import type { Filter } from "../query/filter.ts";
-import { matches } from "../query/matches.ts";
-import type { Position } from "../query/sort.ts";
+import { matches } from "../query/filter.ts";
+import type { CursorValues } from "../query/sort.ts";
 import { conjunctsOf, isEquality, isRange, isServed, namesIds, neededKeys, repeatedIn } from "./conjuncts.ts";
 import type { ListQuery } from "./page.ts";
 
@@ -46,7 +46,7 @@ export function isByIdsAlone({ filter, sort = [] }: Asked): boolean {
 export interface Remainder {
   /** Without attributes of which one value is wanted: they decide nothing more. */
   sort: readonly SortKey[];
-  after: Position;
+  after: CursorValues;
   /** The attribute of which a range is wanted: there is nothing in it of another type. */
   ranged: string | undefined;
   /** The filter without the end of the range that lies behind: SQLite might begin at that one, as far away as it is. */
@@ -57,7 +57,7 @@ export interface Remainder {
 export function remainderOf(
   filter: Filter | undefined,
   sort: readonly SortKey[],
-  after: Position,
+  after: CursorValues,
 ): Remainder {
   const conditions = conjunctsOf(filter);
   const equal = new Set(conditions.filter(isEquality).map(({ path }) => formatPath(path)));
@@ -76,7 +76,7 @@ export function remainderOf(
 
 /** Whether the position is one of the list, as those in all cursors are which nobody made up. */
 function isWithin(
-  after: Position | undefined,
+  after: CursorValues | undefined,
   sort: readonly SortKey[],
   conditions: readonly Filter[],
 ): boolean {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
 import { formatLinks, linksOf } from "../../src/http/lists/links.ts";
 import type { Listing } from "../../src/http/operations/operation.ts";
-import { parseList } from "../../src/query/parse.ts";
+import { parseList } from "../../src/query/query-string.ts";
 import type { Page } from "../../src/store/page.ts";
 
 const collection = { ...openCollection("topics"), search: [["title"]] as const };

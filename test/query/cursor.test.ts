@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Problem } from "../../src/errors.ts";
 import { formatCursor, listName, parseCursor } from "../../src/query/cursor.ts";
-import { type Position, sortValueOf } from "../../src/query/sort.ts";
+import { type CursorValues, sortValueOf } from "../../src/query/sort.ts";
 
 const text = fc.string({ unit: "grapheme" }).filter((each) => each.isWellFormed() && !each.includes("\0"));
 const id = fc.oneof(text, fc.maxSafeInteger());
@@ -93,7 +93,7 @@ test("a cursor with any character changed, left out or added is refused", () => 
 });
 
 test("a cursor with another number of values is refused", () => {
-  const at: Position = ["a", 1, "7"];
+  const at: CursorValues = ["a", 1, "7"];
   for (const values of [0, 1, 2, 4]) isRefused("topics", formatCursor("topics", at), values);
 });
 

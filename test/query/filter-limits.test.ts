@@ -1,9 +1,9 @@
 /** A filter holds as many conditions as the reference says, in every form. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filterLimits } from "../../src/query/conditions.ts";
-import { parseListContent } from "../../src/query/content.ts";
-import { parseList } from "../../src/query/parse.ts";
+import { filterLimits } from "../../src/query/reading.ts";
+import { parseListBody } from "../../src/query/query-body.ts";
+import { parseList } from "../../src/query/query-string.ts";
 import { topics } from "./collections.ts";
 
 const list = <T>(length: number, make: (n: number) => T): T[] => Array.from({ length }, (_, n) => make(n));
@@ -21,7 +21,7 @@ const forms: Record<string, (n: number) => unknown> = {
 for (const [form, make] of Object.entries(forms)) {
   test(`${filterLimits.conditions} conditions fit, as ${form}, and more do not`, () => {
     for (const read of [
-      (filter: unknown) => parseListContent({ filter }, topics, 1_000),
+      (filter: unknown) => parseListBody({ filter }, topics, 1_000),
       (filter: unknown) => parseList(`filter=${encodeURIComponent(JSON.stringify(filter))}`, topics, 1_000),
     ]) {
       assert.ok(read(make(filterLimits.conditions)).filter);
@@ -32,7 +32,7 @@ for (const [form, make] of Object.entries(forms)) {
 
 test(`${filterLimits.groups} groups fit, and more do not, also empty ones`, () => {
   const read = (n: number) =>
-    parseListContent({ filter: { and: list(n - 1, () => ({ or: [] })) } }, topics, 1_000);
+    parseListBody({ filter: { and: list(n - 1, () => ({ or: [] })) } }, topics, 1_000);
   assert.ok(read(filterLimits.groups).filter);
   assert.throws(() => read(filterLimits.groups + 1), { code: "INVALID_PARAMETER" });
 });

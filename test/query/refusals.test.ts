@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Collection } from "../../src/collection/collection.ts";
-import { parseList } from "../../src/query/parse.ts";
+import { parseList } from "../../src/query/query-string.ts";
 import { posts, topics } from "./collections.ts";
 import { isRefused } from "./refused.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Collection } from "../../src/collection/collection.ts";
 import { Problem } from "../../src/errors.ts";
-import { parseList } from "../../src/query/parse.ts";
+import { parseList } from "../../src/query/query-string.ts";
 
 /** The problem that is thrown; any other error fails the test. */
 export function problemOf(act: () => unknown): Problem | undefined {

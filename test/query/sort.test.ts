@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { SortKey } from "../../src/collection/indexes.ts";
 import { compareCodePoints } from "../../src/collection/text.ts";
-import { compareBy, compareSortValues, positionOf, sortValueOf } from "../../src/query/sort.ts";
+import { compareBy, compareSortValues, cursorValuesOf, sortValueOf } from "../../src/query/sort.ts";
 
 const key = (name: string, descending = false): SortKey => ({
   path: name.split(".") as unknown as SortKey["path"],
@@ -79,7 +79,7 @@ test("positions are in the order of their resources", () => {
   fc.assert(
     fc.property(sort, resource, resource, (spelled, a, b) => {
       const keys = keysOf(spelled);
-      const [left, right] = [positionOf(a, keys), positionOf(b, keys)];
+      const [left, right] = [cursorValuesOf(a, keys), cursorValuesOf(b, keys)];
       const all = [...keys, key("id")];
       const differing = left.findIndex((each, n) => compareSortValues(each, right[n] ?? null) !== 0);
       const order = compareSortValues(left[differing] ?? null, right[differing] ?? null);
@@ -91,12 +91,12 @@ test("positions are in the order of their resources", () => {
 
 test("a position ends with the id, once", () => {
   const topic = { id: 7, title: "a", author: { name: "Ada" }, tags: ["x"] };
-  assert.deepEqual(positionOf(topic, []), [7]);
-  assert.deepEqual(positionOf(topic, [key("author.name"), key("nothing"), key("tags")]), [
+  assert.deepEqual(cursorValuesOf(topic, []), [7]);
+  assert.deepEqual(cursorValuesOf(topic, [key("author.name"), key("nothing"), key("tags")]), [
     "Ada",
     null,
     [],
     7,
   ]);
-  assert.deepEqual(positionOf(topic, [key("title"), key("id", true)]), ["a", 7]);
+  assert.deepEqual(cursorValuesOf(topic, [key("title"), key("id", true)]), ["a", 7]);
 });

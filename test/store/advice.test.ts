@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
-import { parseList } from "../../src/query/parse.ts";
+import { parseList } from "../../src/query/query-string.ts";
 import { adviceFor } from "../../src/store/advice.ts";
 import { isQuick, servingOf } from "../../src/store/serving.ts";
 

@@ -5,6 +5,7 @@
 import type { IdKind } from "../../collection/ids.ts";
 import { idJson } from "../../collection/ids.ts";
 import { isObject } from "../../json/values.ts";
+import type { Result } from "../operations/result.ts";
 import { contentOf } from "../protocol/content.ts";
 import { type HttpRequest, textOf } from "../protocol/message.ts";
 import { respond } from "../respond.ts";

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { parseJson } from "../../json/parse.ts";
 import { isObject } from "../../json/values.ts";
-import { parseListContent } from "../../query/content.ts";
-import type { ListRequest } from "../../query/list.ts";
-import { parseList } from "../../query/parse.ts";
+import { parseListBody } from "../../query/query-body.ts";
+import type { ListRequest } from "../../query/list-request.ts";
+import { parseList } from "../../query/query-string.ts";
 import type { Guard } from "../caller/permission.ts";
 import { pauseAfter } from "../limits/turns.ts";
 import type { Listing, OperationOf } from "../operations/operation.ts";
@@ -25,7 +25,7 @@ export async function readListing(
   const bytes = await readContent(request, limits);
   const content = parseJson(bytes, jsonLimits(limits));
   await pauseAfter(bytes.length);
-  const asked = parseListContent(content, collection, limits.page);
+  const asked = parseListBody(content, collection, limits.page);
   return {
     collection,
     path,

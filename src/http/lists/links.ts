@@ -1,8 +1,8 @@
 /** The links of a page (RFC 8288). They keep all parameters of the request except those that select the page. */
 import { formatCursor, listName } from "../../query/cursor.ts";
-import { isRanked, maxOffset } from "../../query/list.ts";
+import { isRanked, maxOffset } from "../../query/list-request.ts";
 import { pagingParameters } from "../../query/parameters.ts";
-import { type Position, positionOf } from "../../query/sort.ts";
+import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
 import type { Page } from "../../store/page.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
@@ -100,9 +100,9 @@ function nextPage(listing: Listing, page: Page): string[] | undefined {
 }
 
 /** In the order of ids, the position is the id, so the resource does not have to be parsed. */
-function positionAfter({ collection, asked }: Listing, last: { id: string; text: string }): Position {
+function positionAfter({ collection, asked }: Listing, last: { id: string; text: string }): CursorValues {
   if (asked.sort.length === 0) return [collection.idKind === "integer" ? Number(last.id) : last.id];
-  return positionOf(JSON.parse(last.text) as Record<string, unknown>, asked.sort);
+  return cursorValuesOf(JSON.parse(last.text) as Record<string, unknown>, asked.sort);
 }
 
 function offsetPage({ asked }: Listing, offset: number): string[] {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Decision } from "../../access/rules.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
-import { allOf } from "../../query/filter-json.ts";
+import { allOf } from "../../query/filter.ts";
 import { type ListQuery, lengthOf, type Page } from "../../store/page.ts";
 import { isQuick as isServed } from "../../store/serving.ts";
 import type { Guard } from "../caller/permission.ts";

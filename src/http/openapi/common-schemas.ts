@@ -1,7 +1,7 @@
 /** The schemas that all collections share. */
 import { problems } from "../../errors.ts";
 import { patchOperationNames } from "../../json/patch-operations.ts";
-import type { contentMembers } from "../../query/content.ts";
+import type { bodyMembers } from "../../query/query-body.ts";
 import { operatorNames } from "../../query/operators.ts";
 import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
 import type { Limits } from "../settings.ts";
@@ -115,7 +115,7 @@ const change: Part = closed(
   { description: "A change of a resource." },
 );
 
-const queryMembers: Record<(typeof contentMembers)[number], Part> = {
+const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
   filter: {
     description: `Attributes with values, lists of values, or operators (${operatorNames.join(", ")}); and, or, not.`,
     type: "object",

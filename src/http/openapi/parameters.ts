@@ -2,7 +2,7 @@
 import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
 import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
-import { defaultPageSize } from "../../query/request.ts";
+import { defaultPageSize } from "../../query/list-request.ts";
 import type { Limits } from "../settings.ts";
 import type { Part } from "./described.ts";
 

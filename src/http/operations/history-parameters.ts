@@ -2,8 +2,8 @@
 import { isDate, isTimestamp, isUnixMillis } from "../../collection/dates.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { parseCursor } from "../../query/cursor.ts";
-import { Faults, inQuery } from "../../query/faults.ts";
-import { defaultPageSize } from "../../query/request.ts";
+import { Violations, inQuery } from "../../query/violations.ts";
+import { defaultPageSize } from "../../query/list-request.ts";
 import type { Key } from "../../store/stored.ts";
 
 /** An earlier state of a resource: at a version, or at a time in Unix milliseconds. */
@@ -26,7 +26,7 @@ export function splitPointInTime(query: string): { pointInTime: PointInTime | un
   if (!/(?:^|&)(?:version|at)(?:[=&]|$)/.test(query)) return { pointInTime: undefined, rest: query };
   const pairs = query.split("&");
   const rest = pairs.filter((pair) => !isPointInTime(pair)).join("&");
-  const faults = new Faults();
+  const faults = new Violations();
   const [[name, text] = ["at", ""], ...others] = new URLSearchParams(pairs.filter(isPointInTime).join("&"));
   const [other] = others;
   if (other?.[0] === name) faults.add(inQuery(name), "repeatedParameter", "must be given only once");
@@ -40,7 +40,7 @@ function isPointInTime(pair: string): boolean {
   return /^(?:version|at)(?:=|$)/.test(pair);
 }
 
-function readVersion(text: string, faults: Faults): PointInTime {
+function readVersion(text: string, faults: Violations): PointInTime {
   const version = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
   if (version === 0)
     faults.add(inQuery("version"), "version", `must be a whole number of at least 1, not ${shortJson(text)}`);
@@ -48,7 +48,7 @@ function readVersion(text: string, faults: Faults): PointInTime {
 }
 
 /** A date without a time is the start of that day. */
-function readTime(text: string, faults: Faults): PointInTime {
+function readTime(text: string, faults: Violations): PointInTime {
   if (/^-?[0-9]{1,16}$/.test(text) && isUnixMillis(Number(text))) return { at: Number(text) };
   if (isDate(text) || isTimestamp(text)) return { at: Date.parse(text) };
   const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shortJson(text)}`;
@@ -58,7 +58,7 @@ function readTime(text: string, faults: Faults): PointInTime {
 
 /** Reads the query string of a list of changes. Throws INVALID_PARAMETER and INVALID_CURSOR. */
 export function parseChanges(query: string, key: Key, maxPageSize: number): ChangesAsked {
-  const faults = new Faults();
+  const faults = new Violations();
   const given = new URLSearchParams(query);
   for (const name of new Set(given.keys())) {
     if (name !== "limit" && name !== "cursor")

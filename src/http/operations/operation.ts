@@ -1,6 +1,6 @@
 /** The operations: what a parsed request asks for. This file contains only types, and no content of requests. */
 import type { Collection } from "../../collection/collection.ts";
-import type { ListRequest } from "../../query/list.ts";
+import type { ListRequest } from "../../query/list-request.ts";
 import type { Key } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";

@@ -2,7 +2,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { requireNoParameters } from "../../query/parameters.ts";
-import { parseFields, parseList } from "../../query/parse.ts";
+import { parseFields, parseList } from "../../query/query-string.ts";
 import type { Caller } from "../caller/admit.ts";
 import { type Guard, guardOf, requireAllowed, viewFor } from "../caller/permission.ts";
 import {

@@ -1,6 +1,6 @@
 /** Decides the format of a response by Accept. It knows media types only, and does not make content. */
 import { Problem } from "../../errors.ts";
-import type { ListRequest } from "../../query/list.ts";
+import type { ListRequest } from "../../query/list-request.ts";
 import { acceptsJson, namesType, preferredType } from "./media-types.ts";
 import { type HttpRequest, jsonType } from "./message.ts";
 

@@ -1,5 +1,5 @@
 /** Reads one resource. */
-import { pickFields } from "../../query/fields.ts";
+import { pickFields } from "../../collection/resource.ts";
 import type { Stored } from "../../store/stored.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";

@@ -4,7 +4,7 @@ import { shortJson } from "../../collection/messages.ts";
 import { pickMembers } from "../../collection/resource.ts";
 import { visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
-import { Faults, inBody } from "../../query/faults.ts";
+import { Violations, inBody } from "../../query/violations.ts";
 import type { Stored } from "../../store/stored.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";
@@ -55,7 +55,7 @@ function requireState(
 }
 
 function versionIn(content: Record<string, unknown>): number {
-  const faults = new Faults();
+  const faults = new Violations();
   for (const name of Object.keys(content)) {
     if (name !== "version")
       faults.add(inBody(name), "unknownMember", 'is not understood. The only member is "version"');

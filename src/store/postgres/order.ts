@@ -2,7 +2,7 @@
 import type { IdKind } from "../../collection/ids.ts";
 import type { SortKey } from "../../collection/indexes.ts";
 import { isIdPath } from "../../collection/paths.ts";
-import { type Position, type SortValue, withId } from "../../query/sort.ts";
+import { type CursorValues, type SortValue, withId } from "../../query/sort.ts";
 import { bind, type Scope } from "./conditions.ts";
 import { sortExpressions, sortParts } from "./expressions.ts";
 import { integerKey, isKeepable, textMark } from "./keys.ts";
@@ -31,7 +31,7 @@ export function orderSql(terms: readonly OrderTerm[]): string {
  * What comes after a position, as ranges that follow each other in the order of the list: equal in some keys and beyond
  * the position in the next, so that an index gives each in order.
  */
-export function rangesAfter(position: Position, sort: readonly SortKey[], scope: Scope): readonly string[] {
+export function rangesAfter(position: CursorValues, sort: readonly SortKey[], scope: Scope): readonly string[] {
   const keys = withId(sort).map(({ path, descending }, n) => {
     const value = position[n] ?? null;
     return { descending, ...(isIdPath(path) ? idPart(value, scope) : attributePart(path, value, scope)) };

@@ -2,7 +2,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Index, SortKey } from "../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../collection/paths.ts";
-import { type Position, type SortValue, withId } from "../../query/sort.ts";
+import { type CursorValues, type SortValue, withId } from "../../query/sort.ts";
 import { columnOf, ranks } from "./columns.ts";
 import { idValue } from "./conditions.ts";
 
@@ -45,7 +45,7 @@ export function orderSql(columns: readonly OrderColumn[]): string {
 
 /** What comes after a position, as ranges that follow each other in the order of the list. */
 export function rangesAfter(
-  position: Position,
+  position: CursorValues,
   sort: readonly SortKey[],
   indexes: readonly Index[],
 ): readonly Range[] {

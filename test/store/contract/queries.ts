@@ -5,8 +5,8 @@ import fc from "fast-check";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import type { Condition, Filter, Scalar } from "../../../src/query/filter.ts";
-import { matches } from "../../../src/query/matches.ts";
-import { compareBy, positionOf } from "../../../src/query/sort.ts";
+import { matches } from "../../../src/query/filter.ts";
+import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import type { ListQuery } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { OpenFixture } from "./fixture.ts";
@@ -135,7 +135,7 @@ async function walk(store: Store, query: ListQuery): Promise<Resource[]> {
   const seen: Resource[] = [];
   for (let pages = 0; pages < 100; pages++) {
     const last = seen.at(-1);
-    const after = last === undefined ? {} : { after: positionOf(last, query.sort ?? []) };
+    const after = last === undefined ? {} : { after: cursorValuesOf(last, query.sort ?? []) };
     const { items, more } = await store.list({ ...query, ...after });
     seen.push(...items.map((item) => JSON.parse(item.text) as Resource));
     if (!more) return seen;

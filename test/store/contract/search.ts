@@ -5,8 +5,8 @@ import { setTimeout as pass } from "node:timers/promises";
 import fc from "fast-check";
 import { type Path, parsePath, valueAt } from "../../../src/collection/paths.ts";
 import type { Reference } from "../../../src/collection/references.ts";
-import { matches } from "../../../src/query/matches.ts";
-import { compareBy, positionOf } from "../../../src/query/sort.ts";
+import { matches } from "../../../src/query/filter.ts";
+import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import { wordsOf } from "../../../src/query/words.ts";
 import type { ListQuery, Page } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -305,7 +305,7 @@ export function searchContract(open: OpenFixture): void {
         const page = await search(store, "app", { filter, sort, limit: 3, ...more });
         walked.push(...idsOf(page));
         if (!page.more) break;
-        more = { after: positionOf(JSON.parse(page.items.at(-1)?.text ?? ""), sort) };
+        more = { after: cursorValuesOf(JSON.parse(page.items.at(-1)?.text ?? ""), sort) };
       }
       assert.deepEqual(walked, idsOf(all));
       assert.equal((await search(store, "app", { filter })).total, undefined);

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Index, SortKey } from "../../../src/collection/indexes.ts";
 import type { Filter } from "../../../src/query/filter.ts";
-import { matches } from "../../../src/query/matches.ts";
-import { compareBy, positionOf } from "../../../src/query/sort.ts";
+import { matches } from "../../../src/query/filter.ts";
+import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
 import type { LoggedChange } from "../../../src/store/change-log.ts";
 import type { Change } from "../../../src/store/commit.ts";
 import type { Page } from "../../../src/store/page.ts";
@@ -88,7 +88,7 @@ async function walk(
   for (;;) {
     const last = pages.at(-1)?.items.at(-1);
     const position =
-      last === undefined ? undefined : positionOf(JSON.parse(last.text) as Resource, asked.sort);
+      last === undefined ? undefined : cursorValuesOf(JSON.parse(last.text) as Resource, asked.sort);
     const page = await store.list({
       collection,
       limit: asked.limit,

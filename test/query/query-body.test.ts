@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Collection } from "../../src/collection/collection.ts";
-import { parseListContent } from "../../src/query/content.ts";
+import { parseListBody } from "../../src/query/query-body.ts";
 import { formatCursor, listName } from "../../src/query/cursor.ts";
-import { parseList } from "../../src/query/parse.ts";
+import { parseList } from "../../src/query/query-string.ts";
 import { posts, topics } from "./collections.ts";
 import { problemOf } from "./refused.ts";
 
-const read = (content: unknown, collection = topics) => parseListContent(content, collection, 1000);
+const read = (content: unknown, collection = topics) => parseListBody(content, collection, 1000);
 const encode = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 
 /** Content, and the query string that asks for the same. */

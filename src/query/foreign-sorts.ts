@@ -1,21 +1,21 @@
-/** How clients of other servers write a sort: `name:desc`, `name desc`, `name.desc`, `desc(name)`. */
+/** Sorts in the syntax of other servers: `name:desc`, `name desc`, `name.desc`, `desc(name)`. */
 
-/** A key as it was written. */
-export interface Spelled {
+/** A sort key before its name is checked. */
+export interface NamedKey {
   name: string;
   descending: boolean;
 }
 
-/** A key in another server's spelling. */
-export interface ForeignKey extends Spelled {
-  /** Whether hardly any attribute has such a name. */
+/** A sort key in the syntax of another server. */
+export interface ForeignKey extends NamedKey {
+  /** Whether an attribute with this whole name is very unlikely. */
   isCertain: boolean;
 }
 
 const suffix = /^[+-]?(.+?)(:|\||\s|\.)(asc|desc|ascending|descending|-1|1)$/i;
 const call = /^(asc|desc)\((.+)\)$/i;
 
-/** What a sort key of another server means; `undefined` if the text does not look like one. */
+/** Reads a sort key in the syntax of another server; `undefined` if the text does not have this form. */
 export function foreignKey(text: string): ForeignKey | undefined {
   const [, direction, inner] = call.exec(text) ?? [];
   if (direction !== undefined && inner !== undefined)
@@ -35,33 +35,36 @@ export function isDescendingWord(text: string): boolean {
   return /^(?:desc|descending|-1)$/i.test(text.trim());
 }
 
-/** The value of `sort` here, such as `-name,title`, for the value in another server's spelling. */
-export function sortMeantBy(text: string, direction = "asc"): string {
+/** The value of `sort` here, such as `-name,title`, for a value in the syntax of another server. */
+export function translateSort(text: string, direction = "asc"): string {
   const keys: string[] = [];
   for (const written of text.split(",").map((each) => each.trim())) {
     const last = keys.at(-1);
     if (isDirection(written) && last !== undefined)
-      keys[keys.length - 1] = spell({ name: last.replace(/^-/, ""), descending: isDescendingWord(written) });
+      keys[keys.length - 1] = writeKey({
+        name: last.replace(/^-/, ""),
+        descending: isDescendingWord(written),
+      });
     else {
       const key = foreignKey(written) ?? {
         name: written.replace(/^[+-]/, ""),
         descending: written.startsWith("-") || isDescendingWord(direction),
       };
-      keys.push(spell(key));
+      keys.push(writeKey(key));
     }
   }
   return keys.join(",");
 }
 
 /** The value of `sort` here for an object such as `{"name":-1}`. */
-export function sortMeantByObject(object: Readonly<Record<string, unknown>>): string {
+export function translateSortObject(object: Readonly<Record<string, unknown>>): string {
   const keys = Object.entries(object).map(([name, direction]) =>
-    spell({ name, descending: isDescendingWord(String(direction)) }),
+    writeKey({ name, descending: isDescendingWord(String(direction)) }),
   );
   return keys.join(",");
 }
 
-/** A sort key in the spelling of this server. */
-function spell({ name, descending }: Spelled): string {
+/** A sort key in the syntax of this server. */
+function writeKey({ name, descending }: NamedKey): string {
   return descending ? `-${name}` : name;
 }

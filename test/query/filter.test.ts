@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Path } from "../../src/collection/paths.ts";
 import { valueAt } from "../../src/collection/paths.ts";
 import type { Condition, Filter } from "../../src/query/filter.ts";
-import { matches } from "../../src/query/matches.ts";
+import { matches } from "../../src/query/filter.ts";
 
 const a: Path = ["a"];
 const is = (condition: Filter, value: unknown) => matches(condition, value === undefined ? {} : { a: value });

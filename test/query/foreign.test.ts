@@ -5,7 +5,7 @@ import type { Collection } from "../../src/collection/collection.ts";
 import { defineCollection } from "../../src/collection/declaration.ts";
 import { nearestLimits } from "../../src/collection/messages.ts";
 import type { Problem } from "../../src/errors.ts";
-import { parseList } from "../../src/query/parse.ts";
+import { parseList } from "../../src/query/query-string.ts";
 import { posts, topics } from "./collections.ts";
 import { isRefused } from "./refused.ts";
 

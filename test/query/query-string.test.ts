@@ -5,9 +5,9 @@ import type { Collection } from "../../src/collection/collection.ts";
 import type { Path } from "../../src/collection/paths.ts";
 import { formatCursor, listName } from "../../src/query/cursor.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
-import type { ListRequest } from "../../src/query/list.ts";
-import { matches } from "../../src/query/matches.ts";
-import { parseFields, parseList } from "../../src/query/parse.ts";
+import type { ListRequest } from "../../src/query/list-request.ts";
+import { matches } from "../../src/query/filter.ts";
+import { parseFields, parseList } from "../../src/query/query-string.ts";
 import { posts, topics } from "./collections.ts";
 import { isRefused, problemOf } from "./refused.ts";
 

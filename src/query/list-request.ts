@@ -1,0 +1,138 @@
+/** The request of a list, whatever its syntax. Checks what depends on several parameters together. */
+import type { SortKey } from "../collection/indexes.ts";
+import { shortJson } from "../collection/messages.ts";
+import { isIdPath } from "../collection/paths.ts";
+import { invalidCursor, type ListContents, listName, parseCursor } from "./cursor.ts";
+import { type Filter, matchesAll } from "./filter.ts";
+import type { PageDraft } from "./paging.ts";
+import type { Reading } from "./reading.ts";
+import { type CursorValues, withId } from "./sort.ts";
+import type { Location } from "./violations.ts";
+import { wordsOf } from "./words.ts";
+
+/** The request of a list. */
+export interface ListRequest extends ListContents {
+  /** The attributes in the response, always with `id`; `undefined`: all. */
+  fields: readonly string[] | undefined;
+  /** Whether the body of the response is an object around the list. */
+  envelope: boolean;
+  /** Whether the client wants the total although the service has to count for it. */
+  count: "exact" | "none" | undefined;
+  paging: Paging;
+}
+
+/** The page of the list. */
+export type Paging =
+  | { kind: "cursor"; limit: number; hasLimit: boolean; after: CursorValues | undefined }
+  | { kind: "offset"; limit: number; offset: number };
+
+/** The largest offsets: in a list that starts with the best matches, and in any other list. */
+export const maxOffset = { ranked: 1_000, other: 100_000 } as const;
+
+/** Whether the best matches come first. Such a list has no cursors. */
+export function isRanked({ words, sort }: Pick<ListContents, "words" | "sort">): boolean {
+  return words !== undefined && sort.length === 0;
+}
+
+/** The number of resources on a page if the client does not set a limit. */
+export const defaultPageSize = 100;
+
+const maxWords = 32;
+const maxSearchLength = 5_000;
+
+/** The parameters of a request, before the checks of all together. */
+export interface Draft {
+  filter: Filter;
+  sort: readonly SortKey[];
+  q: string | undefined;
+  fields: readonly string[] | undefined;
+  envelope: boolean;
+  count: "exact" | "none" | undefined;
+  page: PageDraft;
+  /** The location of a parameter or member. */
+  locationOf: (name: string) => Location;
+}
+
+/** Checks the parameters together. Throws INVALID_PARAMETER with all violations, and INVALID_CURSOR. */
+export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): ListRequest {
+  const { sort, fields, envelope, count } = draft;
+  const filter = matchesAll(draft.filter) ? undefined : draft.filter;
+  const words = readWords(draft, reading);
+  const ranked = isRanked({ words, sort });
+  const ids = filter === undefined ? undefined : countIds(filter);
+  const limit = Math.min(draft.page.limit ?? ids ?? defaultPageSize, maxPageSize);
+  const page = { ...draft, isRanked: ranked, limit };
+  if (draft.page.kind === "cursor" && !ranked) {
+    reading.violations.throwIfAny();
+    const after = readAfter({ ...draft.page, ...draft }, { filter, sort, words }, reading);
+    const paging = { kind: "cursor", limit, hasLimit: draft.page.limit !== undefined, after } as const;
+    return { filter, sort, words, fields, envelope, count, paging };
+  }
+  const paging = toOffset(page, reading);
+  reading.violations.throwIfAny();
+  return { filter, sort, words, fields, envelope, count, paging };
+}
+
+function readWords({ q, locationOf }: Draft, { collection, violations }: Reading): string[] | undefined {
+  if (q === undefined) return undefined;
+  const location = locationOf("q");
+  if (collection.search.length === 0) {
+    const detail = `cannot be used: the collection "${collection.name}" declares no attributes for full-text search. Declare them, such as "search": ["title"]`;
+    violations.add(location, "search", detail);
+    return [];
+  }
+  const words = q.length > maxSearchLength ? [] : [...new Set(wordsOf(q))];
+  if (q.length > maxSearchLength)
+    violations.add(
+      location,
+      "search",
+      `must have at most ${maxSearchLength.toLocaleString("en")} characters`,
+    );
+  else if (words.length === 0)
+    violations.add(location, "search", `must contain a letter or a digit, but is ${shortJson(q)}`);
+  if (words.length > maxWords) violations.add(location, "search", `must have at most ${maxWords} words`);
+  return words;
+}
+
+/** The most resources that the filter can match, if it has a condition on ids. */
+function countIds(filter: Filter): number | undefined {
+  if (filter.kind === "in" && isIdPath(filter.path)) return filter.values.length;
+  if (filter.kind !== "and") return undefined;
+  return filter.filters.map(countIds).find((count) => count !== undefined);
+}
+
+function toOffset(
+  { page, isRanked, limit, locationOf }: Draft & { isRanked: boolean; limit: number },
+  { violations }: Reading,
+): Paging {
+  if (page.kind === "cursor") {
+    if (page.cursor !== undefined) violations.add(locationOf("cursor"), "cursor", rankedCursor);
+    return { kind: "offset", limit, offset: 0 };
+  }
+  const offset = page.kind === "page" ? (page.page - 1) * limit : page.offset;
+  const location = locationOf(page.kind === "page" ? "_page" : page.name);
+  if (isRanked && offset > maxOffset.ranked) violations.add(location, "offset", rankedOffset);
+  else if (offset > maxOffset.other) violations.add(location, "offset", tooFar);
+  return { kind: "offset", limit, offset };
+}
+
+const rankedCursor =
+  'needs a "sort" if there is a "q". Without "sort", the best matches come first: page through them with "offset"';
+
+const rankedOffset = `goes beyond the first ${maxOffset.ranked.toLocaleString("en")} matches: add a "sort" to go further, or add words to "q"`;
+
+const tooFar = `goes beyond the first ${maxOffset.other.toLocaleString("en")} resources: use "cursor", which is fast at any position`;
+
+function readAfter(
+  { cursor, locationOf }: { cursor: string | undefined; locationOf: Draft["locationOf"] },
+  list: ListContents,
+  { collection }: Reading,
+): CursorValues | undefined {
+  if (cursor === undefined) return undefined;
+  const location = locationOf("cursor");
+  const name = listName(collection.name, list);
+  const after = parseCursor(name, cursor, withId(list.sort).length, location);
+  const isNumber = typeof after.at(-1) === "number";
+  if (isNumber !== (collection.idKind === "integer")) throw invalidCursor(location);
+  return after;
+}

@@ -1,0 +1,81 @@
+/** Collects all violations of a list request, so that one response reports them all. */
+import { createSuggest, shortJson } from "../collection/messages.ts";
+import { Problem, toSentence, type Violation } from "../errors.ts";
+import { formatPointer, toFragment } from "../json/pointer.ts";
+
+/** A place in a request: a parameter, or a value in the body. */
+export interface Location {
+  in: "query" | "body";
+  /** The parameter, or the member of the body. */
+  name: string;
+  /** The path inside the JSON of this parameter or member. */
+  path: readonly (string | number)[];
+}
+
+const maxViolations = 50;
+
+/** The location of a query parameter. */
+export function inQuery(name: string): Location {
+  return { in: "query", name, path: [] };
+}
+
+/** The location of a member of the body. */
+export function inBody(name: string): Location {
+  return { in: "body", name, path: [] };
+}
+
+/** The location of a member or an item of the value at `location`. */
+export function inside(location: Location, step: string | number): Location {
+  return { ...location, path: [...location.path, step] };
+}
+
+/** The violations that were found so far. */
+export class Violations {
+  readonly #violations: Violation[] = [];
+
+  /** Suggests similar names for the first few wrong names. */
+  readonly suggest = createSuggest();
+
+  /**
+   * Adds a violation. `what` completes a sentence that begins with the location: “must be true or false”. Pass a function if
+   * the text is expensive to create.
+   */
+  add(location: Location, code: string, what: string | (() => string)): void {
+    if (this.isFull) return;
+    this.#violations.push(violationAt(location, code, typeof what === "string" ? what : what()));
+  }
+
+  /** Whether `add` ignores further violations. Then it is not necessary to check the rest of the request. */
+  get isFull(): boolean {
+    return this.#violations.length >= maxViolations;
+  }
+
+  /** All violations, in the order of `add`. */
+  get all(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /** Throws INVALID_PARAMETER if a violation was found. */
+  throwIfAny(): void {
+    refuse(this.#violations);
+  }
+}
+
+/** A violation at a location. `what` completes a sentence that begins with the location. */
+export function violationAt(location: Location, code: string, what: string): Violation {
+  const detail = `${subjectOf(location)} ${what}`;
+  if (location.in === "query") return { in: "query", name: location.name, code, detail };
+  return { in: "body", pointer: toFragment([location.name, ...location.path]), code, detail };
+}
+
+/** Throws INVALID_PARAMETER with these violations, if there are any. */
+export function refuse(violations: readonly Violation[]): void {
+  const [first] = violations;
+  if (first === undefined) return;
+  const part = first.in === "query" ? "query parameter" : "member";
+  throw new Problem("INVALID_PARAMETER", `The ${part} ${toSentence(first.detail)}`, { violations });
+}
+
+function subjectOf({ name, path }: Location): string {
+  return path.length === 0 ? shortJson(name) : `${shortJson(name)}, at ${shortJson(formatPointer(path))},`;
+}

@@ -123,7 +123,8 @@ function readRule(declared: unknown, at: string): Partial<AttributeRule> {
   return Object.assign({}, ...members.map((member) => member())) as Partial<AttributeRule>;
 }
 
-function readBoolean(declared: unknown, at: string): boolean {
+/** Throws StartError if the value is not a boolean. */
+export function readBoolean(declared: unknown, at: string): boolean {
   if (typeof declared === "boolean") return declared;
   throw new StartError(`${at} must be true or false, not ${shortJson(declared)}.`);
 }

@@ -118,11 +118,14 @@ function memberInfo(level: Level, name: string, resolve: Resolve): AttributeInfo
   const certain = certainOf(level.certain, resolve).flatMap((schema) => propertyOf(schema, name));
   const names = closedNames(level.site, group, resolve);
   const sites = new Set(descriptions);
+  const all = certainOf(certain.filter(isObject), resolve);
+  const maxLengths = numbersOf(all, "maxLength");
+  const minItems = numbersOf(all, "minItems");
   return {
     isDeclared: descriptions.length + certain.length > 0,
     types: intersection(certain.map((schema) => typesOf(schema, resolve, new Set()))),
-    maxLength: maxLengthOf(certainOf(certain.filter(isObject), resolve)),
-    minItems: minItemsOf(certainOf(certain.filter(isObject), resolve)),
+    maxLength: maxLengths && Math.min(...maxLengths),
+    minItems: minItems && Math.max(...minItems),
     isRequired: certainOf(level.certain, resolve).some(
       ({ required }) => Array.isArray(required) && required.includes(name),
     ),
@@ -135,14 +138,9 @@ function memberInfo(level: Level, name: string, resolve: Resolve): AttributeInfo
   };
 }
 
-function maxLengthOf(schemas: readonly Schema[]): number | undefined {
-  const lengths = schemas.map(({ maxLength }) => maxLength).filter((length) => typeof length === "number");
-  return lengths.length === 0 ? undefined : Math.min(...lengths);
-}
-
-function minItemsOf(schemas: readonly Schema[]): number | undefined {
-  const least = schemas.map(({ minItems }) => minItems).filter((items) => typeof items === "number");
-  return least.length === 0 ? undefined : Math.max(...least);
+function numbersOf(schemas: readonly Schema[], keyword: string): number[] | undefined {
+  const numbers = schemas.map((schema) => schema[keyword]).filter((each) => typeof each === "number");
+  return numbers.length === 0 ? undefined : numbers;
 }
 
 function propertyOf({ properties }: Schema, name: string): unknown[] {

@@ -5,6 +5,7 @@ import { isObject } from "../json/values.ts";
 import {
   type AttributesDeclaration,
   readAttributeRules,
+  readBoolean,
   requireSearchReadable,
   requireUniqueReadable,
   rulesOfSchema,
@@ -32,7 +33,7 @@ export interface CollectionDeclaration {
   readonly indexes?: readonly (string | readonly string[])[];
   /** The attributes that `q` searches. @default none */
   readonly search?: readonly string[];
-  /** Attributes of which no two resources may have the same value. @default none */
+  /** Attributes whose values no two resources can share. @default none */
   readonly unique?: readonly UniqueDeclaration[];
   /** Attributes that contain ids of other resources, and the collections of these resources. @default none */
   readonly references?: Readonly<Record<string, ReferenceDeclaration>>;
@@ -57,7 +58,7 @@ export async function defineCollection(
   return whole();
 }
 
-/** A collection whose declaration can have faults. If its part has faults, a function throws a StartError without faults. */
+/** A collection whose declaration can have faults. A function throws a StartError without faults if its part has some. */
 export interface CollectionReading {
   references: () => readonly Reference[];
   /** The collection with its schema, without the other options. */
@@ -78,8 +79,8 @@ export async function readCollection(
 
   faults.read([], () => requireName(name));
   const idKind = option("id", readIdKind);
-  const requirePreconditions = option("requirePreconditions", readBoolean);
-  const timestamps = option("timestamps", readBoolean);
+  const requirePreconditions = option("requirePreconditions", readSwitch);
+  const timestamps = option("timestamps", readSwitch);
   const schema = await faults.wait(["schema"], () => schemaOf(declaration.schema, `${at}.schema`));
   const described = faults.read([], () => ({
     ...openCollection(name),
@@ -165,17 +166,15 @@ function requireName(name: string): void {
   );
 }
 
+function readSwitch(declared: unknown, at: string): boolean {
+  return declared !== undefined && readBoolean(declared, at);
+}
+
 function readIdKind(declared: unknown, at: string): IdKind {
   const id = declared === undefined ? "uuid" : declared;
   if (typeof id === "string" && Object.hasOwn(idKinds, id)) return id as IdKind;
   const kinds = Object.keys(idKinds).map((kind) => `"${kind}"`);
   throw new StartError(`${at} must be ${kinds.join(" or ")}, not ${shortJson(id)}.`);
-}
-
-function readBoolean(declared: unknown, at: string): boolean {
-  if (declared === undefined) return false;
-  if (typeof declared === "boolean") return declared;
-  throw new StartError(`${at} must be true or false, not ${shortJson(declared)}.`);
 }
 
 async function schemaOf(declared: unknown, at: string): Promise<Pick<Collection, "schema" | "validate">> {

@@ -23,7 +23,7 @@ export interface Creation {
   subject?: string | undefined;
 }
 
-/** The option in a configuration: a value for each attribute. `"$now"` is the time of the create, `"$subject"` the caller. */
+/** The option in a configuration: values by attribute. `"$now"` is the time of the create, and `"$subject"` the caller. */
 export type DefaultsDeclaration = Readonly<Record<string, unknown>>;
 
 /** The formats of a date. The first one that the schema allows is used. */
@@ -55,7 +55,7 @@ export function readDefaults(declared: unknown, at: string, validate: () => Vali
   return readable;
 }
 
-/** Checks all defaults together, since the schema may allow one only together with another. */
+/** Checks all defaults together, because the schema can allow one only together with another. */
 function requireFit(defaults: readonly Default[], at: string, validate: Validator): void {
   const violations = validate(withDefaults({}, defaults, { at: Date.now() }));
   const faults = new StartFaults();

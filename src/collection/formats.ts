@@ -22,9 +22,12 @@ const int32 = 2 ** 31;
 
 /** Every format by name. */
 export const formats = {
-  date: ofText(isDate, "a valid date, as YYYY-MM-DD", true),
-  "date-time": ofText(isTimestamp, "a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ", true),
-  "unix-millis": ofNumber(isUnixMillis, "Unix time in whole milliseconds", true),
+  date: { ...ofText(isDate, "a valid date, as YYYY-MM-DD"), isDate: true },
+  "date-time": {
+    ...ofText(isTimestamp, "a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ"),
+    isDate: true,
+  },
+  "unix-millis": { ...ofNumber(isUnixMillis, "Unix time in whole milliseconds"), isDate: true },
   "date-value": {
     test: isDateValue,
     expected: "a date: YYYY-MM-DD, YYYY-MM-DDThh:mm:ss.SSSZ, or Unix time in whole milliseconds",
@@ -65,14 +68,15 @@ export function formatOf(name: string): Format | undefined {
   return Object.hasOwn(formats, name) ? formats[name as keyof typeof formats] : undefined;
 }
 
-function ofText(fits: (text: string) => boolean, expected: string, isDate?: true): Format {
-  const test = (value: unknown) => typeof value !== "string" || (value.length <= maxLength && fits(value));
-  return isDate === undefined ? { test, expected } : { test, expected, isDate: true };
+function ofText(fits: (text: string) => boolean, expected: string): Format {
+  return {
+    test: (value) => typeof value !== "string" || (value.length <= maxLength && fits(value)),
+    expected,
+  };
 }
 
-function ofNumber(fits: (value: number) => boolean, expected: string, isDate?: true): Format {
-  const test = (value: unknown) => typeof value !== "number" || fits(value);
-  return isDate === undefined ? { test, expected } : { test, expected, isDate: true };
+function ofNumber(fits: (value: number) => boolean, expected: string): Format {
+  return { test: (value) => typeof value !== "number" || fits(value), expected };
 }
 
 function fromLibrary(name: keyof typeof fullFormats, expected: string): Format {

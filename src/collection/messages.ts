@@ -30,7 +30,7 @@ export function createSearchBudget(): SearchBudget {
   return { left: nearestLimits.work };
 }
 
-/** The candidate that is most similar to a misspelled name; `undefined` if none is similar, or if the budget is used up. */
+/** The candidate that is most similar to a misspelled name; `undefined` if none is, or if the budget is used up. */
 export function nearestTo(
   name: string,
   candidates: readonly string[],
@@ -83,7 +83,7 @@ export function createSuggest(): Suggest {
   return (name, candidates) => (left-- > 0 && budget.left > 0 ? didYouMean(name, candidates(), budget) : "");
 }
 
-/** The members that an object may have, and the message about any other. */
+/** The members that an object can have, and the message about any other. */
 export interface KnownMembers {
   names: readonly string[];
   /** The message about an unknown member, without the advice at the end. */

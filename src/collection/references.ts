@@ -26,7 +26,7 @@ export type ReferenceDeclaration = string | { readonly collection: string; reado
 
 const onDeletes: readonly unknown[] = ["restrict", "cascade", "clear"] satisfies OnDelete[];
 
-/** Reads the option `references`: `{ "authorId": "users" }`. Throws StartError with every fault, each with its place below `at`. */
+/** Reads the option `references`: `{ "authorId": "users" }`. Throws StartError with every fault and its place below `at`. */
 export function readReferences(
   declared: unknown,
   at: string,

@@ -8,7 +8,7 @@ export type Attributes = Record<string, unknown>;
 /** Returns the violations of attributes (without `id`); empty if they fit the schema. */
 export type Validator = (attributes: Attributes) => readonly Violation[];
 
-/** The JSON text of a resource in stores and responses: `id` first, then the attributes in the order of `JSON.stringify`. */
+/** The JSON text of a resource in stores and responses: `id`, and then the attributes in their order. */
 export function resourceText(kind: IdKind, id: string, attributes: Attributes): string {
   return textWithId(idJson(kind, id), attributes);
 }

@@ -1,7 +1,7 @@
 /** Checks a schema before Ajv compiles it, with messages that name the place of each fault. */
 import { StartFaults } from "../errors/start-faults.ts";
 import { StartError } from "../errors.ts";
-import { isObject } from "../json/values.ts";
+import { isObject, isWithin } from "../json/values.ts";
 import { formatOf, formats } from "./formats.ts";
 import { didYouMean } from "./messages.ts";
 import {
@@ -80,7 +80,7 @@ function copyOf(schema: unknown, at: string): Schema {
   if (Buffer.byteLength(text) > limits.bytes)
     throw new StartError(`${at}: the schema is larger than ${limits.bytes / 1024} kB.`);
   const copy = JSON.parse(text) as Schema;
-  if (!isWithinNesting(copy, limits.nesting))
+  if (!isWithin(copy, { depth: limits.nesting, members: Number.POSITIVE_INFINITY }))
     throw new StartError(`${at}: the schema is nested more than 32 schemas deep.`);
   return copy;
 }
@@ -92,11 +92,6 @@ function textOf(schema: Schema, at: string): string {
     if (error instanceof StartError) throw error; // this member is reported in another place
     throw new StartError(`${at}: the schema cannot be written as JSON.`);
   }
-}
-
-function isWithinNesting(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return levels > 0 && Object.values(value).every((inner) => isWithinNesting(inner, levels - 1));
 }
 
 /** Checks every subschema separately, and returns all of them with their places. */

@@ -45,7 +45,7 @@ maxLength minLength pattern format maxItems minItems uniqueItems maxContains min
 minProperties required dependentRequired title description default deprecated readOnly writeOnly examples \
 contentEncoding contentMediaType".split(" ");
 
-/** Every keyword that a schema may use. */
+/** Every keyword that a schema can use. */
 export const keywords: ReadonlySet<string> = new Set([...Object.keys(applicators), ...plainKeywords]);
 
 /** A schema directly inside another schema. */
@@ -122,27 +122,27 @@ function follow(root: unknown, pointer: string): unknown {
   return value;
 }
 
-/** The schema and all others that can apply to the same value, through `$ref`, `allOf`, `anyOf`, `oneOf`, `then` and so on. */
+/** The schema and all others that can apply to the same value, through `$ref`, `allOf`, `anyOf`, `then` and so on. */
 export function groupOf(schema: Schema, resolve: Resolve): Set<Schema> {
-  const group = new Set<Schema>();
-  const open: unknown[] = [schema];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (!isObject(next) || group.has(next)) continue;
-    group.add(next);
-    open.push(...sameValue(next, resolve, ["here"]));
-  }
-  return group;
+  return reachedFrom([schema], resolve, ["here"]);
 }
 
-/** All schemas that this schema applies to the same value, including conditions. The schema itself is among them only if it refers to itself. */
+/**
+ * All schemas that this schema applies to the same value, including conditions. The schema itself is among them only if it
+ * refers to itself.
+ */
 export function schemasReachedFrom(schema: Schema, resolve: Resolve): ReadonlySet<Schema> {
+  const which = ["here", "if", "not"];
+  return reachedFrom(sameValue(schema, resolve, which), resolve, which);
+}
+
+function reachedFrom(open: unknown[], resolve: Resolve, which: readonly string[]): Set<Schema> {
   const reached = new Set<Schema>();
-  const open = sameValue(schema, resolve, ["here", "if", "not"]);
   while (open.length > 0) {
     const next = open.pop();
     if (!isObject(next) || reached.has(next)) continue;
     reached.add(next);
-    open.push(...sameValue(next, resolve, ["here", "if", "not"]));
+    open.push(...sameValue(next, resolve, which));
   }
   return reached;
 }

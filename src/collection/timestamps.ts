@@ -51,7 +51,7 @@ export function withImportedTimestamps(
   return { ...attributes, createdAt: createdAt ?? updatedAt ?? now, updatedAt: updatedAt ?? now };
 }
 
-/** Violations of the timestamps in a resource; empty in a collection without timestamps. `latest` is Unix time in milliseconds. */
+/** The violations of timestamps in a resource, if its collection has them. `latest` is Unix time in milliseconds. */
 export function timestampViolations(
   { timestamps }: TimestampOption,
   value: Record<string, unknown>,

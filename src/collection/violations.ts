@@ -1,4 +1,4 @@
-/** Turns the errors of Ajv into violations: where the error is, which keyword refuses the value, and what would be right. */
+/** Turns the errors of Ajv into violations: the place, the keyword that refuses the value, and what would be right. */
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { Violation } from "../errors.ts";
 import { encodeFragment, formatPointer } from "../json/pointer.ts";
@@ -99,69 +99,47 @@ function pointerTo(path: string, member: unknown): string {
 const maxLength = 200;
 
 /** Completes a sentence that begins with the attribute: “must have at least 1 character”. */
-export function detailOf({ keyword, schema, params }: ErrorObject): string {
-  const limit = String(schema);
-  switch (keyword) {
-    case "type":
-      return `must be ${[schema].flat().map(typeInWords).join(" or ")}`;
-    case "minLength":
-      return `must have at least ${plural(limit, "character")}`;
-    case "maxLength":
-      return `must have at most ${plural(limit, "character")}`;
-    case "pattern":
-      return `must match the pattern ${shorten(limit)}`;
-    case "format":
-      return `must be ${formatOf(limit)?.expected ?? limit}`;
-    case "minimum":
-      return `must be at least ${limit}`;
-    case "maximum":
-      return `must be at most ${limit}`;
-    case "exclusiveMinimum":
-      return `must be greater than ${limit}`;
-    case "exclusiveMaximum":
-      return `must be less than ${limit}`;
-    case "multipleOf":
-      return `must be a multiple of ${limit}`;
-    case "minItems":
-      return `must have at least ${plural(limit, "item")}`;
-    case "maxItems":
-      return `must have at most ${plural(limit, "item")}`;
-    case "uniqueItems":
-      return "must not contain the same item twice";
-    case "minProperties":
-      return `must have at least ${plural(limit, "attribute")}`;
-    case "maxProperties":
-      return `must have at most ${plural(limit, "attribute")}`;
-    case "required":
-      return "is required";
-    case "dependentRequired":
-      return `is required when ${JSON.stringify(params.property)} is present`;
-    case "propertyNames":
-      return "is not an allowed attribute name";
-    case "enum":
-      return `must be one of ${shorten((schema as unknown[]).map((each) => JSON.stringify(each)).join(", "))}`;
-    case "const":
-      return `must be ${shorten(JSON.stringify(schema))}`;
-    case "contains":
-      return `must have at least ${plural(String(params.minContains), "item")} of the kind that the schema requires${upTo(params.maxContains)}`;
-    case "items":
-      return `must have at most ${plural(String(params.limit), "item")}`;
-    case "anyOf":
-      return "must match at least one of the schema's alternatives";
-    case "oneOf":
-      return params.passingSchemas === null
-        ? "must match one of the schema's alternatives"
-        : "must match only one of the schema's alternatives, but matches several";
-    case "not":
-      return "must not match what the schema excludes";
-    case "if":
-      return `must match "${params.failingKeyword}" in the schema, which applies in this case`;
-    case "false schema":
-      return "is not allowed";
-    default:
-      return `must match "${keyword}" in the schema`;
-  }
+export function detailOf(error: ErrorObject): string {
+  return (
+    details[error.keyword]?.(String(error.schema), error) ?? `must match "${error.keyword}" in the schema`
+  );
 }
+
+/** The detail for each keyword. `limit` is the value of the keyword in the schema. */
+const details: Readonly<Record<string, (limit: string, error: ErrorObject) => string>> = {
+  type: (_, { schema }) => `must be ${[schema].flat().map(typeInWords).join(" or ")}`,
+  minLength: (limit) => `must have at least ${plural(limit, "character")}`,
+  maxLength: (limit) => `must have at most ${plural(limit, "character")}`,
+  pattern: (limit) => `must match the pattern ${shorten(limit)}`,
+  format: (limit) => `must be ${formatOf(limit)?.expected ?? limit}`,
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+  exclusiveMinimum: (limit) => `must be greater than ${limit}`,
+  exclusiveMaximum: (limit) => `must be less than ${limit}`,
+  multipleOf: (limit) => `must be a multiple of ${limit}`,
+  minItems: (limit) => `must have at least ${plural(limit, "item")}`,
+  maxItems: (limit) => `must have at most ${plural(limit, "item")}`,
+  uniqueItems: () => "must not contain the same item twice",
+  minProperties: (limit) => `must have at least ${plural(limit, "attribute")}`,
+  maxProperties: (limit) => `must have at most ${plural(limit, "attribute")}`,
+  required: () => "is required",
+  dependentRequired: (_, { params }) => `is required when ${JSON.stringify(params.property)} is present`,
+  propertyNames: () => "is not an allowed attribute name",
+  enum: (_, { schema }) =>
+    `must be one of ${shorten((schema as unknown[]).map((each) => JSON.stringify(each)).join(", "))}`,
+  const: (_, { schema }) => `must be ${shorten(JSON.stringify(schema))}`,
+  contains: (_, { params }) =>
+    `must have at least ${plural(String(params.minContains), "item")} of the kind that the schema requires${upTo(params.maxContains)}`,
+  items: (_, { params }) => `must have at most ${plural(String(params.limit), "item")}`,
+  anyOf: () => "must match at least one of the schema's alternatives",
+  oneOf: (_, { params }) =>
+    params.passingSchemas === null
+      ? "must match one of the schema's alternatives"
+      : "must match only one of the schema's alternatives, but matches several",
+  not: () => "must not match what the schema excludes",
+  if: (_, { params }) => `must match "${params.failingKeyword}" in the schema, which applies in this case`,
+  "false schema": () => "is not allowed",
+};
 
 const typeWords: Record<string, string> = {
   string: "a string",

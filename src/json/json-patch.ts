@@ -33,7 +33,7 @@ export function applyJsonPatch(document: unknown, patch: unknown, limits: PatchL
   return result;
 }
 
-/** The most items that the inserts and removals of one patch move in a plain array. Longer arrays become a `LongArray`. */
+/** The most items that one patch moves in plain arrays. An array for which it could be more becomes a `LongArray`. */
 const maxMovedItems = 5_000_000;
 
 type Container = Record<string, unknown> | unknown[];

@@ -22,10 +22,11 @@ export function beyondLimits({ depth, members }: JsonLimits): Problem {
 
 /** Throws BODY_TOO_DEEP if a value that the service has computed exceeds the limits. */
 export function requireLimits(value: unknown, limits: JsonLimits): void {
-  if (!isWithin(value, limits, 0)) throw beyondLimits(limits);
+  if (!isWithin(value, limits)) throw beyondLimits(limits);
 }
 
-function isWithin(value: unknown, limits: JsonLimits, depth: number): boolean {
+/** Whether a value that is nested at `depth` already is within the limits. */
+export function isWithin(value: unknown, limits: JsonLimits, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (depth >= limits.depth) return false;
   const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);

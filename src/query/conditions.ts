@@ -1,4 +1,4 @@
-/** Creates the conditions of a filter: converts the values that a client sends to the types that the attribute can have. */
+/** Creates the conditions of a filter. Converts the values of a client to the types that the attribute can have. */
 import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";

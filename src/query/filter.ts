@@ -22,9 +22,9 @@ export type Condition =
   | { kind: "in"; path: Path; values: readonly Scalar[] }
   /** The attribute compares in this way with one of the values of its type. Strings are compared by code point. */
   | { kind: "gt" | "gte" | "lt" | "lte"; path: Path; values: readonly (string | number)[] }
-  /** The attribute is a string that contains one of the strings, ignoring the case of ASCII letters, or an array with an equal item. */
+  /** The attribute is a string that contains one of the values, ignoring ASCII case, or an array with an equal item. */
   | { kind: "contains"; path: Path; values: readonly Scalar[] }
-  /** The attribute is a string that starts or ends with one of the values, ignoring the case of ASCII letters. */
+  /** The attribute is a string that starts or ends with one of the values, ignoring ASCII case. */
   | { kind: "startsWith" | "endsWith"; path: Path; values: readonly string[] }
   /** The attribute exists, even if it is null; or it does not exist. */
   | { kind: "exists"; path: Path; value: boolean };

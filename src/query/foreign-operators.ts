@@ -103,7 +103,7 @@ function boundsOf(value: unknown): Translation["conditions"] {
   return { gte: from, lte: to };
 }
 
-/** Longer values stay the same. No example shows them, and the time of the expression grows with the square of the length. */
+/** Longer values stay the same: no example shows them, and the expression takes quadratic time. */
 const maxPattern = 100;
 
 /** The text in a pattern, because this server has no patterns: `oslo` in `%oslo%`, `*oslo*` and `^oslo.*`. */

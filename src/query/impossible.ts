@@ -1,4 +1,4 @@
-/** Finds conditions that can never match because of the schema. The service refuses them instead of returning an empty list. */
+/** Finds conditions that can never match because of the schema. The service refuses them. */
 import { type AttributeType, typeOf } from "../collection/attributes.ts";
 import { shortJson } from "../collection/messages.ts";
 import type { Scalar } from "./filter.ts";

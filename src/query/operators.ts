@@ -17,73 +17,31 @@ interface Operator {
 
 /** Every operator, by its name after the colon of a parameter or in a JSON filter. */
 export const operators = {
-  eq: { kind: "in", negated: false, takes: "scalar", collects: true, meaning: "equals the value" },
-  ne: {
-    kind: "in",
-    negated: true,
-    takes: "scalar",
-    collects: true,
-    meaning: "does not equal the value, or does not exist",
-  },
-  gt: {
-    kind: "gt",
-    negated: false,
-    takes: "comparable",
-    collects: false,
-    meaning: "is greater than the value",
-  },
-  gte: {
-    kind: "gte",
-    negated: false,
-    takes: "comparable",
-    collects: false,
-    meaning: "is greater than or equal to the value",
-  },
-  lt: { kind: "lt", negated: false, takes: "comparable", collects: false, meaning: "is less than the value" },
-  lte: {
-    kind: "lte",
-    negated: false,
-    takes: "comparable",
-    collects: false,
-    meaning: "is less than or equal to the value",
-  },
-  in: { kind: "in", negated: false, takes: "list", collects: true, meaning: "equals one of the values" },
-  nin: {
-    kind: "in",
-    negated: true,
-    takes: "list",
-    collects: true,
-    meaning: "does not equal any of the values, or does not exist",
-  },
-  contains: {
-    kind: "contains",
-    negated: false,
-    takes: "scalar",
-    collects: false,
-    meaning: "is a string that contains the value, or an array with the value as an element",
-  },
-  startsWith: {
-    kind: "startsWith",
-    negated: false,
-    takes: "string",
-    collects: false,
-    meaning: "is a string that starts with the value",
-  },
-  endsWith: {
-    kind: "endsWith",
-    negated: false,
-    takes: "string",
-    collects: false,
-    meaning: "is a string that ends with the value",
-  },
-  exists: {
-    kind: "exists",
-    negated: false,
-    takes: "boolean",
-    collects: false,
-    meaning: "exists (true) or does not exist (false); null exists",
-  },
+  eq: equality("scalar", "equals the value"),
+  ne: { ...equality("scalar", "does not equal the value, or does not exist"), negated: true },
+  gt: single("gt", "comparable", "is greater than the value"),
+  gte: single("gte", "comparable", "is greater than or equal to the value"),
+  lt: single("lt", "comparable", "is less than the value"),
+  lte: single("lte", "comparable", "is less than or equal to the value"),
+  in: equality("list", "equals one of the values"),
+  nin: { ...equality("list", "does not equal any of the values, or does not exist"), negated: true },
+  contains: single(
+    "contains",
+    "scalar",
+    "is a string that contains the value, or an array with the value as an element",
+  ),
+  startsWith: single("startsWith", "string", "is a string that starts with the value"),
+  endsWith: single("endsWith", "string", "is a string that ends with the value"),
+  exists: single("exists", "boolean", "exists (true) or does not exist (false); null exists"),
 } as const satisfies Record<string, Operator>;
+
+function equality(takes: Operator["takes"], meaning: string): Operator {
+  return { kind: "in", negated: false, takes, collects: true, meaning };
+}
+
+function single(kind: ConditionKind, takes: Operator["takes"], meaning: string): Operator {
+  return { kind, negated: false, takes, collects: false, meaning };
+}
 
 /** The name of an operator. */
 export type OperatorName = keyof typeof operators;

@@ -1,8 +1,7 @@
 /** The parameters of a list: their names, and the reading of a query string into names and values. */
-import type { Violation } from "../errors.ts";
 import { isBadString } from "../json/values.ts";
 import { hasForeignForm, hintFor, type OtherParameters, plainName } from "./foreign-parameters.ts";
-import { inQuery, refuse, type Violations } from "./violations.ts";
+import { inQuery, Violations } from "./violations.ts";
 
 /** Parameters of other servers that have the same meaning as ours. */
 const aliases = {
@@ -77,15 +76,14 @@ function othersIn(known: Parameters["known"], filters: Parameters["filters"]): O
 /** Refuses every query parameter, for methods and paths without parameters. Throws INVALID_PARAMETER. */
 export function requireNoParameters(query: string): void {
   if (query === "") return;
-  const violations = [...new Set(new URLSearchParams(query).keys())].map(
-    (name): Violation => ({
-      in: "query",
-      name,
-      code: "unknownParameter",
-      detail: `"${name}" is not understood: this request takes no query parameters`,
-    }),
-  );
-  refuse(violations);
+  const violations = new Violations();
+  for (const name of new Set(new URLSearchParams(query).keys()))
+    violations.add(
+      inQuery(name),
+      "unknownParameter",
+      "is not understood: this request takes no query parameters",
+    );
+  violations.throwIfAny();
 }
 
 function isListParameter(name: string): name is ListParameter {

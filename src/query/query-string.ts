@@ -63,7 +63,7 @@ function read(query: string, collection: Collection, maxPageSize: number): ListR
   return toRequest(draft, reading, maxPageSize);
 }
 
-/** Reads the query string of a single resource, without `version` and `at`. Only `fields` remains. Throws INVALID_PARAMETER. */
+/** Reads `fields` in the query string of a single resource, without `version` and `at`. Throws INVALID_PARAMETER. */
 export function parseFields(query: string, collection: Collection): readonly string[] | undefined {
   if (query === "") return undefined;
   const violations = new Violations();

@@ -57,7 +57,12 @@ export class Violations {
 
   /** Throws INVALID_PARAMETER if a violation was found. */
   throwIfAny(): void {
-    refuse(this.#violations);
+    const [first] = this.#violations;
+    if (first === undefined) return;
+    const part = first.in === "query" ? "query parameter" : "member";
+    throw new Problem("INVALID_PARAMETER", `The ${part} ${toSentence(first.detail)}`, {
+      violations: this.#violations,
+    });
   }
 }
 
@@ -66,14 +71,6 @@ export function violationAt(location: Location, code: string, what: string): Vio
   const detail = `${subjectOf(location)} ${what}`;
   if (location.in === "query") return { in: "query", name: location.name, code, detail };
   return { in: "body", pointer: toFragment([location.name, ...location.path]), code, detail };
-}
-
-/** Throws INVALID_PARAMETER with these violations, if there are any. */
-export function refuse(violations: readonly Violation[]): void {
-  const [first] = violations;
-  if (first === undefined) return;
-  const part = first.in === "query" ? "query parameter" : "member";
-  throw new Problem("INVALID_PARAMETER", `The ${part} ${toSentence(first.detail)}`, { violations });
 }
 
 function subjectOf({ name, path }: Location): string {

@@ -6,11 +6,11 @@ import { after, before, describe, test } from "node:test";
 import type { CollectionDeclaration } from "../src/collection/declaration.ts";
 import { defineCollection } from "../src/collection/declaration.ts";
 import type { Problem } from "../src/errors.ts";
-import { filterLimits } from "../src/query/reading.ts";
+import { defaultPageSize } from "../src/query/list-request.ts";
 import { legacySuffixes, operators } from "../src/query/operators.ts";
 import { listParameters } from "../src/query/parameters.ts";
 import { parseList } from "../src/query/query-string.ts";
-import { defaultPageSize } from "../src/query/list-request.ts";
+import { filterLimits } from "../src/query/reading.ts";
 import { servingOf } from "../src/store/serving.ts";
 import { type Answer, type Request, type Service, startService } from "./http/service.ts";
 

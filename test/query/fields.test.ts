@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { resourceText } from "../../src/collection/resource.ts";
-import { pickFields } from "../../src/collection/resource.ts";
+import { pickFields, resourceText } from "../../src/collection/resource.ts";
 
 test("a resource is cut down to id and the fields, in its own order", () => {
   const text = '{"id":7,"title":"a","author":{"id":1,"title":"b"},"views":5}';

@@ -1,9 +1,9 @@
 /** A filter holds as many conditions as the reference says, in every form. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filterLimits } from "../../src/query/reading.ts";
 import { parseListBody } from "../../src/query/query-body.ts";
 import { parseList } from "../../src/query/query-string.ts";
+import { filterLimits } from "../../src/query/reading.ts";
 import { topics } from "./collections.ts";
 
 const list = <T>(length: number, make: (n: number) => T): T[] => Array.from({ length }, (_, n) => make(n));

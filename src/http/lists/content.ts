@@ -1,8 +1,9 @@
 /** The content of a page: the attributes that the response has, in the format that the client asked for. */
+
+import { pickFields } from "../../collection/resource.ts";
 import { hidesAny, visibleText } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
 import { inBody, inQuery, violationAt } from "../../query/violations.ts";
-import { pickFields } from "../../collection/resource.ts";
 import type { Page } from "../../store/page.ts";
 import { createPauses } from "../limits/turns.ts";
 import type { Listing } from "../operations/operation.ts";

@@ -1,8 +1,8 @@
 /** The schemas that all collections share. */
 import { problems } from "../../errors.ts";
 import { patchOperationNames } from "../../json/patch-operations.ts";
-import type { bodyMembers } from "../../query/query-body.ts";
 import { operatorNames } from "../../query/operators.ts";
+import type { bodyMembers } from "../../query/query-body.ts";
 import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
 import type { Limits } from "../settings.ts";
 import { type Part, ref } from "./described.ts";

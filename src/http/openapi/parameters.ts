@@ -1,8 +1,8 @@
 /** The parameters and headers of requests, as components. */
 import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
-import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
+import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
 import type { Limits } from "../settings.ts";
 import type { Part } from "./described.ts";
 

@@ -2,8 +2,8 @@
 import { isDate, isTimestamp, isUnixMillis } from "../../collection/dates.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { parseCursor } from "../../query/cursor.ts";
-import { Violations, inQuery } from "../../query/violations.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
+import { inQuery, Violations } from "../../query/violations.ts";
 import type { Key } from "../../store/stored.ts";
 
 /** An earlier state of a resource: at a version, or at a time in Unix milliseconds. */

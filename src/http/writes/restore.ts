@@ -4,7 +4,7 @@ import { shortJson } from "../../collection/messages.ts";
 import { pickMembers } from "../../collection/resource.ts";
 import { visibleViolations } from "../../collection/visibility.ts";
 import { Problem } from "../../errors.ts";
-import { Violations, inBody } from "../../query/violations.ts";
+import { inBody, Violations } from "../../query/violations.ts";
 import type { Stored } from "../../store/stored.ts";
 import { keyOf, type OperationOf } from "../operations/operation.ts";
 import { notFound, type Result } from "../operations/result.ts";

@@ -31,7 +31,11 @@ export function orderSql(terms: readonly OrderTerm[]): string {
  * What comes after a position, as ranges that follow each other in the order of the list: equal in some keys and beyond
  * the position in the next, so that an index gives each in order.
  */
-export function rangesAfter(position: CursorValues, sort: readonly SortKey[], scope: Scope): readonly string[] {
+export function rangesAfter(
+  position: CursorValues,
+  sort: readonly SortKey[],
+  scope: Scope,
+): readonly string[] {
   const keys = withId(sort).map(({ path, descending }, n) => {
     const value = position[n] ?? null;
     return { descending, ...(isIdPath(path) ? idPart(value, scope) : attributePart(path, value, scope)) };

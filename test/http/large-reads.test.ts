@@ -144,6 +144,18 @@ describe("a large read", () => {
     assert.equal(budget.held, 2 * megabyte);
   });
 
+  test("gives back what it holds when it ends, so that other ones can begin", async () => {
+    const reads = new LargeReads();
+    const budget = createBudget(2 * megabyte);
+    for (let n = 0; n < 3; n++) {
+      const both = [requestWith(budget), requestWith(budget)];
+      for (const request of both) await reads.begin(request, () => megabyte);
+      assert.equal(budget.held, 2 * megabyte);
+      for (const request of both) reads.end(request);
+      assert.equal(budget.held, 0);
+    }
+  });
+
   test("waits while others take the bytes of a turn, and holds nothing", async () => {
     const reads = new LargeReads();
     const budget = createBudget(100 * megabyte);

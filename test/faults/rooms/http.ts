@@ -125,12 +125,6 @@ export const httpFaults: readonly Fault[] = [
     ],
   },
   {
-    name: "large-read-keeps-bytes",
-    what: "A large read that has ended still counts as under way, so later large reads wait forever.",
-    noticedBy: "test/http/large-reads.test.ts",
-    replacements: [["this.#bytes -= bytes;\n    this.#bytesInARow", "this.#bytesInARow"]],
-  },
-  {
     name: "large-read-keeps-memory",
     what: "The memory that a large read holds is never given back to the budget.",
     noticedBy: "test/http/large-reads.test.ts",

@@ -1,6 +1,6 @@
 /** Resources as they were: how versions and times are found in the change log, and texts in what changes keep of them. */
 import type { ChangeKind, LoggedChange } from "./change-log.ts";
-import { type Decision, lookUp } from "./look-ups.ts";
+import { type Decision, lookUp } from "./decision.ts";
 import type { Stored } from "./stored.ts";
 import { isDifference, textFrom } from "./superseded.ts";
 
@@ -35,15 +35,15 @@ export interface PastRows {
 
 /** A version of a resource: the current one, or one whose change is in the log. Throws an Error if the log is damaged. */
 export function* versionOf(id: string, version: number): Decision<PastRows, Stored | undefined> {
-  const current = yield* lookUp((rows: PastRows) => rows.current());
+  const current = yield* lookUp((rows) => rows.current());
   if (current?.version === version) return current;
-  const made = yield* lookUp((rows: PastRows) => rows.upTo(version));
+  const made = yield* lookUp((rows) => rows.upTo(version));
   return made?.version === version ? yield* storedOf(id, made, current) : undefined;
 }
 
 /** The resource as it was at a time, by the times of the commits. Throws an Error if the log is damaged. */
 export function* stateAt(id: string, at: number): Decision<PastRows, Stored | undefined> {
-  const current = yield* lookUp((rows: PastRows) => rows.current());
+  const current = yield* lookUp((rows) => rows.current());
   if (current !== undefined && current.updatedAt <= at) return current;
   const made = yield* lastUntil(at);
   return made && (yield* storedOf(id, made, current));
@@ -54,14 +54,14 @@ export function* stateAt(id: string, at: number): Decision<PastRows, Stored | un
  * set back, it is some change after which the clock showed that time.
  */
 function* lastUntil(at: number): Decision<PastRows, LoggedVersion | undefined> {
-  const oldest = yield* lookUp((rows: PastRows) => rows.oldest());
+  const oldest = yield* lookUp((rows) => rows.oldest());
   if (oldest === undefined || oldest.at > at) return undefined;
-  const newest = yield* lookUp((rows: PastRows) => rows.upTo(Number.MAX_SAFE_INTEGER));
+  const newest = yield* lookUp((rows) => rows.upTo(Number.MAX_SAFE_INTEGER));
   let last = oldest;
   let high = newest?.version ?? last.version;
   for (let low = last.version; low < high; ) {
     const middle = low + Math.ceil((high - low) / 2);
-    const found = yield* lookUp((rows: PastRows) => rows.upTo(middle));
+    const found = yield* lookUp((rows) => rows.upTo(middle));
     if (found === undefined) return undefined;
     if (found.at <= at) {
       last = found;
@@ -78,7 +78,7 @@ function* storedOf(
   current: Stored | undefined,
 ): Decision<PastRows, Stored | undefined> {
   if (kind === "deleted") return undefined;
-  const chain = yield* lookUp((rows: PastRows) => rows.chain(version + 1));
+  const chain = yield* lookUp((rows) => rows.chain(version + 1));
   const text = textOfChain(id, version + 1, { chain, current });
   return text === undefined ? undefined : { id, version, text, updatedAt: at };
 }
@@ -136,7 +136,7 @@ export function* withTexts(rows: readonly LoggedRow[]): Decision<CollectionRows,
 }
 
 function* supersededBy(id: string, version: number): Decision<CollectionRows, string | undefined> {
-  const current = yield* lookUp((of: CollectionRows) => of(id).current());
-  const chain = yield* lookUp((of: CollectionRows) => of(id).chain(version));
+  const current = yield* lookUp((of) => of(id).current());
+  const chain = yield* lookUp((of) => of(id).chain(version));
   return textOfChain(id, version, { chain, current });
 }

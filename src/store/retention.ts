@@ -1,6 +1,7 @@
 /** Which changes are no longer kept, and how they are removed: a little in each step, so that others can write in between. */
+
+import { type Decision, lookUp } from "./decision.ts";
 import { bytesOfChange, type History } from "./history.ts";
-import { type Decision, lookUp } from "./look-ups.ts";
 
 /** A change of the log, with the bytes of the text that it keeps. */
 export interface LoggedSize {
@@ -58,14 +59,14 @@ export class Retention {
   *step(now: number): Decision<Logs, boolean> {
     if (this.#keepDays === Number.POSITIVE_INFINITY && !this.#isMeasured) return false;
     let left = this.#slice.changes;
-    for (const head of yield* lookUp((logs: Logs) => logs.heads())) {
+    for (const head of yield* lookUp((logs) => logs.heads())) {
       if (head.number < this.#next) continue;
       this.#next = head.number;
       left -= yield* this.#measure(head, left);
       if (left <= 0) return true;
       const upTo = yield* this.#outdated(head, now);
       if (upTo === undefined) continue;
-      yield* lookUp((logs: Logs) => logs.remove(head.number, upTo));
+      yield* lookUp((logs) => logs.remove(head.number, upTo));
       this.#sizes.get(head.number)?.removeUpTo(upTo);
       return true;
     }
@@ -83,7 +84,7 @@ export class Retention {
     const size = this.#sizes.get(number) ?? new LogSize(this.#keepBytes);
     this.#sizes.set(number, size);
     if (size.measuredTo >= sequence) return 0;
-    const rows = yield* lookUp((logs: Logs) => logs.after(number, size.measuredTo, limit));
+    const rows = yield* lookUp((logs) => logs.after(number, size.measuredTo, limit));
     for (const row of rows) size.add(row);
     return rows.length;
   }

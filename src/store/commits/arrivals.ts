@@ -3,10 +3,11 @@ import { formatPath } from "../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../collection/references.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { NumberedCollection } from "../catalogue.ts";
+import { lookUp } from "../decision.ts";
 import type { Arrival, Refused } from "../load.ts";
 import { canBeId, exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
 import type { Judging } from "./judge.ts";
-import { lookUp, type Steps } from "./lookups.ts";
+import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Origin } from "./staged-changes.ts";
 
@@ -15,6 +16,8 @@ export interface Importing {
   collection: NumberedCollection;
   /** The sequence of the collection before these arrivals. */
   sequence: number;
+  /** Unix time in milliseconds. */
+  at: number;
   /** References to these collections are judged when the import finishes. */
   among: readonly string[];
   origin: Origin;
@@ -31,26 +34,30 @@ export function* judgeArrivals(
   judging: Judging,
   importing: Importing,
   arrivals: readonly Arrival[],
-): Steps<Refused[]> {
+): WriteDecision<Refused[]> {
   const { staged } = judging;
-  const { collection, sequence, origin } = importing;
+  const { collection, sequence, at, origin } = importing;
   const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
   const refused: Refused[] = [];
+  const ids = arrivals.map(({ id }) => id);
+  const taken = new Set(yield* lookUp((store) => store.existing(collection, ids)));
   for (const [position, { id, text }] of arrivals.entries()) {
-    const known = staged.find(collection, id);
-    const isThere = known === undefined ? yield { kind: "exists", collection, id } : known.now !== undefined;
-    if (isThere === true) {
+    if (taken.has(id)) {
       refused.push({ position, pointer: undefined });
       continue;
     }
+    taken.add(id);
     const attributes = isConstrained ? JSON.parse(text) : undefined;
     const mark = staged.mark();
-    const after = sequence + staged.of(collection).changes.length;
-    const resource = known ?? staged.noteNew(collection, id, undefined);
-    staged.stage(collection, resource, { next: text, after, attributes }, origin);
+    const after = sequence + mark;
+    const resource = isConstrained
+      ? staged.note(collection, id, undefined)
+      : staged.noteNew(collection, id, undefined);
+    staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
     const refusal = isConstrained ? yield* refuseArrival(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
     staged.takeBack(mark);
+    taken.delete(id);
     refused.push({ position, ...refusal });
   }
   return refused;
@@ -61,7 +68,7 @@ function* refuseArrival(
   judging: Judging,
   { collection, among }: Importing,
   { id, attributes }: ParsedResource,
-): Steps<Omit<Refused, "position"> | undefined> {
+): WriteDecision<Omit<Refused, "position"> | undefined> {
   const taken = yield* findTaken(judging.staged, collection, { id, attributes });
   if (taken !== undefined) return { pointer: taken };
   const lost = yield* findLostNow(judging, collection.references, { attributes, among });
@@ -73,7 +80,7 @@ function* findLostNow(
   judging: Judging,
   references: readonly Reference[],
   { attributes, among }: { attributes: Record<string, unknown>; among: readonly string[] },
-): Steps<string | undefined> {
+): WriteDecision<string | undefined> {
   const later = references.filter(({ collection }) => among.includes(collection));
   const never = referencedIds(attributes, later).find(({ id }) => !canBeId(id));
   if (never !== undefined) return toFragment(never.at);
@@ -86,7 +93,7 @@ export function* refuseLost(
   judging: Judging,
   parts: readonly { collection: NumberedCollection; sequence: number }[],
   among: readonly string[],
-): Steps<Refusal | undefined> {
+): WriteDecision<Refusal | undefined> {
   const lost: string[] = [];
   for (const { collection, sequence } of parts) {
     for (const reference of collection.references) {
@@ -108,17 +115,17 @@ interface ArrivedReference {
 }
 
 /** Walks through all ids that a reference holds, and names those that lead nowhere. */
-function* findLost(judging: Judging, arrived: ArrivedReference, lost: string[]): Steps<void> {
-  const { from: of, reference } = arrived;
+function* findLost(judging: Judging, arrived: ArrivedReference, lost: string[]): WriteDecision<void> {
+  const { from: collection, reference } = arrived;
   let page: readonly string[] = [""];
   do {
     const from = page.at(-1) as string;
-    page = yield* lookUp("targets", { of, reference, from, limit: pageSize });
+    page = yield* lookUp((store) => store.targets({ collection, reference, from, limit: pageSize }));
     for (const id of page) {
       if (id === from || (yield* exists(judging, reference.collection, id))) continue;
       const by = yield* findArrival(arrived, id);
       if (by !== undefined)
-        lost.push(`${of.name}/${by} (${formatPath(reference.path)}: ${reference.collection}/${id})`);
+        lost.push(`${collection.name}/${by} (${formatPath(reference.path)}: ${reference.collection}/${id})`);
       if (lost.length >= maxNamed) return;
     }
   } while (page.length === pageSize);
@@ -128,11 +135,13 @@ function* findLost(judging: Judging, arrived: ArrivedReference, lost: string[]):
 function* findArrival(
   { from, reference, sequence }: ArrivedReference,
   id: string,
-): Steps<string | undefined> {
+): WriteDecision<string | undefined> {
   const known = new Set<string>();
   const limit = { resources: pageSize, text: 1024 * 1024 };
   for (;;) {
-    const found = yield* lookUp("referrers", { referrer: { from, reference }, ids: [id], known, limit });
+    const found = yield* lookUp((store) =>
+      store.referrers({ referrer: { from, reference }, ids: [id], known, limit }),
+    );
     const arrival = found.find(({ state }) => state.version > sequence);
     if (arrival !== undefined || found.length === 0) return arrival?.id;
     for (const each of found) known.add(each.id);

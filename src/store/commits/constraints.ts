@@ -3,8 +3,9 @@ import { type Reference, referencedIds } from "../../collection/references.ts";
 import { uniqueValue } from "../../collection/unique.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { NumberedCollection } from "../catalogue.ts";
+import { lookUp } from "../decision.ts";
 import type { Judging, ResolvedChange } from "./judge.ts";
-import { lookUp, type Steps } from "./lookups.ts";
+import type { WriteDecision } from "./lookups.ts";
 import { danglingReference, type Refusal, valueTaken } from "./refusals.ts";
 import type { StagedChanges } from "./staged-changes.ts";
 
@@ -29,7 +30,7 @@ export function* findBrokenConstraint(
   judging: Judging,
   changes: readonly ResolvedChange[],
   resources: readonly unknown[],
-): Steps<Refusal | undefined> {
+): WriteDecision<Refusal | undefined> {
   const collision = yield* findCollision(judging, changes, resources);
   if (collision !== undefined) return collision;
   for (const [index, { collection, next }] of changes.entries()) {
@@ -46,7 +47,7 @@ function* findCollision(
   { staged }: Judging,
   changes: readonly ResolvedChange[],
   resources: readonly unknown[],
-): Steps<Refusal | undefined> {
+): WriteDecision<Refusal | undefined> {
   let indexes: Map<string, number> | undefined;
   for (const [index, { collection, id, next }] of changes.entries()) {
     if (next === undefined || collection.unique.length === 0) continue;
@@ -65,14 +66,14 @@ export function* findTaken(
   staged: StagedChanges,
   collection: NumberedCollection,
   { id, attributes, isLater = () => false }: ParsedResource,
-): Steps<string | undefined> {
+): WriteDecision<string | undefined> {
   const isOther = (other: string) => other !== id && !isLater(other);
   for (const unique of collection.unique) {
     const value = uniqueValue(attributes, unique);
     if (value === undefined) continue;
     // Only holders that a staged change has changed are passed over, and this resource itself.
     const enough = staged.of(collection).resources.length + 1;
-    const held = yield* lookUp("holders", { collection, unique, value, enough });
+    const held = yield* lookUp((store) => store.holders({ collection, unique, value, enough }));
     const isTaken =
       held.some((other) => isOther(other) && !staged.hasChanged(collection, other)) ||
       [...staged.holders(collection, unique, value)].some(isOther);
@@ -86,7 +87,7 @@ export function* findDangling(
   judging: Judging,
   references: readonly Reference[],
   attributes: Record<string, unknown>,
-): Steps<string | undefined> {
+): WriteDecision<string | undefined> {
   for (const { reference, id, at } of referencedIds(attributes, references)) {
     if (!(yield* exists(judging, reference.collection, id))) return toFragment(at);
   }
@@ -94,10 +95,10 @@ export function* findDangling(
 }
 
 /** Whether a resource exists, with what is staged. */
-export function* exists({ catalogue, staged }: Judging, name: string, id: string): Steps<boolean> {
+export function* exists({ catalogue, staged }: Judging, name: string, id: string): WriteDecision<boolean> {
   const collection = catalogue().byName.get(name);
   if (collection === undefined || !canBeId(id)) return false;
   const resource = staged.find(collection, id);
   if (resource !== undefined) return resource.now !== undefined;
-  return yield* lookUp("exists", { collection, id });
+  return yield* lookUp((store) => store.exists(collection, id));
 }

@@ -3,8 +3,9 @@ import { clearReference } from "../../collection/references.ts";
 import { resourceText } from "../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts";
 import type { Referrer } from "../catalogue.ts";
-import type { Judging, ResolvedChange } from "./judge.ts";
-import { lookUp, type ReadLimit, type Steps } from "./lookups.ts";
+import { lookUp } from "../decision.ts";
+import type { Judging, ResolvedChange, ResolvedCommit } from "./judge.ts";
+import type { ReadLimit, WriteDecision } from "./lookups.ts";
 import { type Refusal, stillReferenced, tooMuchFollows } from "./refusals.ts";
 import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
 
@@ -27,14 +28,15 @@ interface Deleted {
 /** Stages what follows from the deletes of a commit, whose changes are staged. */
 export function followDeletes(
   judging: Judging,
-  changes: readonly ResolvedChange[],
+  commit: Pick<ResolvedCommit, "changes" | "at">,
   origin: Origin,
-): Steps<Refusal | undefined> {
-  return new FollowUp(judging, changes, origin).run();
+): WriteDecision<Refusal | undefined> {
+  return new FollowUp(judging, commit, origin).run();
 }
 
 class FollowUp {
   readonly #judging: Judging;
+  readonly #at: number;
   readonly #origin: Origin;
   readonly #changes: readonly ResolvedChange[];
   readonly #restricted: { referrer: Referrer; deleted: readonly Deleted[] }[] = [];
@@ -42,13 +44,14 @@ class FollowUp {
   #resources = 0;
   #text = 0;
 
-  constructor(judging: Judging, changes: readonly ResolvedChange[], origin: Origin) {
+  constructor(judging: Judging, { changes, at }: Pick<ResolvedCommit, "changes" | "at">, origin: Origin) {
     this.#judging = judging;
+    this.#at = at;
     this.#changes = changes;
     this.#origin = origin;
   }
 
-  *run(): Steps<Refusal | undefined> {
+  *run(): WriteDecision<Refusal | undefined> {
     let wave = this.#changes.flatMap(({ collection: { name }, id, next }, change): Deleted[] =>
       next === undefined ? [{ name, id, change }] : [],
     );
@@ -65,7 +68,11 @@ class FollowUp {
     return yield* this.#findRestricted();
   }
 
-  *#follow(referrer: Referrer, deleted: readonly Deleted[], next: Deleted[]): Steps<Refusal | undefined> {
+  *#follow(
+    referrer: Referrer,
+    deleted: readonly Deleted[],
+    next: Deleted[],
+  ): WriteDecision<Refusal | undefined> {
     if (referrer.reference.onDelete === "restrict") {
       this.#restricted.push({ referrer, deleted });
       return undefined;
@@ -92,12 +99,12 @@ class FollowUp {
     const limit = this.#count(now);
     if (limit !== undefined) return tooMuchFollows(id, change, limit);
     // A clock may have been set back since the last change, which the resource shows.
-    const at = from.timestamps ? Math.max(this.#origin.at, now.updatedAt) : this.#origin.at;
+    const at = from.timestamps ? Math.max(this.#at, now.updatedAt) : this.#at;
     const text =
       reference.onDelete === "cascade"
         ? undefined
         : textWithout({ from, reference }, now, { id, ownId: resource.id, at });
-    this.#judging.staged.stage(from, resource, { next: text }, { ...this.#origin, at });
+    this.#judging.staged.stage(from, resource, { next: text, at }, this.#origin);
     if (text === undefined) next.push({ name: from.name, id: resource.id, change });
     return undefined;
   }
@@ -111,7 +118,7 @@ class FollowUp {
   }
 
   /** Whether a resource still refers is known only after everything else has followed. */
-  *#findRestricted(): Steps<Refusal | undefined> {
+  *#findRestricted(): WriteDecision<Refusal | undefined> {
     for (const { referrer, deleted } of this.#restricted) {
       const ids = new Set(deleted.map(({ id }) => id));
       const [found] = yield* this.#referring(referrer, ids, oneResource);
@@ -127,7 +134,7 @@ class FollowUp {
     { from, reference }: Referrer,
     ids: ReadonlySet<string>,
     limit: ReadLimit,
-  ): Steps<readonly [StagedResource, string][]> {
+  ): WriteDecision<readonly [StagedResource, string][]> {
     const { staged } = this.#judging;
     const { resources } = staged.of(from);
     const targetsIn = (state: ResourceState | undefined) =>
@@ -135,7 +142,7 @@ class FollowUp {
     const known = new Set<string>();
     for (const { id, before } of resources) if (targetsIn(before).length > 0) known.add(id);
     const referrer = { from, reference };
-    const found = yield* lookUp("referrers", { referrer, ids: [...ids], known, limit });
+    const found = yield* lookUp((store) => store.referrers({ referrer, ids: [...ids], known, limit }));
     for (const { id, state } of found) staged.note(from, id, state);
     return [...resources]
       .flatMap((resource) => targetsIn(resource.now).map((id): [StagedResource, string] => [resource, id]))

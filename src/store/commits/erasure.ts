@@ -1,7 +1,8 @@
 /** Decides whether a resource can be erased: the same for all stores. */
 import type { NumberedCollection } from "../catalogue.ts";
+import { lookUp } from "../decision.ts";
 import { type Judging, judge, type Verdict } from "./judge.ts";
-import { lookUp, type Steps } from "./lookups.ts";
+import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 
 /** The refusal names some of the resources whose references keep the resource. */
@@ -11,8 +12,8 @@ const named = { resources: 5, text: 1024 * 1024 };
 export function* judgeErasure(
   judging: Judging,
   { collection, id }: { collection: NumberedCollection; id: string },
-): Steps<Verdict | undefined> {
-  const state = yield* lookUp("resource", { collection, id });
+): WriteDecision<Verdict | undefined> {
+  const state = yield* lookUp((store) => store.resource(collection, id));
   if (state === undefined) return undefined;
   judging.staged.note(collection, id, state);
   const change = { collection, id, expect: state.version, next: undefined };
@@ -26,12 +27,13 @@ function* nameReferrers(
   judging: Judging,
   { collection, id }: { collection: NumberedCollection; id: string },
   refusal: Refusal,
-): Steps<Refusal> {
+): WriteDecision<Refusal> {
   const names = new Set<string>();
   for (const referrer of judging.catalogue().referrersTo(collection.name)) {
     if (referrer.reference.onDelete !== "restrict") continue;
-    const question = { referrer, ids: [id], known: new Set<string>(), limit: named };
-    for (const found of yield* lookUp("referrers", question)) names.add(`${referrer.from.name}/${found.id}`);
+    const query = { referrer, ids: [id], known: new Set<string>(), limit: named };
+    for (const found of yield* lookUp((store) => store.referrers(query)))
+      names.add(`${referrer.from.name}/${found.id}`);
   }
   if (names.size === 0) return refusal;
   const some = [...names].slice(0, named.resources).join(", ");

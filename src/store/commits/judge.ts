@@ -2,9 +2,10 @@
 import type { Catalogue, NumberedCollection } from "../catalogue.ts";
 import type { Followed } from "../change-log.ts";
 import type { Commit, Receipt } from "../commit.ts";
+import { lookUp } from "../decision.ts";
 import { findBrokenConstraint } from "./constraints.ts";
 import { followDeletes } from "./deletes.ts";
-import { lookUp, type Steps } from "./lookups.ts";
+import type { WriteDecision } from "./lookups.ts";
 import { keyReused, type Refusal, staleVersion, tooManyReceipts } from "./refusals.ts";
 import type { Origin, ResourceState, StagedChange, StagedChanges, StagedResource } from "./staged-changes.ts";
 
@@ -61,7 +62,7 @@ export function resolveCommit(
 }
 
 /** Stages the changes of a commit and what follows from them, or refuses it; then nothing of it stays staged. */
-export function* judge(judging: Judging, commit: ResolvedCommit): Steps<Verdict> {
+export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<Verdict> {
   const { staged } = judging;
   const { changes, receipt, at, principal } = commit;
   if (receipt !== undefined) {
@@ -74,7 +75,7 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Steps<Verdict>
     const { collection, id, expect } = change;
     let resource = isEmpty ? undefined : staged.find(collection, id);
     if (resource === undefined) {
-      const before = yield { kind: "resource", collection, id };
+      const before = yield (store) => store.resource(collection, id);
       resource = staged.noteNew(collection, id, before as ResourceState | undefined);
     }
     resources.push(resource);
@@ -83,11 +84,11 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Steps<Verdict>
       return { refusal: staleVersion(id, expect, resource.now) };
   }
   const mark = staged.mark();
-  const origin = { at, principal, group: null };
-  const toCheck = stageAll(judging, { changes, resources }, origin);
+  const origin: Origin = { principal, group: null };
+  const toCheck = stageAll(judging, { changes, resources, at }, origin);
   if (toCheck !== undefined) {
     const broken = yield* findBrokenConstraint(judging, changes, toCheck);
-    const refusal = broken ?? (yield* followDeletes(judging, changes, origin));
+    const refusal = broken ?? (yield* followDeletes(judging, { changes, at }, origin));
     if (refusal !== undefined) {
       staged.takeBack(mark);
       return { refusal };
@@ -95,10 +96,7 @@ export function* judge(judging: Judging, commit: ResolvedCommit): Steps<Verdict>
   }
   if (receipt !== undefined) staged.receipts.set(receipt.key, { ...receipt, at });
   const all = staged.since(mark);
-  if (all.length > 1) {
-    const group = judging.nextGroup();
-    for (const change of all) change.group = group;
-  }
+  if (all.length > 1) origin.group = judging.nextGroup();
   return { changes: all, own: changes.length };
 }
 
@@ -113,24 +111,31 @@ function* refuseReceipt(
   { staged, maxReceipts }: Judging,
   { key }: Receipt,
   at: number,
-): Steps<Refusal | undefined> {
+): WriteDecision<Refusal | undefined> {
   if (staged.receipts.has(key)) return keyReused;
-  const expiresAt = yield* lookUp("receipt", { key });
+  const expiresAt = yield* lookUp((store) => store.receipt(key));
   if (expiresAt !== undefined && expiresAt > at) return keyReused;
-  const count = yield* lookUp("receiptCount", {});
+  const count = yield* lookUp((store) => store.receiptCount());
   return count + staged.receipts.size >= maxReceipts ? tooManyReceipts : undefined;
 }
 
 /** Whether the last change of a resource is not the delete that a restore expects. */
-function* isSuperseded(staged: StagedChanges, { collection, id, after }: ResolvedChange): Steps<boolean> {
-  const change = staged.of(collection).changes.findLast((each) => each.id === id);
-  return (change?.version ?? (yield* lookUp("lastVersion", { collection, id }))) !== after;
+function* isSuperseded(
+  staged: StagedChanges,
+  { collection, id, after }: ResolvedChange,
+): WriteDecision<boolean> {
+  const change = staged.lastChangeOf(collection, id);
+  return (change?.version ?? (yield* lookUp((store) => store.lastVersion(collection, id)))) !== after;
 }
 
 /** Stages changes of resources. Gives these, parsed, if something is declared that they can break. */
 function stageAll(
   { staged, catalogue }: Judging,
-  { changes, resources }: { changes: readonly ResolvedChange[]; resources: readonly StagedResource[] },
+  {
+    changes,
+    resources,
+    at,
+  }: { changes: readonly ResolvedChange[]; resources: readonly StagedResource[]; at: number },
   origin: Origin,
 ): readonly unknown[] | undefined {
   let parsed: unknown[] | undefined;
@@ -141,7 +146,7 @@ function stageAll(
         ? catalogue().referrersTo(collection.name).length > 0
         : collection.unique.length > 0 || collection.references.length > 0;
     const attributes = isConstrained && next !== undefined ? JSON.parse(next) : undefined;
-    staged.stage(collection, resources[index] as StagedResource, { next, after, attributes }, origin);
+    staged.stage(collection, resources[index] as StagedResource, { next, after, attributes, at }, origin);
     if (!isConstrained) continue;
     parsed ??= [];
     parsed[index] = attributes;

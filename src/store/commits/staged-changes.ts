@@ -22,32 +22,45 @@ export interface StagedResource {
   now: ResourceState | undefined;
 }
 
-/** What the change log says about where a change came from. */
+/** Where the changes of one commit come from. They share this object. */
 export interface Origin {
-  at: number;
   principal: string | null;
   /** The number that the changes of one commit share; `null` for a commit of one change. */
   group: number | null;
 }
 
 /** A change of one resource. */
-export interface StagedChange extends Origin {
+export interface StagedChange {
   collection: NumberedCollection;
   id: string;
   kind: ChangeKind;
   version: number;
+  /** Unix time in milliseconds. */
+  at: number;
+  origin: Origin;
   /** The state that this change supersedes. */
   before: ResourceState | undefined;
   /** `undefined`: the change deletes the resource. */
   next: ResourceState | undefined;
 }
 
+/** What a change makes of a resource. */
+export interface NextState {
+  /** `undefined` deletes the resource. */
+  next: string | undefined;
+  /** Unix time in milliseconds. */
+  at: number;
+  /** The version that a new resource follows. @default 0 */
+  after?: number | undefined;
+  /** The parsed text, if the caller has parsed it. */
+  attributes?: unknown;
+}
+
 /** What is staged for one collection. */
 export class StagedCollection<C extends NumberedCollection = NumberedCollection> {
   readonly collection: C;
-  readonly changes: StagedChange[] = [];
   readonly resources: StagedResource[] = [];
-  /** Made when it is needed: most commits are written without it. */
+  /** Created when it is needed. Most commits do not need it. */
   #byId: Map<string, StagedResource> | undefined;
   /** States that staged changes have made, by unique attribute, value and id. Some are no longer current. */
   holders: Map<string, Map<string, ResourceState>> | undefined;
@@ -125,29 +138,21 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     return this.of(collection).add({ id, before, now: before });
   }
 
-  /**
-   * Stages the next state of a resource; without a text, its delete. `after` is the version that a new resource follows.
-   * `attributes` saves parsing the text again.
-   */
+  /** Stages the next state of a resource. */
   stage(
     collection: C,
     resource: StagedResource,
-    change: { next: string | undefined; after?: number | undefined; attributes?: unknown },
-    { at, principal, group }: Origin,
-  ): StagedChange {
-    const { id } = resource;
-    const { next: text, after = 0 } = change;
-    const { changes } = this.of(collection);
-    const before = resource.now;
+    { next: text, after = 0, at, attributes }: NextState,
+    origin: Origin,
+  ): void {
+    const { id, now: before } = resource;
     const version = (before?.version ?? after) + 1;
     const next = text === undefined ? undefined : { version, text, updatedAt: at, rowId: before?.rowId };
     const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
-    const staged = { collection, id, kind, version, before, next, at, principal, group } as const;
     resource.now = next;
-    changes.push(staged);
-    this.#changes.push(staged);
-    if (next !== undefined && collection.unique.length > 0) this.#noteValues(collection, id, next, change);
-    return staged;
+    this.#changes.push({ collection, id, kind, version, at, origin, before, next });
+    if (next !== undefined && collection.unique.length > 0)
+      this.#noteValues(collection, id, next, attributes ?? JSON.parse(next.text));
   }
 
   /** Ids of resources that have a value in a unique attribute because of a staged change. */
@@ -162,6 +167,11 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   hasChanged(collection: C, id: string): boolean {
     const resource = this.find(collection, id);
     return resource !== undefined && resource.now !== resource.before;
+  }
+
+  /** The last staged change of a resource. */
+  lastChangeOf({ number }: C, id: string): StagedChange | undefined {
+    return this.#changes.findLast((each) => each.id === id && each.collection.number === number);
   }
 
   /** The ids that a reference of a resource holds, each once. */
@@ -190,18 +200,15 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   takeBack(mark: number): void {
     while (this.#changes.length > mark) {
       const { collection, id, before } = this.#changes.pop() as StagedChange & { collection: C };
-      const staged = this.of(collection);
-      staged.changes.pop();
-      (staged.get(id) as StagedResource).now = before;
+      (this.find(collection, id) as StagedResource).now = before;
     }
   }
 
-  #noteValues(collection: C, id: string, state: ResourceState, { attributes }: { attributes?: unknown }) {
+  #noteValues(collection: C, id: string, state: ResourceState, attributes: unknown): void {
     const staged = this.of(collection);
     staged.holders ??= new Map();
-    const resource = (attributes ?? JSON.parse(state.text)) as Record<string, unknown>;
     for (const unique of collection.unique) {
-      const value = uniqueValue(resource, unique);
+      const value = uniqueValue(attributes as Record<string, unknown>, unique);
       if (value === undefined) continue;
       const key = holderKey(unique, value);
       const states = staged.holders.get(key);

@@ -6,9 +6,9 @@ import { textLength } from "../calls.ts";
 import type { Commit, Committed } from "../commit.ts";
 import { maxFollowedText } from "../commits/deletes.ts";
 import { type Judging, judge, resolveCommit, type Verdict } from "../commits/judge.ts";
-import { decideAsync } from "../commits/lookups.ts";
 import { problemOf } from "../commits/refusals.ts";
 import { StagedChanges } from "../commits/staged-changes.ts";
+import { decideAsync } from "../decision.ts";
 import type { ReceiptBounds } from "../receipts.ts";
 import type { Catalogue, NumberedCollection } from "./catalogue.ts";
 import type { Connections } from "./connections.ts";
@@ -123,7 +123,7 @@ export class Commits {
         return verdicts.map((verdict) => outcomeOf(verdict, undefined));
       }
       await transaction.extend(msToWrite(lookups.referrersText));
-      const replaced = [...staged.receipts.keys()].filter((key) => lookups.receipt({ key }) !== undefined);
+      const replaced = [...staged.receipts.keys()].filter((key) => lookups.receipt(key) !== undefined);
       const flushed = await flush(staged, { ...this.#parts, transaction }, replaced);
       const unknown = await transaction.commit(flushed.last).catch(onlyUnknown);
       return verdicts.map((verdict) =>

@@ -2,9 +2,9 @@
 import type { Erased } from "../change-log.ts";
 import { judgeErasure } from "../commits/erasure.ts";
 import { followedBy } from "../commits/judge.ts";
-import { decideAsync } from "../commits/lookups.ts";
 import { problemOf } from "../commits/refusals.ts";
 import { StagedChanges } from "../commits/staged-changes.ts";
+import { decideAsync } from "../decision.ts";
 import type { NumberedCollection } from "./catalogue.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";

@@ -2,12 +2,7 @@
 import { formatPath } from "../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../collection/references.ts";
 import { canBeId } from "../commits/constraints.ts";
-import type {
-  StagedChange,
-  StagedChanges,
-  StagedCollection,
-  StagedResource,
-} from "../commits/staged-changes.ts";
+import type { StagedChange, StagedChanges, StagedResource } from "../commits/staged-changes.ts";
 import { integerOf } from "../integer-ids.ts";
 import type { ReceiptBounds } from "../receipts.ts";
 import { keptText } from "../superseded.ts";
@@ -21,7 +16,13 @@ import type { Transaction } from "./transaction.ts";
 import { writeWords } from "./words.ts";
 
 type Staged = StagedChanges<NumberedCollection>;
-type StagedOfOne = StagedCollection<NumberedCollection>;
+
+/** What is written to one collection. */
+interface CollectionChanges {
+  collection: NumberedCollection;
+  resources: readonly StagedResource[];
+  changes: readonly StagedChange[];
+}
 
 /** Something else happened meanwhile: all has to be judged anew. `isDeclaration`: collections were declared anew. */
 export class Overtaken extends Error {
@@ -55,7 +56,11 @@ export async function flush(
   replaced: readonly string[] = [],
 ): Promise<Flushed> {
   const { transaction, receiptBounds: bounds } = parts;
-  const changed = staged.collections.filter(({ changes }) => changes.length > 0);
+  const byNumber = Map.groupBy(staged.since(0), ({ collection }) => collection.number);
+  const changed = staged.collections.flatMap((each) => {
+    const changes = byNumber.get(each.collection.number);
+    return changes === undefined ? [] : [{ collection: each.collection, resources: each.resources, changes }];
+  });
   const deltas = await Promise.all(changed.map((each) => writeCollection(each, parts)));
   // Sent in one go, and carried out in this order: the receipts, then the heads by their numbers.
   const stored =
@@ -80,18 +85,19 @@ interface HeadDelta {
   words: number;
 }
 
-function baseOf({ collection, changes }: StagedOfOne, { rows }: Outcome): number {
+function baseOf({ collection, changes }: CollectionChanges, { rows }: Outcome): number {
   const [sequence, declared] = rows[0] ?? [];
   if (Number(declared) !== collection.declared) throw new Overtaken(true);
   return Number(sequence) - changes.length;
 }
 
 function logStatement(
-  { collection, changes }: StagedOfOne,
+  { collection, changes }: CollectionChanges,
   sequences: ReadonlyMap<StagedChange, number>,
 ): Statement {
   const rows = changes.map((change) => ({
     ...change,
+    ...change.origin,
     sequence: sequences.get(change) as number,
     kept: keptText(change),
   }));
@@ -99,7 +105,7 @@ function logStatement(
 }
 
 /** Writes the resources of one collection, and what is derived from them. */
-async function writeCollection(staged: StagedOfOne, parts: FlushParts): Promise<HeadDelta> {
+async function writeCollection(staged: CollectionChanges, parts: FlushParts): Promise<HeadDelta> {
   const { collection } = staged;
   const { number } = collection;
   const { transaction } = parts;

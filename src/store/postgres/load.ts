@@ -1,9 +1,9 @@
 /** An import: one transaction, open for as long as it takes. */
 
 import { judgeArrivals, refuseLost } from "../commits/arrivals.ts";
-import { decideAsync } from "../commits/lookups.ts";
 import { problemOf } from "../commits/refusals.ts";
 import { type Origin, StagedChanges } from "../commits/staged-changes.ts";
+import { decideAsync } from "../decision.ts";
 import type { Arrival, Load, Refused } from "../load.ts";
 import type { ReceiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
@@ -57,10 +57,10 @@ export class PostgresLoad implements Load {
   async begin(into: string | CollectionRecord): Promise<void> {
     const { connections, groups } = this.#parts;
     await groups.ensure(1);
-    const origin = { at: Date.now(), principal: null, group: groups.next() };
+    const origin = { principal: null, group: groups.next() };
     const begun = Promise.withResolvers<void>();
     this.#whole = transact(connections, beginnings.longWrite, async (transaction) => {
-      const opened = { transaction, origin, parts: [] };
+      const opened = { transaction, at: Date.now(), origin, parts: [] };
       this.#state = await prepare(opened, into, this.#among);
       begun.resolve();
       await this.#ending.promise;
@@ -136,6 +136,8 @@ export class PostgresLoad implements Load {
 /** An import's transaction. */
 interface Opened {
   transaction: Transaction;
+  /** Unix time in milliseconds. */
+  at: number;
   origin: Origin;
   /** The collections so far, with their sequences before the import. */
   parts: readonly { collection: NumberedCollection; sequence: number }[];
@@ -152,7 +154,7 @@ interface Under extends Opened {
 }
 
 async function prepare(
-  { transaction, origin, parts }: Opened,
+  { transaction, at, origin, parts }: Opened,
   into: string | CollectionRecord,
   among: readonly string[],
 ): Promise<Under> {
@@ -167,7 +169,7 @@ async function prepare(
   const own = heads.rows.find(([number]) => Number(number) === collection.number);
   const sequence = Number(own?.[1]);
   const all = [...parts, { collection, sequence }];
-  return { transaction, origin, parts: all, catalogue, collection, sequence, among: [...among, name] };
+  return { transaction, at, origin, parts: all, catalogue, collection, sequence, among: [...among, name] };
 }
 
 async function addAll(state: Under, arrivals: readonly Arrival[], parts: LoadParts): Promise<Refused[]> {
@@ -177,7 +179,7 @@ async function addAll(state: Under, arrivals: readonly Arrival[], parts: LoadPar
   const refused = await decideAsync(judgeArrivals(judging, state, arrivals), lookups);
   const { last } = await flush(staged, { ...parts, transaction });
   await Promise.all(last.map((statement) => transaction.run(statement)));
-  state.sequence += staged.of(collection).changes.length;
+  state.sequence += staged.mark();
   return refused;
 }
 

@@ -4,7 +4,13 @@ import { referencedIds } from "../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../collection/unique.ts";
 import { canBeId } from "../commits/constraints.ts";
 import type { ResolvedCommit } from "../commits/judge.ts";
-import type { AsyncLookups, FoundResource, Questions } from "../commits/lookups.ts";
+import type {
+  FoundResource,
+  HoldersQuery,
+  Lookups,
+  ReferrersQuery,
+  TargetsQuery,
+} from "../commits/lookups.ts";
 import type { ResourceState, StagedChanges } from "../commits/staged-changes.ts";
 import type { Catalogue, NumberedCollection } from "./catalogue.ts";
 import type { Row } from "./connections.ts";
@@ -14,7 +20,7 @@ import * as statements from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The lookups of one transaction. */
-export class PostgresLookups implements AsyncLookups {
+export class PostgresLookups implements Lookups {
   readonly #transaction: Transaction;
   readonly #catalogue: Catalogue;
   /** Whether resources exist that are not staged; by collection and id. */
@@ -66,11 +72,11 @@ export class PostgresLookups implements AsyncLookups {
     return Promise.all([this.#readExisting(collection, ids), ...this.#readDeclared(collection, texts)]);
   }
 
-  async resource({ collection, id }: Questions["resource"]): Promise<ResourceState | undefined> {
+  async resource(collection: NumberedCollection, id: string): Promise<ResourceState | undefined> {
     return (await this.#lock(collection, [id])).get(id);
   }
 
-  exists({ collection, id }: Questions["exists"]): boolean | Promise<boolean> {
+  exists(collection: NumberedCollection, id: string): boolean | Promise<boolean> {
     const key = `${collection.number}/${id}`;
     return (
       this.#existing.get(key) ??
@@ -78,15 +84,20 @@ export class PostgresLookups implements AsyncLookups {
     );
   }
 
-  lastVersion({ collection, id }: Questions["lastVersion"]): number | undefined {
+  async existing(collection: NumberedCollection, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const isKnown = (id: string) => this.#existing.get(`${collection.number}/${id}`);
+    await this.#readExisting(
+      collection,
+      ids.filter((id) => isKnown(id) === undefined),
+    );
+    return new Set(ids.filter(isKnown));
+  }
+
+  lastVersion(collection: NumberedCollection, id: string): number | undefined {
     return this.#lastVersions.get(`${collection.number}/${id}`);
   }
 
-  holders({
-    collection,
-    unique,
-    value,
-  }: Questions["holders"]): readonly string[] | Promise<readonly string[]> {
+  holders({ collection, unique, value }: HoldersQuery): readonly string[] | Promise<readonly string[]> {
     const key = holderKey(collection, unique, value);
     return (
       this.#holders.get(key) ??
@@ -94,7 +105,7 @@ export class PostgresLookups implements AsyncLookups {
     );
   }
 
-  async referrers({ referrer, ids, known, limit }: Questions["referrers"]): Promise<FoundResource[]> {
+  async referrers({ referrer, ids, known, limit }: ReferrersQuery): Promise<FoundResource[]> {
     const { from, reference } = referrer;
     const query = {
       attribute: formatPath(reference.path),
@@ -108,13 +119,13 @@ export class PostgresLookups implements AsyncLookups {
     return found;
   }
 
-  async targets({ of, reference, from, limit }: Questions["targets"]): Promise<string[]> {
+  async targets({ collection, reference, from, limit }: TargetsQuery): Promise<string[]> {
     const query = { attribute: formatPath(reference.path), from, limit };
-    const { rows } = await this.#transaction.run(statements.selectTargets(of.number, query));
+    const { rows } = await this.#transaction.run(statements.selectTargets(collection.number, query));
     return rows.map(([target]) => String(target));
   }
 
-  receipt({ key }: Questions["receipt"]): number | undefined {
+  receipt(key: string): number | undefined {
     return this.#receipts.get(key);
   }
 

@@ -1,6 +1,6 @@
 /** Reads resources as they were from the change log. */
 import type { ChangeKind, LoggedChange, ResourceChange } from "../change-log.ts";
-import { decideLater } from "../look-ups.ts";
+import { decideAsync } from "../decision.ts";
 import { type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../past.ts";
 import type { Stored } from "../stored.ts";
 import type { NumberedCollection } from "./catalogue.ts";
@@ -37,7 +37,7 @@ export class Past {
       id: String(row[6]),
       kept: row[7] ?? null,
     }));
-    return decideLater(withTexts(logged), (id) => this.#rowsOf(collection, id));
+    return decideAsync(withTexts(logged), (id) => this.#rowsOf(collection, id));
   }
 
   /** The changes of a resource below a version, newest first. */
@@ -48,12 +48,12 @@ export class Past {
 
   /** A version of a resource: the current one, or one whose change is in the log. */
   version(collection: NumberedCollection, id: string, version: number): Promise<Stored | undefined> {
-    return decideLater(versionOf(id, version), this.#rowsOf(collection, id));
+    return decideAsync(versionOf(id, version), this.#rowsOf(collection, id));
   }
 
   /** The resource as it was at a time. */
   at(collection: NumberedCollection, id: string, at: number): Promise<Stored | undefined> {
-    return decideLater(stateAt(id, at), this.#rowsOf(collection, id));
+    return decideAsync(stateAt(id, at), this.#rowsOf(collection, id));
   }
 
   #rowsOf(collection: NumberedCollection, id: string): PastRows {

@@ -1,5 +1,5 @@
 /** Removes changes and receipts that are no longer kept, by small statements. */
-import { decideLater } from "../look-ups.ts";
+import { decideAsync } from "../decision.ts";
 import type { Logs, Retention } from "../retention.ts";
 import type { Connections } from "./connections.ts";
 import { isUnfinished } from "./prepare.ts";
@@ -21,7 +21,7 @@ export async function sweepSome(
   const hadReceipts = await transact(connections, smallWrite, (transaction) =>
     removeExpired(transaction, now, maxReceipts),
   );
-  return (await decideLater(retention.step(now), logsOf(connections))) || hadReceipts;
+  return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
 }
 
 function logsOf(connections: Connections): Logs {

@@ -1,7 +1,7 @@
 /** Reads resources as they were from the change log. The caller holds a snapshot open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { ChangeKind, LoggedChange, ResourceChange } from "../change-log.ts";
-import { decideNow } from "../look-ups.ts";
+import { decide } from "../decision.ts";
 import { type Kept, type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../past.ts";
 import type { Stored } from "../stored.ts";
 import { isDifference, maxChain } from "../superseded.ts";
@@ -36,7 +36,7 @@ export class Past {
       id: String(row.id),
       kept: row.superseded === null ? null : String(row.superseded),
     }));
-    return decideNow(withTexts(logged), (id) => this.#rowsOf(collection, id));
+    return decide(withTexts(logged), (id) => this.#rowsOf(collection, id));
   }
 
   /** The changes of a resource below a version, newest first. */
@@ -46,12 +46,12 @@ export class Past {
 
   /** A version of a resource: the current one, or one whose change is in the log. */
   version(collection: NumberedCollection, id: string, version: number): Stored | undefined {
-    return decideNow(versionOf(id, version), this.#rowsOf(collection, id));
+    return decide(versionOf(id, version), this.#rowsOf(collection, id));
   }
 
   /** The resource as it was at a time. */
   at(collection: NumberedCollection, id: string, at: number): Stored | undefined {
-    return decideNow(stateAt(id, at), this.#rowsOf(collection, id));
+    return decide(stateAt(id, at), this.#rowsOf(collection, id));
   }
 
   #rowsOf({ number, idKind }: NumberedCollection, id: string) {

@@ -2,8 +2,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "../../catalogue.ts";
 import { followedBy, type Judging, judge, type ResolvedCommit } from "../../commits/judge.ts";
-import { decide, type Lookups, type Steps } from "../../commits/lookups.ts";
+import type { Lookups, WriteDecision } from "../../commits/lookups.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
+import { decide } from "../../decision.ts";
 import type { Outcome } from "../protocol.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Receipts } from "./receipts.ts";
@@ -36,13 +37,14 @@ export class Commits {
     const uniques = new Uniques(database);
     const references = new References(database);
     this.#lookups = {
-      resource: ({ collection, id }) => resources.find(collection, id),
-      exists: ({ collection, id }) => resources.has(collection, id),
-      lastVersion: ({ collection, id }) => log.lastVersion(collection.number, id),
-      holders: (question) => uniques.holders(question),
-      referrers: (question) => references.referrers(question),
-      targets: (question) => references.targets(question),
-      receipt: ({ key }) => receipts.expiryOf(key),
+      resource: (collection, id) => resources.find(collection, id),
+      exists: (collection, id) => resources.has(collection, id),
+      existing: (collection, ids) => resources.existing(collection, ids),
+      lastVersion: (collection, id) => log.lastVersion(collection.number, id),
+      holders: (query) => uniques.holders(query),
+      referrers: (query) => references.referrers(query),
+      targets: (query) => references.targets(query),
+      receipt: (key) => receipts.expiryOf(key),
       receiptCount: () => receipts.count,
     };
   }
@@ -57,7 +59,7 @@ export class Commits {
   }
 
   /** Has something decided, and writes the changes that this stages. Gives their sequences. */
-  decide<T>(question: (judging: Judging) => Steps<T>): { result: T; sequences: readonly number[] } {
+  decide<T>(question: (judging: Judging) => WriteDecision<T>): { result: T; sequences: readonly number[] } {
     const { resources, catalogue, receipts } = this.#parts;
     const staged = new StagedChanges();
     const judging = { catalogue, staged, maxReceipts: receipts.bounds.keys, nextGroup: this.nextGroup };

@@ -34,6 +34,7 @@ interface UnderWay {
   /** The one that arrivals are for. */
   collection: NumberedCollection;
   among: readonly string[];
+  at: number;
   origin: Origin;
 }
 
@@ -70,18 +71,18 @@ export class WriterLoad {
     transactions.onRollBack(ids.remember());
     transactions.onRollBack(() => this.#end());
     this.#setCacheSize(-cacheKibibytes);
-    return { parts: [], origin: { at, principal: null, group: commits.nextGroup() } };
+    return { parts: [], at, origin: { principal: null, group: commits.nextGroup() } };
   }
 
   /** Adds arrivals, given as ids and texts in turn. Gives those that are not added, and why. */
   add(cells: readonly string[]): Refused[] {
     const { commits, heads } = this.#parts;
-    const { collection, origin, among } = this.#require();
+    const { collection, at, origin, among } = this.#require();
     const arrivals: Arrival[] = [];
     for (let cell = 0; cell < cells.length; cell += 2)
       arrivals.push({ id: cells[cell] as string, text: cells[cell + 1] as string });
     const { sequence } = heads.of(collection.number);
-    const importing = { collection, sequence, among, origin };
+    const importing = { collection, sequence, among, at, origin };
     return commits.decide((judging) => judgeArrivals(judging, importing, arrivals)).result;
   }
 

@@ -74,7 +74,7 @@ export class References {
   }
 
   /** Reads one after the other: the texts of all together may be larger than the memory. */
-  referrers({ referrer, ids, known, limit }: Questions["referrers"]): readonly FoundResource[] {
+  referrers({ referrer, ids, known, limit }: ReferrersQuery): readonly FoundResource[] {
     const { from, reference } = referrer;
     const { referrers } = this.#of(from, reference);
     const found = new Map<string, ResourceState>();
@@ -94,8 +94,8 @@ export class References {
   }
 
   /** The ids that a reference holds, from one on. */
-  targets({ of, reference, from, limit }: Questions["targets"]): string[] {
-    const rows = this.#of(of, reference).targets.all(formatPath(reference.path), from, limit);
+  targets({ collection, reference, from, limit }: TargetsQuery): string[] {
+    const rows = this.#of(collection, reference).targets.all(formatPath(reference.path), from, limit);
     return rows.map(({ target }) => String(target));
   }
 

@@ -31,6 +31,7 @@ export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
 interface Statements {
   find: StatementSync;
   has: StatementSync;
+  existing: StatementSync;
   insert: StatementSync;
   update: StatementSync;
   remove: StatementSync;
@@ -74,8 +75,15 @@ export class Resources {
     return this.#statementsOf(number).has.get(toSqliteId(idKind, id)) !== undefined;
   }
 
+  /** Those of the ids that resources have. */
+  existing({ number, idKind }: NumberedCollection, ids: readonly string[]): ReadonlySet<string> {
+    const known = ids.map((id) => integerOf(idKind, id) ?? id);
+    const rows = this.#statementsOf(number).existing.all(JSON.stringify(known));
+    return new Set(rows.map(({ id }) => String(id)));
+  }
+
   /** Writes an accepted change, and gives its sequence. */
-  write({ collection, id, kind, version, before, next, at, principal, group }: StagedChange): number {
+  write({ collection, id, kind, version, at, origin, before, next }: StagedChange): number {
     const { number, idKind } = collection;
     const statements = this.#statementsOf(number);
     const head = this.#heads.of(number);
@@ -96,7 +104,7 @@ export class Resources {
       this.#search.follow(number, rowId, { before: before?.text, next: next?.text ?? null });
     if (this.#log.isKept) {
       const kept = keptText({ before, next, version });
-      statements.log.run(head.sequence, id, version, kind, at, principal, group, kept);
+      statements.log.run(head.sequence, id, version, kind, at, origin.principal, origin.group, kept);
     }
     return head.sequence;
   }
@@ -113,6 +121,9 @@ export class Resources {
     const statements = {
       find: this.#database.prepare(`select ${stateColumns} from ${resources} where id = ?`),
       has: this.#database.prepare(`select 1 from ${resources} where id = ?`),
+      existing: this.#database.prepare(
+        `select resource.id from json_each(?) as listed cross join ${resources} as resource on resource.id = listed.value`,
+      ),
       insert: this.#database.prepare(
         `insert into ${resources} (id, version, updated_at, doc) values (?, ?, ?, ?) on conflict do nothing`,
       ),

@@ -6,7 +6,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
-import type { Questions } from "../../commits/lookups.ts";
+import type { HoldersQuery } from "../../commits/lookups.ts";
 import { quoteName } from "../../sql.ts";
 import { extractSql, textSql, typeSql } from "../columns.ts";
 import { resourcesTable } from "../tables.ts";
@@ -68,7 +68,7 @@ export class Uniques {
   }
 
   /** The ids of resources with a value, as `uniqueValue` gives it; `enough` of them suffice. */
-  holders({ collection, unique, value, enough }: Questions["holders"]): string[] {
+  holders({ collection, unique, value, enough }: HoldersQuery): string[] {
     let statements = this.#statements.get(unique);
     if (statements === undefined) {
       statements = this.#prepare(collection.number, unique);

@@ -1,7 +1,7 @@
 /** What the writer does beside writes: it gathers words, removes what is no longer kept, and tidies up the file. */
 import type { DatabaseSync } from "node:sqlite";
+import { decide } from "../../decision.ts";
 import type { History } from "../../history.ts";
-import { decideNow } from "../../look-ups.ts";
 import { Retention } from "../../retention.ts";
 import { Mistake } from "../failures.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -50,7 +50,7 @@ export class Upkeep {
       transactions.run(() => receipts.trim(now));
       return true;
     }
-    return decideNow(this.#retention.step(now), {
+    return decide(this.#retention.step(now), {
       heads: () => log.heads(),
       after: (...changes) => log.after(...changes),
       remove: (...changes) => transactions.run(() => log.remove(...changes)),

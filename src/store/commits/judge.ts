@@ -69,16 +69,17 @@ export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<
     const refusal = yield* refuseReceipt(judging, receipt, at);
     if (refusal !== undefined) return { refusal };
   }
-  const resources: StagedResource[] = [];
+  const resources = new Array<StagedResource>(changes.length);
   const { isEmpty } = staged; // no commit changes a resource twice
-  for (const change of changes) {
+  for (let index = 0; index < changes.length; index++) {
+    const change = changes[index] as ResolvedChange;
     const { collection, id, expect } = change;
     let resource = isEmpty ? undefined : staged.find(collection, id);
     if (resource === undefined) {
       const before = yield (store) => store.resource(collection, id);
       resource = staged.noteNew(collection, id, before as ResourceState | undefined);
     }
-    resources.push(resource);
+    resources[index] = resource;
     const isStale = (resource.now?.version ?? "absent") !== expect;
     if (isStale || (change.after !== undefined && (yield* isSuperseded(staged, change))))
       return { refusal: staleVersion(id, expect, resource.now) };

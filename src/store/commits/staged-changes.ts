@@ -59,7 +59,8 @@ export interface NextState {
 /** What is staged for one collection. */
 export class StagedCollection<C extends NumberedCollection = NumberedCollection> {
   readonly collection: C;
-  readonly resources: StagedResource[] = [];
+  /** An empty array would take 16 places when it gets its first element. Most commits need one. */
+  #resources: StagedResource[] | undefined;
   /** Created when it is needed. Most commits do not need it. */
   #byId: Map<string, StagedResource> | undefined;
   /** States that staged changes have made, by unique attribute, value and id. Some are no longer current. */
@@ -69,16 +70,22 @@ export class StagedCollection<C extends NumberedCollection = NumberedCollection>
     this.collection = collection;
   }
 
+  /** The resources that are known, in the order in which they became known. */
+  get resources(): readonly StagedResource[] {
+    return this.#resources ?? none;
+  }
+
   /** The resource of an id. */
   get(id: string): StagedResource | undefined {
-    if (this.resources.length === 0) return undefined;
-    this.#byId ??= new Map(this.resources.map((resource) => [resource.id, resource]));
+    if (this.#resources === undefined) return undefined;
+    this.#byId ??= new Map(this.#resources.map((resource) => [resource.id, resource]));
     return this.#byId.get(id);
   }
 
   /** Adds a resource that is not there yet. */
   add(resource: StagedResource): StagedResource {
-    this.resources.push(resource);
+    if (this.#resources === undefined) this.#resources = [resource];
+    else this.#resources.push(resource);
     this.#byId?.set(resource.id, resource);
     return resource;
   }
@@ -89,7 +96,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   #latest: StagedCollection<C> | undefined;
   /** Only of several collections: most commits change one. */
   #collections: Map<number, StagedCollection<C>> | undefined;
-  readonly #changes: StagedChange[] = [];
+  #changes: StagedChange[] | undefined;
   #receipts: Map<string, Receipt & { at: number }> | undefined;
   #targets: WeakMap<ResourceState, Map<Reference, readonly string[]>> | undefined;
 
@@ -150,7 +157,9 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     const next = text === undefined ? undefined : { version, text, updatedAt: at, rowId: before?.rowId };
     const kind = next === undefined ? "deleted" : before === undefined ? "created" : "updated";
     resource.now = next;
-    this.#changes.push({ collection, id, kind, version, at, origin, before, next });
+    const change = { collection, id, kind, version, at, origin, before, next } as const;
+    if (this.#changes === undefined) this.#changes = [change];
+    else this.#changes.push(change);
     if (next !== undefined && collection.unique.length > 0)
       this.#noteValues(collection, id, next, attributes ?? JSON.parse(next.text));
   }
@@ -171,7 +180,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
 
   /** The last staged change of a resource. */
   lastChangeOf({ number }: C, id: string): StagedChange | undefined {
-    return this.#changes.findLast((each) => each.id === id && each.collection.number === number);
+    return this.#changes?.findLast((each) => each.id === id && each.collection.number === number);
   }
 
   /** The ids that a reference of a resource holds, each once. */
@@ -188,18 +197,20 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
 
   /** The number of staged changes, to take later ones back. */
   mark(): number {
-    return this.#changes.length;
+    return this.#changes?.length ?? 0;
   }
 
   /** The changes since a mark, in order. */
   since(mark: number): readonly StagedChange[] {
-    return mark === 0 ? this.#changes : this.#changes.slice(mark);
+    const changes = this.#changes ?? none;
+    return mark === 0 ? changes : changes.slice(mark);
   }
 
   /** Takes back the changes since a mark. */
   takeBack(mark: number): void {
-    while (this.#changes.length > mark) {
-      const { collection, id, before } = this.#changes.pop() as StagedChange & { collection: C };
+    const changes = this.#changes ?? [];
+    while (changes.length > mark) {
+      const { collection, id, before } = changes.pop() as StagedChange & { collection: C };
       (this.find(collection, id) as StagedResource).now = before;
     }
   }
@@ -217,6 +228,8 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     }
   }
 }
+
+const none: readonly never[] = [];
 
 function holderKey({ path, ignoreCase }: Unique, value: string): string {
   return `${ignoreCase} ${JSON.stringify(path)} ${value}`;

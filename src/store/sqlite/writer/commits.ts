@@ -64,9 +64,7 @@ export class Commits {
     const staged = new StagedChanges();
     const judging = { catalogue, staged, maxReceipts: receipts.bounds.keys, nextGroup: this.nextGroup };
     const result = decide(question(judging), this.#lookups);
-    const sequences: number[] = [];
-    for (const change of staged.since(0)) sequences.push(resources.write(change));
-    return { result, sequences };
+    return { result, sequences: staged.since(0).map((change) => resources.write(change)) };
   }
 }
 

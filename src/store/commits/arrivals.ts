@@ -41,12 +41,14 @@ export function* judgeArrivals(
   const refused: Refused[] = [];
   const ids = arrivals.map(({ id }) => id);
   const taken = new Set(yield* lookUp((store) => store.existing(collection, ids)));
+  // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
+  const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
   for (const [position, { id, text }] of arrivals.entries()) {
-    if (taken.has(id)) {
+    if (taken.size > 0 && taken.has(id)) {
       refused.push({ position, pointer: undefined });
       continue;
     }
-    taken.add(id);
+    if (canRepeat) taken.add(id);
     const attributes = isConstrained ? JSON.parse(text) : undefined;
     const mark = staged.mark();
     const after = sequence + mark;

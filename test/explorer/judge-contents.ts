@@ -2,7 +2,7 @@
 import type { LoggedChange } from "../../src/store/change-log.ts";
 import type { Page } from "../../src/store/page.ts";
 import { searchedWords } from "../../src/store/searched-words.ts";
-import type { NumberedCollection } from "../../src/store/sqlite/catalogue.ts";
+import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
 import type { Stored } from "../../src/store/stored.ts";
 
 /** Reads the text of a resource. */

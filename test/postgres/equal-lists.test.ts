@@ -1,9 +1,9 @@
 /** Lists that many ask for at the same time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/catalogue.ts";
-import { Connections } from "../../src/store/postgres/connections.ts";
-import { Lists } from "../../src/store/postgres/lists.ts";
+import { Connections } from "../../src/store/postgres/connection/connections.ts";
+import { Lists } from "../../src/store/postgres/list/lists.ts";
+import { Catalogue, catalogueSql, toCollection } from "../../src/store/postgres/tables/catalogue.ts";
 import { openPostgresFixture } from "../store/postgres-fixture.ts";
 
 test("equal lists that wait together are read once, others each by itself, and later ones anew", async (t) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { openStore } from "../../src/store/open.ts";
-import { failureOf } from "../../src/store/postgres/failures.ts";
+import { failureOf } from "../../src/store/postgres/connection/failures.ts";
 import { openDatabase, query } from "./databases.ts";
 
 test("an error of the system is one of the connection, also where its code looks like one of the database", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { Connections } from "../../src/store/postgres/connections.ts";
+import { Connections } from "../../src/store/postgres/connection/connections.ts";
 import { openDatabase } from "./databases.ts";
 
 test("an error of the database says what is wrong, and nothing of what was to be written", async (t) => {

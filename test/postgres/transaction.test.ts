@@ -1,8 +1,8 @@
 /** Transactions whose statements are sent without waiting for those before. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Connections } from "../../src/store/postgres/connections.ts";
-import { smallWrite, transact } from "../../src/store/postgres/transaction.ts";
+import { Connections } from "../../src/store/postgres/connection/connections.ts";
+import { smallWrite, transact } from "../../src/store/postgres/connection/transaction.ts";
 import { openDatabase } from "./databases.ts";
 
 test("every statement behind one that failed is told of that failure, and not that there was one", async (t) => {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { Problem } from "../../src/errors.ts";
 import { defaultHistory } from "../../src/store/history.ts";
 import { openStore } from "../../src/store/open.ts";
-import { prepareFile } from "../../src/store/sqlite/open-file.ts";
+import { prepareFile } from "../../src/store/sqlite/file/open-file.ts";
 import { openWriter } from "../../src/store/sqlite/writer/open-writer.ts";
 import type { Store } from "../../src/store/store.ts";
 import { until } from "../until.ts";

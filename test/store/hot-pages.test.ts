@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "../../src/store/page.ts";
-import type { NumberedCollection } from "../../src/store/sqlite/catalogue.ts";
-import { Generations } from "../../src/store/sqlite/generations.ts";
-import { HotPages } from "../../src/store/sqlite/hot-pages.ts";
+import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
+import { HotPages } from "../../src/store/sqlite/list/hot-pages.ts";
+import { Generations } from "../../src/store/sqlite/read/generations.ts";
 
 const collection: NumberedCollection = {
   number: 1,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Change } from "../../src/store/commit.ts";
-import { HotResources } from "../../src/store/sqlite/hot-resources.ts";
+import { HotResources } from "../../src/store/sqlite/read/hot-resources.ts";
 import type { Stored } from "../../src/store/stored.ts";
 
 function stored(id: string, version = 1, text = `{"id":"${id}"}`): Stored {

@@ -6,8 +6,8 @@ import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import { servingOf } from "../../src/store/serving.ts";
-import { readCatalogue } from "../../src/store/sqlite/catalogue.ts";
-import { type PageQuery, selectPage, watchFunction } from "../../src/store/sqlite/select.ts";
+import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
+import { type PageQuery, selectPage, watchFunction } from "../../src/store/sqlite/list/select.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 

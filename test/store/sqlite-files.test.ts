@@ -20,7 +20,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
-import { requireSoundSqlite } from "../../src/store/sqlite/open-file.ts";
+import { requireSoundSqlite } from "../../src/store/sqlite/file/open-file.ts";
 import { ceilingMs } from "../until.ts";
 import { commit, created, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";

@@ -3,15 +3,15 @@ import { Problem, StartError } from "../../errors.ts";
 import type { OpenKeys } from "../keys.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import type { StoreReader } from "../reader.ts";
-import { Catalogue, catalogueSql, toCollection } from "./catalogue.ts";
-import { Connections } from "./connections.ts";
-import { describeError } from "./failures.ts";
-import { PostgresKeys } from "./keys-table.ts";
-import { prepareDatabase } from "./prepare.ts";
-import { Scans } from "./scans.ts";
+import { PostgresKeys } from "./api-keys.ts";
+import { answerMs, beginVisit, inWords, quiet, waitMs } from "./connection/command-connections.ts";
+import { Connections } from "./connection/connections.ts";
+import { describeError } from "./connection/failures.ts";
+import { Scans } from "./read/scans.ts";
 import { probe, selectCounts } from "./statements.ts";
 import { PostgresStore } from "./store.ts";
-import { answerMs, beginVisit, inWords, quiet, waitMs } from "./visit.ts";
+import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
+import { prepareDatabase } from "./tables/prepare.ts";
 
 /** How many connections there may be: for reads and commits, for slow lists, and for what stays open. */
 const most = { connections: 10, slow: 3, long: 6 };

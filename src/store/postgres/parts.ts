@@ -1,7 +1,7 @@
 /** What the store is put together from, where it is opened. */
 import type { History } from "../history.ts";
 import type { ReceiptBounds } from "../receipts.ts";
-import type { Connections } from "./connections.ts";
+import type { Connections } from "./connection/connections.ts";
 
 /** The parts of a store. */
 export interface PostgresStoreParts {

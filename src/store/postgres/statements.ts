@@ -8,9 +8,9 @@ import type { ReadLimit } from "../commits/lookups.ts";
 import type { ApiKey, KeyEnd } from "../keys.ts";
 import type { Traces } from "../receipts.ts";
 import { differenceMark, maxChain } from "../superseded.ts";
-import { bigints, integers, jsons, texts } from "./arrays.ts";
-import type { Statement } from "./connections.ts";
-import { uniqueIndexSql, uniqueSql } from "./expressions.ts";
+import { bigints, integers, jsons, texts } from "./connection/arrays.ts";
+import type { Statement } from "./connection/connections.ts";
+import { uniqueIndexSql, uniqueSql } from "./list/expressions.ts";
 import {
   changesTable,
   copyingTable,
@@ -18,7 +18,7 @@ import {
   refersTable,
   resourcesTable,
   wordsTable,
-} from "./tables.ts";
+} from "./tables/tables.ts";
 
 /** Asks whether the database answers. */
 export const probe: Statement = { sql: "select 1" };

@@ -4,11 +4,11 @@ import { StartError } from "../../errors.ts";
 import type { Engine } from "../engine.ts";
 import { openSqliteSource } from "./copy/source.ts";
 import { openSqliteTarget } from "./copy/target.ts";
-import { describeError } from "./failures.ts";
+import { describeError } from "./file/failures.ts";
+import { isMade, requireFile } from "./file/open-file.ts";
 import { openSqliteKeys } from "./keys.ts";
-import { isMade, requireFile } from "./open-file.ts";
-import { openSqliteReader } from "./open-reader.ts";
 import { openSqliteStore } from "./open-store.ts";
+import { openSqliteReader } from "./read/open-reader.ts";
 
 /** Opens SQLite files. Only one process can open a file for writing. */
 export const sqliteEngine: Engine<{ path: string }> = {

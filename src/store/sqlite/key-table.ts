@@ -1,7 +1,7 @@
 /** The table of API keys, on one connection. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ApiKey, KeyEnd } from "../keys.ts";
-import { keysTable } from "./tables.ts";
+import { keysTable } from "./file/tables.ts";
 
 /** What can be done to a key. */
 export type KeyChange =

@@ -1,7 +1,6 @@
 /** API keys in a store's file: through the store that is open, or beside the service that has it open. */
 import type { ApiKey, KeyEnd, Keys, OpenKeys } from "../keys.ts";
-import { type KeyChange, KeyTable } from "./key-table.ts";
-import { takeLock } from "./lock.ts";
+import { takeLock } from "./file/lock.ts";
 import {
   isMade,
   openError,
@@ -9,7 +8,8 @@ import {
   prepareFile,
   requireSoundSqlite,
   requireWritablePlace,
-} from "./open-file.ts";
+} from "./file/open-file.ts";
+import { type KeyChange, KeyTable } from "./key-table.ts";
 
 /** How keys get at their table. */
 interface Access {

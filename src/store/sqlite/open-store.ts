@@ -1,16 +1,16 @@
 /** Opens a store on a SQLite file. */
 
 import type { ResolvedStoreOptions } from "../options.ts";
-import { holdStill, takeLock } from "./lock.ts";
+import { noWriter, type Writer, WriterClient } from "./commit/writer-client.ts";
+import { holdStill, takeLock } from "./file/lock.ts";
 import {
   openForReading,
   prepareFile,
   requireFile,
   requireSoundSqlite,
   requireWritablePlace,
-} from "./open-file.ts";
+} from "./file/open-file.ts";
 import { SqliteStore } from "./store.ts";
-import { noWriter, type Writer, WriterClient } from "./writer-client.ts";
 
 const cacheKibibytes = 16 * 1024;
 

@@ -9,11 +9,11 @@ import {
   type PageSize,
   type Section,
 } from "../../copy/whole.ts";
-import { Catalogue, catalogueSql, toCollection } from "../catalogue.ts";
-import type { Outcome, Row, Statement } from "../connections.ts";
-import { idOf, keyOf } from "../keys.ts";
-import { readSecret } from "../secret.ts";
-import { inWords } from "../visit.ts";
+import { inWords } from "../connection/command-connections.ts";
+import type { Outcome, Row, Statement } from "../connection/connections.ts";
+import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
+import { idOf, keyOf } from "../tables/id-keys.ts";
+import { readSecret } from "../tables/secret.ts";
 import {
   countItems,
   type Place,

@@ -1,8 +1,8 @@
 /** A store's database that is copied: each run reads what was committed at one moment. */
 import type { Source } from "../../copy/whole.ts";
-import { prepareDatabase } from "../prepare.ts";
-import { openSnapshot, type Snapshot } from "../snapshot.ts";
-import { beginVisit, inWords, type Visit } from "../visit.ts";
+import { beginVisit, inWords, type Visit } from "../connection/command-connections.ts";
+import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";
+import { prepareDatabase } from "../tables/prepare.ts";
 import { PostgresContents } from "./contents.ts";
 
 /** Opens the store that the database at `url` holds to be copied. Throws StartError, also from each method. */

@@ -1,8 +1,8 @@
 /** Every shape of statement that a copy sends, beside those that declare collections and gather words. */
 import { type Item, type Layout, layouts, type PageSize, type Section } from "../../copy/whole.ts";
-import { bigints, texts } from "../arrays.ts";
-import type { Statement } from "../connections.ts";
-import { changesTable, copyingTable, resourcesTable } from "../tables.ts";
+import { bigints, texts } from "../connection/arrays.ts";
+import type { Statement } from "../connection/connections.ts";
+import { changesTable, copyingTable, resourcesTable } from "../tables/tables.ts";
 
 /** Where the items of a section are. */
 export type Place =

@@ -1,14 +1,14 @@
 /** A store's database that is made to be like another store. */
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
-import type { Connections } from "../connections.ts";
-import { gatherSome } from "../gather.ts";
-import { migrateAll } from "../migrate.ts";
-import { isUnfinished, prepareDatabase } from "../prepare.ts";
-import { replaceSecret } from "../secret.ts";
+import { beginVisit, inWords, type Visit } from "../connection/command-connections.ts";
+import type { Connections } from "../connection/connections.ts";
+import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
 import { countReceipts, lockCatalogue } from "../statements.ts";
-import { beginnings, type Transaction, transact } from "../transaction.ts";
-import { beginVisit, inWords, type Visit } from "../visit.ts";
+import { migrateAll } from "../tables/migrate.ts";
+import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
+import { replaceSecret } from "../tables/secret.ts";
+import { gatherSome } from "../upkeep/gather.ts";
 import { PostgresContents } from "./contents.ts";
 import * as statements from "./statements.ts";
 

@@ -10,11 +10,11 @@ import {
   type PageSize,
   type Section,
 } from "../../copy/whole.ts";
-import { type NumberedCollection, readCatalogue } from "../catalogue.ts";
-import { toSqliteId } from "../ids.ts";
-import { openError } from "../open-file.ts";
-import { readSecret } from "../secret.ts";
-import { changesTable, resourcesTable } from "../tables.ts";
+import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import { toSqliteId } from "../file/ids.ts";
+import { openError } from "../file/open-file.ts";
+import { readSecret } from "../file/secret.ts";
+import { changesTable, resourcesTable } from "../file/tables.ts";
 
 /** Where the items of a section are. */
 export interface TableOfSection {

@@ -2,9 +2,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { Source } from "../../copy/whole.ts";
-import { holdStill, type Lock } from "../lock.ts";
-import { openError, openForReading, requireFile, requireSoundSqlite } from "../open-file.ts";
-import { readSecret } from "../secret.ts";
+import { holdStill, type Lock } from "../file/lock.ts";
+import { openError, openForReading, requireFile, requireSoundSqlite } from "../file/open-file.ts";
+import { readSecret } from "../file/secret.ts";
 import { SqliteContents } from "./contents.ts";
 
 /** Opens the store at `path` to be copied. Throws StartError, also when a service or an import has it open. */

@@ -2,17 +2,17 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
-import { addKeysTable } from "../key-table.ts";
-import { takeLock } from "../lock.ts";
+import { takeLock } from "../file/lock.ts";
 import {
   isUnfinished,
   openError,
   prepareFile,
   requireSoundSqlite,
   requireWritablePlace,
-} from "../open-file.ts";
-import { replaceSecret } from "../secret.ts";
-import { copyingTable } from "../tables.ts";
+} from "../file/open-file.ts";
+import { replaceSecret } from "../file/secret.ts";
+import { copyingTable } from "../file/tables.ts";
+import { addKeysTable } from "../key-table.ts";
 import { Heads } from "../writer/heads.ts";
 import { migrateCollection } from "../writer/migrate.ts";
 import { addReceiptTotals } from "../writer/receipts.ts";

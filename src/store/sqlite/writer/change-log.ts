@@ -1,7 +1,7 @@
 /** The change log on the connection that writes. The caller of what changes it holds a transaction open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Logs } from "../../retention.ts";
-import { changesIndex, changesTable } from "../tables.ts";
+import { changesIndex, changesTable } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
 interface Statements {

@@ -1,6 +1,6 @@
 /** Moves the log into the file once it is long. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { describeError, failureOf } from "../failures.ts";
+import { describeError, failureOf } from "../file/failures.ts";
 import type { Transactions } from "./transactions.ts";
 
 /** Pages in the log after which they are moved into the file. */

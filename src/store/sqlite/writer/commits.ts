@@ -5,7 +5,7 @@ import { followedBy, type Judging, judge, type ResolvedCommit } from "../../comm
 import type { Lookups, WriteDecision } from "../../commits/lookups.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decide } from "../../decision.ts";
-import type { Outcome } from "../protocol.ts";
+import type { Outcome } from "../commit/protocol.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Receipts } from "./receipts.ts";
 import { References } from "./references.ts";

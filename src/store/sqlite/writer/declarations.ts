@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Catalogue } from "../../catalogue.ts";
 import type { CollectionRecord } from "../../record.ts";
-import { type NumberedCollection, readCatalogue } from "../catalogue.ts";
+import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import type { Heads } from "./heads.ts";
 import { migrateCollection } from "./migrate.ts";
 import type { SearchTables } from "./search-tables.ts";

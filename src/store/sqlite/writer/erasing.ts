@@ -2,8 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { judgeErasure } from "../../commits/erasure.ts";
 import { followedBy } from "../../commits/judge.ts";
-import { collectionOf, type NumberedCollection } from "../catalogue.ts";
-import type { WriterAnswer } from "../protocol.ts";
+import type { WriterAnswer } from "../commit/protocol.ts";
+import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Commits } from "./commits.ts";
 import type { Receipts } from "./receipts.ts";

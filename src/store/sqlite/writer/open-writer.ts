@@ -1,9 +1,9 @@
 /** Opens the connection that writes and puts its parts together. */
 import { DatabaseSync } from "node:sqlite";
-import type { NumberedCollection } from "../catalogue.ts";
+import type { WriterSettings } from "../commit/protocol.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
+import { createGoneCheck } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
-import type { WriterSettings } from "../protocol.ts";
-import { createGoneCheck } from "../watch.ts";
 import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Commits } from "./commits.ts";

@@ -5,11 +5,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
-import type { FoundResource, Questions } from "../../commits/lookups.ts";
+import type { FoundResource, ReferrersQuery, TargetsQuery } from "../../commits/lookups.ts";
 import type { ResourceState } from "../../commits/staged-changes.ts";
-import type { NumberedCollection } from "../catalogue.ts";
-import { pathSql, quoteText } from "../columns.ts";
-import { resourcesTable } from "../tables.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
+import { resourcesTable } from "../file/tables.ts";
+import { pathSql, quoteText } from "../list/columns.ts";
 import { stateColumns, stateOf } from "./resources.ts";
 
 function refersTable(number: number): string {

@@ -3,9 +3,9 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Path } from "../../../collection/paths.ts";
 import { wordsVersion } from "../../../query/words.ts";
 import { searchedWords } from "../../searched-words.ts";
-import type { NumberedCollection } from "../catalogue.ts";
-import { searchDdl, searchTable } from "../search.ts";
-import { resourcesTable } from "../tables.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
+import { resourcesTable } from "../file/tables.ts";
+import { searchDdl, searchTable } from "../list/search.ts";
 
 /** What one call of `gather` takes at most: nobody else writes meanwhile. */
 const slice = { resources: 500, textLength: 256 * 1024 };

@@ -1,8 +1,8 @@
 /** The writer: a thread of its own, so that a slow disk holds up writes and nothing else. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { describeError } from "../failures.ts";
-import { giveWay } from "../give-way.ts";
-import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "../protocol.ts";
+import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "../commit/protocol.ts";
+import { describeError } from "../file/failures.ts";
+import { giveWay } from "../upkeep/thread-priority.ts";
 import { openWriter } from "./open-writer.ts";
 import type { Writer } from "./writer.ts";
 

@@ -1,7 +1,7 @@
 /** The transactions of the connection that writes: one at a time, short ones and that of an import. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Refusal } from "../../commits/refusals.ts";
-import { describeError, FileGone, failureOf, Mistake, mayBeCommitted } from "../failures.ts";
+import { describeError, FileGone, failureOf, Mistake, mayBeCommitted } from "../file/failures.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 

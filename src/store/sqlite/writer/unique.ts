@@ -8,8 +8,8 @@ import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { HoldersQuery } from "../../commits/lookups.ts";
 import { quoteName } from "../../sql.ts";
-import { extractSql, textSql, typeSql } from "../columns.ts";
-import { resourcesTable } from "../tables.ts";
+import { resourcesTable } from "../file/tables.ts";
+import { extractSql, textSql, typeSql } from "../list/columns.ts";
 
 const constraints = [
   ["uniques", "text not null default '[]'"],

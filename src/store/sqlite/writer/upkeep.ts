@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { decide } from "../../decision.ts";
 import type { History } from "../../history.ts";
 import { Retention } from "../../retention.ts";
-import { Mistake } from "../failures.ts";
+import { Mistake } from "../file/failures.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";

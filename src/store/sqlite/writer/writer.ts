@@ -3,9 +3,6 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Followed } from "../../change-log.ts";
 import type { ResolvedCommit } from "../../commits/judge.ts";
 import type { Refusal } from "../../commits/refusals.ts";
-import { collectionOf, type NumberedCollection } from "../catalogue.ts";
-import { failureOf, Mistake } from "../failures.ts";
-import type { KeyTable } from "../key-table.ts";
 import {
   type Cell,
   decodeCommits,
@@ -13,7 +10,10 @@ import {
   type Outcome,
   type WriterAnswer,
   type WriterRequest,
-} from "../protocol.ts";
+} from "../commit/protocol.ts";
+import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
+import { failureOf, Mistake } from "../file/failures.ts";
+import type { KeyTable } from "../key-table.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";

@@ -1,0 +1,58 @@
+/** Removes a resource and all that is known of its past. */
+import type { Erased } from "../../change-log.ts";
+import { judgeErasure } from "../../commits/erasure.ts";
+import { followedBy } from "../../commits/judge.ts";
+import { problemOf } from "../../commits/refusals.ts";
+import { StagedChanges } from "../../commits/staged-changes.ts";
+import { decideAsync } from "../../decision.ts";
+import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
+import * as statements from "../statements.ts";
+import type { NumberedCollection } from "../tables/catalogue.ts";
+import { changesTable, refersTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
+import { flush } from "./flush.ts";
+import { PostgresLookups } from "./lookups.ts";
+import { eraseFromReceipts } from "./receipts.ts";
+
+/** Erases a resource; afterwards the database is asked to give up the room of what was there. */
+export async function erase(
+  parts: CommitsParts,
+  collection: NumberedCollection,
+  id: string,
+): Promise<Erased> {
+  const { connections, groups } = parts;
+  await groups.ensure(1);
+  const erased = await transact(connections, beginnings.longWrite, (transaction) =>
+    eraseWithin(transaction, parts, { collection, id }),
+  );
+  const { number, search } = collection;
+  const tables = [resourcesTable, changesTable, refersTable, ...(search.length > 0 ? [wordsTable] : [])];
+  for (const table of tables) await connections.run({ sql: `vacuum ${table(number)}` });
+  await connections.run({ sql: "vacuum holdfast_receipts" });
+  return erased;
+}
+
+async function eraseWithin(
+  transaction: Transaction,
+  parts: CommitsParts,
+  { collection, id }: { collection: NumberedCollection; id: string },
+): Promise<Erased> {
+  const catalogue = parts.catalogue();
+  const staged = new StagedChanges<NumberedCollection>();
+  await lockRelated(transaction, catalogue, [collection.name]);
+  const lookups = new PostgresLookups(transaction, catalogue);
+  const judging = judgingOf(staged, parts);
+  const verdict = await decideAsync(judgeErasure(judging, { collection, id }), lookups);
+  if (verdict !== undefined && "refusal" in verdict) throw problemOf(verdict.refusal);
+  const { last } = await flush(staged, { ...parts, transaction });
+  for (const statement of last) await transaction.run(statement);
+  const { count } = await transaction.run(statements.deleteChangesOf(collection.number, id));
+  await eraseFromReceipts(transaction, id);
+  // The delete itself was logged too.
+  const changes = verdict !== undefined && parts.isLogged ? count - 1 : count;
+  return {
+    resource: verdict !== undefined,
+    changes,
+    followed: verdict === undefined ? [] : followedBy(verdict),
+  };
+}

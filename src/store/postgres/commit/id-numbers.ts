@@ -1,0 +1,61 @@
+/** Integer ids, which the database alone gives: no instance keeps any that another could give too. */
+import { Problem } from "../../../errors.ts";
+import type { Outcome as BatchOutcome } from "../../batch.ts";
+import type { Connections, Outcome, Statement } from "../connection/connections.ts";
+import { onceMore } from "../connection/retry.ts";
+import { reserveIds } from "../statements.ts";
+
+/** Runs a statement, on its own or in a transaction. */
+type Run = (statement: Statement) => Promise<Outcome>;
+
+/** The ids of all collections. */
+export class IdNumbers {
+  readonly #connections: Connections;
+  /** By the number of the collection: no id up to this one will be given again. */
+  readonly #seen = new Map<number, number>();
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  /** An id of a collection up to which all are out of use. */
+  seen(number: number): number {
+    return this.#seen.get(number) ?? 0;
+  }
+
+  /** Takes ids out of use for several calls and gives the first of each. */
+  async reserveTogether(
+    calls: readonly { number: number; n: number }[],
+  ): Promise<readonly BatchOutcome<number>[]> {
+    const outcomes = new Map<(typeof calls)[number], BatchOutcome<number>>();
+    for (const [number, own] of Map.groupBy(calls, (call) => call.number)) {
+      const total = own.reduce((sum, { n }) => sum + n, 0);
+      const reserved = await this.#reserve(number, total).catch((error: unknown) => ({ error }));
+      let next = typeof reserved === "number" ? reserved : 0;
+      for (const call of own) {
+        outcomes.set(call, typeof reserved === "number" ? { answer: next } : reserved);
+        next += call.n;
+      }
+    }
+    return calls.map((call) => outcomes.get(call) as BatchOutcome<number>);
+  }
+
+  /** Takes `n` ids out of use and gives the first, in a transaction that may yet be taken back. */
+  async reserveWithin(run: Run, number: number, n: number): Promise<number> {
+    return (await lastOf(run, number, n)) - n + 1;
+  }
+
+  async #reserve(number: number, n: number): Promise<number> {
+    // Where nobody knows whether they were taken, it costs nothing but a gap to take others.
+    const last = await onceMore(() => lastOf((statement) => this.#connections.run(statement), number, n));
+    this.#seen.set(number, Math.max(this.seen(number), last));
+    return last - n + 1;
+  }
+}
+
+async function lastOf(run: Run, number: number, n: number): Promise<number> {
+  const { rows } = await run(reserveIds(number, n));
+  const last = rows[0]?.[0];
+  if (last === undefined) throw new Problem("UNAVAILABLE", "The collection has no integer ids left.");
+  return Number(last);
+}

@@ -1,0 +1,212 @@
+/** What a transaction knows of the database while it decides about writes, read in as few statements as possible and never twice. */
+import { formatPath } from "../../../collection/paths.ts";
+import { referencedIds } from "../../../collection/references.ts";
+import { type Unique, uniqueValue } from "../../../collection/unique.ts";
+import { canBeId } from "../../commits/constraints.ts";
+import type { ResolvedCommit } from "../../commits/judge.ts";
+import type {
+  FoundResource,
+  HoldersQuery,
+  Lookups,
+  ReferrersQuery,
+  TargetsQuery,
+} from "../../commits/lookups.ts";
+import type { ResourceState, StagedChanges } from "../../commits/staged-changes.ts";
+import type { Row } from "../connection/connections.ts";
+import type { Transaction } from "../connection/transaction.ts";
+import { uniqueLength } from "../list/expressions.ts";
+import * as statements from "../statements.ts";
+import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
+import { idOf, keyOf } from "../tables/id-keys.ts";
+
+/** The lookups of one transaction. */
+export class PostgresLookups implements Lookups {
+  readonly #transaction: Transaction;
+  readonly #catalogue: Catalogue;
+  /** Whether resources exist that are not staged; by collection and id. */
+  readonly #existing = new Map<string, boolean>();
+  /** The ids of resources with a unique value; by collection, attribute and value. */
+  readonly #holders = new Map<string, readonly string[]>();
+  readonly #receipts = new Map<string, number>();
+  #receiptCount: number | undefined;
+  readonly #lastVersions = new Map<string, number>();
+  #referrersText = 0;
+
+  constructor(transaction: Transaction, catalogue: Catalogue) {
+    this.#transaction = transaction;
+    this.#catalogue = catalogue;
+  }
+
+  /** How many bytes of text were read of resources that refer to others. */
+  get referrersText(): number {
+    return this.#referrersText;
+  }
+
+  /** Reads what decisions about the commits will look up, and stages the resources that they change, locked. */
+  async prepare(commits: readonly ResolvedCommit[], staged: StagedChanges): Promise<void> {
+    const changes = commits.flatMap((commit) => commit.changes);
+    const keys = commits.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.key]));
+    const read: Promise<unknown>[] = keys.length === 0 ? [] : [this.#readReceipts(keys)];
+    const byNumber = Map.groupBy(changes, ({ collection }) => collection.number);
+    for (const [number, own] of [...byNumber].sort(([a], [b]) => a - b)) {
+      const collection = this.#catalogue.byNumber.get(number) as NumberedCollection;
+      const texts = own.flatMap(({ next }) => (next === undefined ? [] : [next]));
+      const restored = own.filter(({ after }) => after !== undefined).map(({ id }) => id);
+      const ids = [...new Set(own.map(({ id }) => id))];
+      const locked = this.#lock(collection, ids).then((states) => {
+        for (const id of ids) staged.note(collection, id, states.get(id));
+      });
+      read.push(locked, this.#readLastVersions(collection, restored));
+      read.push(...this.#readDeclared(collection, texts));
+    }
+    await Promise.all(read);
+  }
+
+  /** Reads what decisions about arrivals will look up. */
+  prepareArrivals(
+    collection: NumberedCollection,
+    arrivals: readonly { id: string; text: string }[],
+  ): Promise<unknown> {
+    const texts = arrivals.map(({ text }) => text);
+    const ids = arrivals.map(({ id }) => id);
+    return Promise.all([this.#readExisting(collection, ids), ...this.#readDeclared(collection, texts)]);
+  }
+
+  async resource(collection: NumberedCollection, id: string): Promise<ResourceState | undefined> {
+    return (await this.#lock(collection, [id])).get(id);
+  }
+
+  exists(collection: NumberedCollection, id: string): boolean | Promise<boolean> {
+    const key = `${collection.number}/${id}`;
+    return (
+      this.#existing.get(key) ??
+      this.#readExisting(collection, [id]).then(() => this.#existing.get(key) === true)
+    );
+  }
+
+  async existing(collection: NumberedCollection, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const isKnown = (id: string) => this.#existing.get(`${collection.number}/${id}`);
+    await this.#readExisting(
+      collection,
+      ids.filter((id) => isKnown(id) === undefined),
+    );
+    return new Set(ids.filter(isKnown));
+  }
+
+  lastVersion(collection: NumberedCollection, id: string): number | undefined {
+    return this.#lastVersions.get(`${collection.number}/${id}`);
+  }
+
+  holders({ collection, unique, value }: HoldersQuery): readonly string[] | Promise<readonly string[]> {
+    const key = holderKey(collection, unique, value);
+    return (
+      this.#holders.get(key) ??
+      this.#readHolders(collection, unique, [value]).then(() => this.#holders.get(key) ?? [])
+    );
+  }
+
+  async referrers({ referrer, ids, known, limit }: ReferrersQuery): Promise<FoundResource[]> {
+    const { from, reference } = referrer;
+    const query = {
+      attribute: formatPath(reference.path),
+      targets: ids.filter(canBeId),
+      known: [...known].map((id) => keyOf(from.idKind, id)),
+      limit,
+    };
+    const { rows } = await this.#transaction.run(statements.selectReferring(from.number, query));
+    const found = rows.map((row) => ({ id: idOf(from.idKind, String(row[0])), state: stateOf(row) }));
+    for (const { state } of found) this.#referrersText += Buffer.byteLength(state.text);
+    return found;
+  }
+
+  async targets({ collection, reference, from, limit }: TargetsQuery): Promise<string[]> {
+    const query = { attribute: formatPath(reference.path), from, limit };
+    const { rows } = await this.#transaction.run(statements.selectTargets(collection.number, query));
+    return rows.map(([target]) => String(target));
+  }
+
+  receipt(key: string): number | undefined {
+    return this.#receipts.get(key);
+  }
+
+  async receiptCount(): Promise<number> {
+    this.#receiptCount ??= Number((await this.#transaction.run(statements.selectReceiptCount)).rows[0]?.[0]);
+    return this.#receiptCount;
+  }
+
+  async #lock(
+    { number, idKind }: Pick<NumberedCollection, "number" | "idKind">,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, ResourceState>> {
+    const keys = ids.map((id) => keyOf(idKind, id)).sort();
+    const { rows } = await this.#transaction.run(statements.lockResources(number, keys));
+    return new Map(rows.map((row) => [idOf(idKind, String(row[0])), stateOf(row)]));
+  }
+
+  async #readReceipts(keys: readonly string[]): Promise<void> {
+    const [{ rows }] = await Promise.all([
+      this.#transaction.run(statements.selectReceipts(keys)),
+      this.receiptCount(),
+    ]);
+    for (const [key, , , , expiresAt] of rows) this.#receipts.set(String(key), Number(expiresAt));
+  }
+
+  async #readLastVersions({ number }: NumberedCollection, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const { rows } = await this.#transaction.run(statements.selectLastVersions(number, ids));
+    for (const [id, version] of rows) this.#lastVersions.set(`${number}/${id}`, Number(version));
+  }
+
+  #readDeclared(collection: NumberedCollection, texts: readonly string[]): Promise<void>[] {
+    const { unique, references } = collection;
+    if (texts.length === 0 || unique.length + references.length === 0) return [];
+    const resources = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
+    const targets = resources.flatMap((resource) => referencedIds(resource, references));
+    const byCollection = Map.groupBy(targets, ({ reference }) => reference.collection);
+    const targeted = [...byCollection].map(async ([name, all]) => {
+      const target = this.#catalogue.byName.get(name);
+      const ids = new Set(all.map(({ id }) => id).filter(canBeId));
+      if (target !== undefined) await this.#readExisting(target, [...ids]);
+    });
+    const held = unique.map((each) => {
+      const values = resources.flatMap((resource) => uniqueValue(resource, each) ?? []);
+      return this.#readHolders(collection, each, values);
+    });
+    return [...targeted, ...held];
+  }
+
+  async #readExisting(
+    { number, idKind }: Pick<NumberedCollection, "number" | "idKind">,
+    ids: readonly string[],
+  ): Promise<void> {
+    if (ids.length === 0) return;
+    const keys = ids.map((id) => keyOf(idKind, id));
+    const { rows } = await this.#transaction.run(statements.selectKeys(number, keys));
+    const found = new Set(rows.map(([key]) => key));
+    for (const [n, id] of ids.entries()) this.#existing.set(`${number}/${id}`, found.has(keys[n] as string));
+  }
+
+  async #readHolders(
+    collection: Pick<NumberedCollection, "number" | "idKind">,
+    unique: Unique,
+    values: readonly string[],
+  ): Promise<void> {
+    if (values.length === 0) return;
+    const beginnings = values.map((value) => [...value].slice(0, uniqueLength).join(""));
+    const statement = statements.selectHolders(collection.number, unique, beginnings);
+    const { rows } = await this.#transaction.run(statement);
+    for (const value of values) this.#holders.set(holderKey(collection, unique, value), []);
+    for (const [value, all] of Map.groupBy(rows, ([, held]) => String(held))) {
+      const ids = all.map(([key]) => idOf(collection.idKind, String(key)));
+      this.#holders.set(holderKey(collection, unique, value), ids);
+    }
+  }
+}
+
+function stateOf([, version, at, text]: Row): ResourceState {
+  return { version: Number(version), text: String(text), updatedAt: Number(at), rowId: undefined };
+}
+
+function holderKey({ number }: { number: number }, { path, ignoreCase }: Unique, value: string): string {
+  return `${number} ${ignoreCase} ${formatPath(path)}: ${value}`;
+}

@@ -1,0 +1,86 @@
+import type { Path } from "../../../collection/paths.ts";
+import type { Unique } from "../../../collection/unique.ts";
+import { type SortValue, sortedCodePoints } from "../../../query/sort.ts";
+
+/** The order of types: absent or null, false, true, number, string, array or object. */
+export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5 } as const;
+
+/** The expressions that an attribute is sorted by, all in one direction. */
+export interface SortExpressions {
+  rank: string;
+  number: string;
+  text: string;
+}
+
+/** The values of the expressions that stand for one value of an attribute. */
+export interface SortParts {
+  rank: number;
+  number: number;
+  text: string;
+}
+
+/** The attribute as `json`; null where it is absent. */
+export function valueSql(path: Path): string {
+  if (path.some((name) => name.includes("\0"))) return "null::json";
+  return `(doc${path.map((name) => ` -> ${quoteText(name)}`).join("")})`;
+}
+
+/** The type of the attribute, as `json_typeof` names it; null where it is absent. */
+export function typeSql(path: Path): string {
+  return `json_typeof(${valueSql(path)})`;
+}
+
+/** The JSON text of the attribute, as `JSON.stringify` made it; null where it is absent. */
+export function jsonTextSql(path: Path): string {
+  return `${valueSql(path)}::text`;
+}
+
+/** The attribute as text: a string without its quotes. */
+export function textSql(path: Path): string {
+  if (path.some((name) => name.includes("\0"))) return "null::text";
+  const names = path.map(quoteText);
+  const last = names.pop();
+  return `(doc${names.map((name) => ` -> ${name}`).join("")} ->> ${last})`;
+}
+
+/** What an attribute is sorted by. */
+export function sortExpressions(path: Path): SortExpressions {
+  const type = typeSql(path);
+  const text = textSql(path);
+  return {
+    rank: `(case ${type} when 'string' then ${ranks.string} when 'number' then ${ranks.number}
+      when 'boolean' then case ${text} when 'true' then ${ranks.true} else ${ranks.false} end
+      when 'array' then ${ranks.container} when 'object' then ${ranks.container} else ${ranks.null} end)`,
+    number: `(case ${type} when 'number' then ${text}::float8 else 0::float8 end)`,
+    text: `(case ${type} when 'string' then left(${text}, ${sortedCodePoints}) else '' end collate "C")`,
+  };
+}
+
+/** What the expressions give for a value. */
+export function sortParts(value: SortValue): SortParts {
+  if (typeof value === "boolean") return { rank: value ? ranks.true : ranks.false, number: 0, text: "" };
+  if (typeof value === "number") return { rank: ranks.number, number: value, text: "" };
+  if (typeof value === "string") return { rank: ranks.string, number: 0, text: value };
+  return { rank: value === null ? ranks.null : ranks.container, number: 0, text: "" };
+}
+
+/** Code points of a unique value that are in its index: no declaration takes longer ones. */
+export const uniqueLength = 600;
+
+/** What is compared of a unique attribute, as `uniqueValue` gives it; null where there is no value. */
+export function uniqueSql({ path, ignoreCase }: Unique): string {
+  const text = `${jsonTextSql(path)} collate "C"`;
+  return `(case when ${typeSql(path)} in ('string', 'number', 'boolean')
+    then ${ignoreCase ? `lower(${text})` : text} end)`;
+}
+
+/** The beginning of what is compared, as its index has it. */
+export function uniqueIndexSql(unique: Unique): string {
+  return `left(${uniqueSql(unique)}, ${uniqueLength})`;
+}
+
+/** A text as it is written in SQL. Whether a backslash is one in plain quotes is a setting of the database. */
+export function quoteText(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
+}

@@ -1,0 +1,61 @@
+/** Filters on the id. Numbers stand for ids only where ids are integers; strings never stand for integers. */
+import type { IdKind } from "../../../collection/ids.ts";
+import type { Condition } from "../../../query/filter.ts";
+import { either } from "../../filter-sql.ts";
+import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
+import { bind, type Scope } from "./conditions.ts";
+
+/** Ids that are one of the values. */
+export function idInSql({ values }: Condition & { kind: "in" }, scope: Scope): string {
+  const keys = values.flatMap((value) => {
+    if (typeof value === "string") return isKeepable(value) ? [textKey(scope.idKind, value)] : [];
+    if (typeof value !== "number" || scope.idKind !== "integer") return [];
+    return Number.isSafeInteger(value) ? [integerKey(value)] : [];
+  });
+  return keys.length === 0 ? "false" : `resource.key = any(${bind(scope, keys, "text[]")})`;
+}
+
+type Comparison = Condition & { kind: "gt" | "gte" | "lt" | "lte" };
+
+/** Ids that compare so with one of the values. */
+export function idCompareSql({ kind, values }: Comparison, scope: Scope): string {
+  return either(
+    values.map((value) =>
+      typeof value === "number" ? numberSql(kind, value, scope) : textCompareSql(kind, value, scope),
+    ),
+  );
+}
+
+/** The id in small letters; null where it is an integer. */
+export function loweredIdSql(idKind: IdKind): string {
+  if (idKind !== "integer") return "lower(resource.key)";
+  return `(case when resource.key >= '${textMark}' then lower(substr(resource.key, 2)) end)`;
+}
+
+function textKey(idKind: IdKind, text: string): string {
+  return idKind === "integer" ? textMark + text : text;
+}
+
+function textCompareSql(kind: Comparison["kind"], operand: string, scope: Scope): string {
+  const isText = scope.idKind === "integer" ? `resource.key >= '${textMark}' and ` : "";
+  const end = operand.indexOf("\0");
+  const limit = textKey(scope.idKind, end === -1 ? operand : operand.slice(0, end));
+  // No id has a null character: whatever has one lies right behind what stands before it.
+  const known = end === -1 ? kind : kind.startsWith("g") ? "gt" : "lte";
+  return `(${isText}resource.key ${comparisons[known]} ${bind(scope, limit, "text")})`;
+}
+
+const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+
+function numberSql(kind: Comparison["kind"], operand: number, scope: Scope): string {
+  if (scope.idKind !== "integer") return "false";
+  const isInteger = `resource.key < '${textMark}'`;
+  const isUpwards = kind.startsWith("g");
+  if (operand > Number.MAX_SAFE_INTEGER) return isUpwards ? "false" : `(${isInteger})`;
+  if (operand < -Number.MAX_SAFE_INTEGER) return isUpwards ? `(${isInteger})` : "false";
+  const floor = Math.floor(operand);
+  // Between two integers, what is above is above the lower one.
+  const known = floor === operand ? kind : isUpwards ? "gt" : "lte";
+  const limit = floor < -Number.MAX_SAFE_INTEGER ? -Number.MAX_SAFE_INTEGER : floor;
+  return `(${isInteger} and resource.key ${comparisons[known]} ${bind(scope, integerKey(limit), "text")})`;
+}

@@ -1,0 +1,92 @@
+/** Reads resources as they were from the change log. */
+import type { ChangeKind, LoggedChange, ResourceChange } from "../../change-log.ts";
+import { decideAsync } from "../../decision.ts";
+import { type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../../past.ts";
+import type { Stored } from "../../stored.ts";
+import type { Connections, Row, Statement } from "../connection/connections.ts";
+import { beginnings, transact } from "../connection/transaction.ts";
+import * as statements from "../statements.ts";
+import type { NumberedCollection } from "../tables/catalogue.ts";
+import { keyOf } from "../tables/id-keys.ts";
+import { type Run, toStored } from "./reads.ts";
+
+/** Reads in one snapshot. */
+export function inPast<T>(connections: Connections, read: (past: Past) => Promise<T>): Promise<T> {
+  return transact(connections, beginnings.snapshot, (transaction) =>
+    read(new Past((statement) => transaction.run(statement))),
+  );
+}
+
+/** The change log, in one snapshot. */
+export class Past {
+  readonly #run: Run;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  /** The change log of a collection after a sequence. */
+  async changesAfter(
+    collection: NumberedCollection,
+    sequence: number,
+    limit: number,
+  ): Promise<LoggedChange[]> {
+    const { rows } = await this.#run(statements.selectChanges(collection.number, sequence, limit));
+    const logged = rows.map((row) => ({
+      ...toResourceChange(row),
+      id: String(row[6]),
+      kept: row[7] ?? null,
+    }));
+    return decideAsync(withTexts(logged), (id) => this.#rowsOf(collection, id));
+  }
+
+  /** The changes of a resource below a version, newest first. */
+  async changes({ number }: NumberedCollection, id: string, page: { before: number; limit: number }) {
+    const { rows } = await this.#run(statements.selectChangesOf(number, id, page));
+    return rows.map(toResourceChange);
+  }
+
+  /** A version of a resource: the current one, or one whose change is in the log. */
+  version(collection: NumberedCollection, id: string, version: number): Promise<Stored | undefined> {
+    return decideAsync(versionOf(id, version), this.#rowsOf(collection, id));
+  }
+
+  /** The resource as it was at a time. */
+  at(collection: NumberedCollection, id: string, at: number): Promise<Stored | undefined> {
+    return decideAsync(stateAt(id, at), this.#rowsOf(collection, id));
+  }
+
+  #rowsOf(collection: NumberedCollection, id: string): PastRows {
+    const { number, idKind } = collection;
+    const first = async (statement: Statement) => (await this.#run(statement)).rows[0];
+    return {
+      current: async () => {
+        const row = await first(statements.selectResources(number, [keyOf(idKind, id)]));
+        return row && toStored(collection, row);
+      },
+      upTo: async (version) => toLoggedVersion(await first(statements.selectChangeUpTo(number, id, version))),
+      oldest: async () => toLoggedVersion(await first(statements.selectOldestChange(number, id))),
+      chain: async (version) => {
+        const { rows } = await this.#run(statements.selectChain(number, id, version));
+        return rows.map(([each, kept]) => ({ version: Number(each), kept: kept ?? null }));
+      },
+    };
+  }
+}
+
+function toResourceChange([sequence, version, kind, at, principal, group]: Row): ResourceChange {
+  return {
+    sequence: Number(sequence),
+    version: Number(version),
+    kind: kind as ChangeKind,
+    at: Number(at),
+    principal: principal ?? undefined,
+    group: group == null ? undefined : Number(group),
+  };
+}
+
+function toLoggedVersion(row: Row | undefined): LoggedVersion | undefined {
+  if (row === undefined) return undefined;
+  const [version, kind, at] = row;
+  return { version: Number(version), kind: kind as ChangeKind, at: Number(at) };
+}

@@ -1,0 +1,92 @@
+/** The catalogue as this instance knows it: others may change it at any time. */
+import { setTimeout as pass } from "node:timers/promises";
+import type { CollectionRecord } from "../../record.ts";
+import { isDeclared } from "../../record.ts";
+import type { Connections } from "../connection/connections.ts";
+import { failureOf } from "../connection/failures.ts";
+import { beginnings, smallWrite, type Transaction, transact } from "../connection/transaction.ts";
+import { selectCollection } from "../statements.ts";
+import {
+  Catalogue,
+  type NumberedCollection,
+  servedCatalogueSql,
+  servedNamesSql,
+  toCollection,
+} from "./catalogue.ts";
+import { migrateServed } from "./migrate.ts";
+
+/** How often a migration that another instance was in the way of is tried anew. */
+const maxTries = 10;
+
+/** What is declared in one database. */
+export class Declarations {
+  readonly #connections: Connections;
+  readonly #long: Connections;
+  #catalogue = new Catalogue([]);
+  #reloading: Promise<void> | undefined;
+
+  /** `long` is for what may take its time. */
+  constructor(connections: Connections, long: Connections) {
+    this.#connections = connections;
+    this.#long = long;
+  }
+
+  /** The catalogue as it was read last. */
+  get catalogue(): Catalogue {
+    return this.#catalogue;
+  }
+
+  /** Reads the catalogue again. Several calls at once are one. */
+  reload(): Promise<void> {
+    this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = undefined;
+    });
+    return this.#reloading;
+  }
+
+  /** The collection of this name; one that is not known may have been made by another instance. */
+  async find(name: string): Promise<NumberedCollection | undefined> {
+    const known = this.#catalogue.byName.get(name);
+    if (known !== undefined || name.includes("\0")) return known;
+    const { rows } = await this.#connections.run(selectCollection(name));
+    if (rows.length > 0) await this.reload();
+    return this.#catalogue.byName.get(name);
+  }
+
+  /** The names of all collections, as the database has them now. */
+  async names(): Promise<readonly string[]> {
+    const { rows } = await this.#connections.run({ sql: servedNamesSql });
+    return rows.map(([name]) => String(name));
+  }
+
+  /** Makes collections be as they are declared. Throws StartError. */
+  async migrate(plan: readonly CollectionRecord[]): Promise<void> {
+    if (plan.every((record) => isDeclared(this.#catalogue.byName.get(record.name), record))) return;
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#transact(plan, (transaction) => migrateServed(transaction, plan));
+        break;
+      } catch (error) {
+        if (failureOf(error) !== "conflict" || tries === maxTries) throw error;
+        await pass(Math.random() * 20 * tries);
+      }
+    }
+    await this.#reload();
+  }
+
+  /** What is there may be much, and takes as long as it takes; what is new does not. */
+  #transact(
+    plan: readonly CollectionRecord[],
+    work: (transaction: Transaction) => Promise<void>,
+  ): Promise<void> {
+    const isNew = plan.every(({ name }) => !this.#catalogue.byName.has(name));
+    return isNew
+      ? transact(this.#connections, smallWrite, work)
+      : transact(this.#long, beginnings.longWrite, work);
+  }
+
+  async #reload(): Promise<void> {
+    const { rows } = await this.#connections.run({ sql: servedCatalogueSql });
+    this.#catalogue = new Catalogue(rows.map(toCollection));
+  }
+}

@@ -1,0 +1,33 @@
+/** The store's secret in its database. */
+import { newSecret, secretNames } from "../../secret.ts";
+import { bigints, texts } from "../connection/arrays.ts";
+import type { Outcome, Statement } from "../connection/connections.ts";
+
+const names = secretNames.map((name) => `'${name}'`).join(", ");
+
+/** Makes a secret for a database that has none yet. */
+export function addSecret(): Statement {
+  return {
+    sql: `insert into holdfast_meta select * from unnest($1::text[], $2::bigint[]) on conflict do nothing`,
+    values: [texts([...secretNames]), bigints([...newSecret()])],
+  };
+}
+
+/** The parts of the secret; empty if the database has none yet. */
+export async function readSecret(
+  run: (statement: Statement) => Promise<Pick<Outcome, "rows">>,
+): Promise<readonly number[]> {
+  const { rows } = await run({
+    sql: `select value from holdfast_meta where name in (${names}) order by name`,
+  });
+  return rows.map(([value]) => Number(value));
+}
+
+/** Replaces the secret with that of another store. */
+export function replaceSecret(parts: readonly number[]): Statement {
+  return {
+    sql: `update holdfast_meta set value = part.value
+      from unnest($1::text[], $2::bigint[]) as part (name, value) where holdfast_meta.name = part.name`,
+    values: [texts([...secretNames]), bigints([...parts])],
+  };
+}

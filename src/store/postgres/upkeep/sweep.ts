@@ -1,0 +1,45 @@
+/** Removes changes and receipts that are no longer kept, by small statements. */
+import { decideAsync } from "../../decision.ts";
+import type { Logs, Retention } from "../../retention.ts";
+import { removeExpired } from "../commit/receipts.ts";
+import type { Connections } from "../connection/connections.ts";
+import { smallWrite, transact } from "../connection/transaction.ts";
+import * as statements from "../statements.ts";
+import { isUnfinished } from "../tables/prepare.ts";
+
+/** What one statement removes at most. */
+export const slice = { changes: 500, bytes: 1024 * 1024 };
+const maxReceipts = 500;
+
+/** Removes some of what is no longer kept. Gives whether there may be more. */
+export async function sweepSome(
+  connections: Connections,
+  retention: Retention,
+  now: number,
+): Promise<boolean> {
+  if (await isUnfinished(connections)) return false; // what a copy has brought is compared first
+  const hadReceipts = await transact(connections, smallWrite, (transaction) =>
+    removeExpired(transaction, now, maxReceipts),
+  );
+  return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
+}
+
+function logsOf(connections: Connections): Logs {
+  return {
+    async heads() {
+      const { rows } = await connections.run(statements.selectHeads);
+      return rows.map(([number, sequence]) => ({ number: Number(number), sequence: Number(sequence) }));
+    },
+    async after(number, sequence, limit) {
+      const { rows } = await connections.run(statements.selectSizes(number, sequence, limit));
+      return rows.map(([each, at, bytes]) => ({
+        sequence: Number(each),
+        at: Number(at),
+        bytes: Number(bytes),
+      }));
+    },
+    async remove(number, upTo) {
+      await connections.run(statements.deleteChangesUpTo(number, upTo));
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** Commits on their way to the writer and back: those that arrive together travel together. */
+import { type Batch, createBatch, type Outcome } from "../../batch.ts";
+import { textLength } from "../../calls.ts";
+import type { Commit, Committed } from "../../commit.ts";
+import type { Refusal } from "../../commits/refusals.ts";
+import type { Key } from "../../stored.ts";
+import type { Health } from "../upkeep/health.ts";
+import { type Cell, decodeOutcomes, encodeCommit } from "./protocol.ts";
+import type { Asks } from "./writer-requests.ts";
+
+/** Text of commits that may wait for the disk, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+/** What commits work with. */
+export interface CommitsParts {
+  asks: Asks;
+  health: Health;
+  answersPerTurn: () => number;
+  groupCommit: boolean;
+  /** The number of a collection. */
+  numberOf: (collection: string) => number;
+  /** Told of resources that were changed because others were deleted. */
+  onFollowed: (keys: readonly Key[]) => void;
+}
+
+/** Has commits written. */
+export class Commits {
+  readonly #parts: CommitsParts;
+  readonly #batch: Batch<Commit, Committed>;
+
+  constructor(parts: CommitsParts) {
+    this.#parts = parts;
+    this.#batch = createBatch({
+      perform: (commits) => this.#together(commits),
+      maxTogether: parts.groupCommit ? 1_000 : 1,
+      answersPerTurn: parts.answersPerTurn,
+      maxWeight: maxWaitingText,
+      weigh: textLength,
+    });
+  }
+
+  /** Has a commit written, and throws why it was not. */
+  run(commit: Commit): Promise<Committed> {
+    return this.#batch.run(commit);
+  }
+
+  /** Resolves when no commit is under way. */
+  drained(): Promise<void> {
+    return this.#batch.drained();
+  }
+
+  async #together(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
+    const { asks, numberOf, onFollowed } = this.#parts;
+    const cells: Cell[] = [];
+    for (const commit of commits) encodeCommit(cells, commit, numberOf);
+    const answer = await asks.ask({ kind: "commit", calls: commits.length, cells });
+    if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
+    if (answer.followed !== undefined) onFollowed(answer.followed);
+    const outcomes = decodeOutcomes(
+      answer.cells,
+      commits.map(({ changes }) => changes.length),
+    );
+    return outcomes.map((outcome, index) => this.#outcomeOf(outcome, commits[index] as Commit));
+  }
+
+  #outcomeOf(outcome: readonly number[] | Refusal, { changes }: Commit): Outcome<Committed> {
+    if ("code" in outcome) return { error: this.#parts.asks.errorOf(outcome) };
+    this.#parts.health.noteRoom();
+    return {
+      answer: changes.map(({ expect, after = 0 }, index) => ({
+        version: (expect === "absent" ? after : expect) + 1,
+        sequence: outcome[index] as number,
+      })),
+    };
+  }
+}

@@ -1,0 +1,48 @@
+/** Asking the writer, and what its refusals mean for the store and for those who asked. */
+import { Problem } from "../../../errors.ts";
+import { problemOf, type Refusal } from "../../commits/refusals.ts";
+import type { Health } from "../upkeep/health.ts";
+import type { WriterAnswer, WriterRequest } from "./protocol.ts";
+import type { Writer } from "./writer-client.ts";
+
+/** What the writer answers but for refusals, which are thrown. */
+export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
+
+/** Asks the writer of one store. */
+export class Asks {
+  readonly #writer: Writer;
+  readonly #health: Health;
+
+  constructor(writer: Writer, health: Health) {
+    this.#writer = writer;
+    this.#health = health;
+  }
+
+  /** Asks the writer; throws what it refuses with. */
+  async ask(request: WriterRequest): Promise<Answer> {
+    const answer = await this.#writer.ask(request);
+    if (answer.kind === "problem") throw this.errorOf(answer);
+    if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteRoom();
+    return answer;
+  }
+
+  /** Asks for an answer of one kind. Throws UNAVAILABLE where the writer cannot do it as things are. */
+  async askFor<Kind extends Answer["kind"]>(
+    kind: Kind,
+    request: WriterRequest,
+  ): Promise<Extract<Answer, { kind: Kind }>> {
+    const answer = await this.ask(request);
+    if (answer.kind === kind) return answer as Extract<Answer, { kind: Kind }>;
+    if (answer.kind === "mistake") throw new Problem("UNAVAILABLE", answer.message);
+    throw new Error(`The writer answered "${request.kind}" with "${answer.kind}".`);
+  }
+
+  /** The refusal as an error, of which the health is told. */
+  errorOf(refusal: Refusal): Error {
+    const { code, detail } = refusal;
+    if (code === "INTERNAL") return new Error(detail);
+    // An unknown outcome has one of two causes: there is no space, or the disk has failed, and then the store stops.
+    if (code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN") this.#health.noteFull();
+    return problemOf(refusal);
+  }
+}

@@ -1,0 +1,45 @@
+/** What the store's file knows about its collections. */
+import type { DatabaseSync } from "node:sqlite";
+import type { IdKind } from "../../../collection/ids.ts";
+import type { Index } from "../../../collection/indexes.ts";
+import type { Path } from "../../../collection/paths.ts";
+import type { Reference } from "../../../collection/references.ts";
+import type { Unique } from "../../../collection/unique.ts";
+import type { NumberedCollection } from "../../catalogue.ts";
+
+export type { NumberedCollection } from "../../catalogue.ts";
+
+/** The collections by name. */
+export type Catalogue = ReadonlyMap<string, NumberedCollection>;
+
+/** Reads the catalogue. */
+export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
+  // Every column, because a file that was made before there were unique attributes lacks theirs until it is written to.
+  const rows = database.prepare("select * from collections order by number").all();
+  return new Map(
+    rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques, refers, timestamps }) => [
+      String(name),
+      {
+        number: Number(number),
+        name: String(name),
+        idKind: idKind as IdKind,
+        schema: schema === null ? undefined : String(schema),
+        indexes: JSON.parse(String(indexes)) as readonly Index[],
+        search: JSON.parse(String(search)) as readonly Path[],
+        unique: JSON.parse(String(uniques ?? "[]")) as readonly Unique[],
+        references: JSON.parse(String(refers ?? "[]")) as readonly Reference[],
+        timestamps: Number(timestamps ?? 0) === 1,
+      },
+    ]),
+  );
+}
+
+/** The collection with a number, which must be there. */
+export function collectionOf(
+  collections: ReadonlyMap<number, NumberedCollection>,
+  number: number,
+): NumberedCollection {
+  const collection = collections.get(number);
+  if (collection === undefined) throw new Error(`There is no collection ${number}.`);
+  return collection;
+}

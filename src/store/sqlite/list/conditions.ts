@@ -1,0 +1,180 @@
+/** Conditions as SQLite spells them. */
+import type { SQLInputValue } from "node:sqlite";
+import type { Index } from "../../../collection/indexes.ts";
+import { isIdPath, type Path } from "../../../collection/paths.ts";
+import { lowerAscii } from "../../../collection/text.ts";
+import type { Condition, Filter, Scalar } from "../../../query/filter.ts";
+import {
+  beginningOf,
+  type Comparison,
+  comparisons,
+  either,
+  isLong,
+  type Spellings,
+  filterSql as spelledSql,
+} from "../../filter-sql.ts";
+import { isIndexed } from "../../sql.ts";
+import { columnOf, extractSql, pathSql, ranks, textSql, typeSql } from "./columns.ts";
+
+/** What a filter is spelled for. Values go to `values` in the order of their question marks. */
+export interface Scope {
+  indexes: readonly Index[];
+  values: SQLInputValue[];
+}
+
+/** A filter as an SQL expression. */
+export function filterSql(filter: Filter, scope: Scope): string {
+  return spelledSql(filter, dialect, scope);
+}
+
+const attributes = {
+  in: inSql,
+  gt: compareSql,
+  gte: compareSql,
+  lt: compareSql,
+  lte: compareSql,
+  contains: containsSql,
+  startsWith: affixSql,
+  endsWith: affixSql,
+  exists: ({ path, value }) =>
+    isIdPath(path) ? String(value) : `${typeSql(path)} is ${value ? "not " : ""}null`,
+} as const satisfies Spellings<Scope>;
+
+const ids = {
+  ...attributes,
+  in: idInSql,
+  gt: idCompareSql,
+  gte: idCompareSql,
+  lt: idCompareSql,
+  lte: idCompareSql,
+} as const satisfies Spellings<Scope>;
+
+const dialect = { attributes, ids };
+
+/** A value of an id's column. Node would bind a number as a real one. */
+export function idValue(value: string | number): string | bigint | number {
+  return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
+}
+
+function inSql(condition: Condition & { kind: "in" }, scope: Scope): string {
+  const { path, values } = condition;
+  if (values.length === 0) return "false";
+  if (isIndexed(path, scope.indexes)) return indexedInSql(condition, scope);
+  // Equal values have equal JSON texts, since one hand wrote them all.
+  return `${textSql(path)} in (${bindAll(values.map(jsonOf), scope)})`;
+}
+
+/** By type, so that an index is of use; the column holds only the beginnings of strings. */
+function indexedInSql({ path, values }: Condition & { kind: "in" }, scope: Scope): string {
+  const { rank, value } = columnOf(path, scope.indexes);
+  const parts: string[] = [];
+  const short = values.filter((each) => typeof each === "string" && !isLong(each));
+  const groups = [
+    [ranks.string, short],
+    [ranks.number, values.filter((each) => typeof each === "number")],
+    [ranks.boolean, values.filter((each) => typeof each === "boolean").map(Number)],
+  ] as const;
+  for (const [type, group] of groups) {
+    if (group.length === 0) continue;
+    const bound = bindAll(group as readonly SQLInputValue[], scope);
+    parts.push(`(${rank} = ${type} and ${value} ${group.length === 1 ? `= ${bound}` : `in (${bound})`})`);
+  }
+  for (const each of values) {
+    if (typeof each !== "string" || !isLong(each)) continue;
+    const bound = bindAll([beginningOf(each), jsonOf(each)], scope).split(", ");
+    parts.push(`(${rank} = ${ranks.string} and ${value} = ${bound[0]} and ${textSql(path)} = ${bound[1]})`);
+  }
+  if (values.includes(null)) parts.push(`(${rank} = ${ranks.null} and ${typeSql(path)} = 'null')`);
+  return either(parts);
+}
+
+function compareSql(condition: Comparison, scope: Scope): string {
+  return either(condition.values.map((value) => compareOneSql(condition, value, scope)));
+}
+
+function compareOneSql({ kind, path }: Comparison, operand: string | number, scope: Scope): string {
+  const comparison = comparisons[kind];
+  if (!isIndexed(path, scope.indexes)) {
+    const type = typeof operand === "number" ? "in ('integer', 'real')" : "= 'text'";
+    return `(${typeSql(path)} ${type} and ${extractSql(path)} ${comparison} ${bindAll([operand], scope)})`;
+  }
+  const { rank, value } = columnOf(path, scope.indexes);
+  if (typeof operand === "string" && isLong(operand)) {
+    // The column tells only the beginnings apart.
+    const roughly = `${value} ${kind.startsWith("g") ? ">=" : "<="} ${bindAll([beginningOf(operand)], scope)}`;
+    return `(${rank} = ${ranks.string} and ${roughly} and ${extractSql(path)} ${comparison} ${bindAll([operand], scope)})`;
+  }
+  const type = typeof operand === "number" ? ranks.number : ranks.string;
+  return `(${rank} = ${type} and ${value} ${comparison} ${bindAll([operand], scope)})`;
+}
+
+function idInSql({ values }: Condition & { kind: "in" }, scope: Scope): string {
+  const ids = values.filter((value) => typeof value === "string" || typeof value === "number");
+  return ids.length === 0 ? "false" : `id in (${bindAll(ids.map(idValue), scope)})`;
+}
+
+/** SQLite has every number before every text. */
+function idCompareSql({ kind, values }: Comparison, scope: Scope): string {
+  return either(
+    values.map((value) => {
+      const type = typeof value === "number" ? "integer" : "text";
+      return `(typeof(id) = '${type}' and id ${comparisons[kind]} ${bindAll([idValue(value)], scope)})`;
+    }),
+  );
+}
+
+/** The text that strings are looked for in, ASCII letters as small ones; null where the attribute is no string. */
+function loweredSql(path: Path): string {
+  if (isIdPath(path)) return "iif(typeof(id) = 'text', lower(id), null)";
+  return `iif(${typeSql(path)} = 'text', lower(${extractSql(path)}), null)`;
+}
+
+function containsSql({ path, values }: Condition & { kind: "contains" }, scope: Scope): string {
+  const parts = values
+    .filter((value) => typeof value === "string")
+    .map((value) => `instr(${loweredSql(path)}, ${bindAll([lowerAscii(value)], scope)}) > 0`);
+  if (!isIdPath(path) && values.length > 0) parts.push(elementSql(path, values, scope));
+  return either(parts);
+}
+
+/** An array's element equal to one of the values. */
+function elementSql(path: Path, values: readonly Scalar[], scope: Scope): string {
+  const parts: string[] = [];
+  const texts = values.filter((value) => typeof value === "string");
+  const numbers = values.filter((value) => typeof value === "number");
+  if (texts.length > 0) parts.push(`(element.type = 'text' and element.atom in (${bindAll(texts, scope)}))`);
+  if (numbers.length > 0) {
+    parts.push(`(element.type in ('integer', 'real') and element.atom in (${bindAll(numbers, scope)}))`);
+  }
+  for (const value of [true, false, null]) {
+    if (values.includes(value)) parts.push(`element.type = '${value}'`);
+  }
+  // json_each would take an object apart as well.
+  return `(${typeSql(path)} = 'array' and exists (
+    select 1 from json_each(doc, ${pathSql(path)}) as element where ${either(parts)}))`;
+}
+
+function affixSql(
+  { kind, path, values }: Condition & { kind: "startsWith" | "endsWith" },
+  scope: Scope,
+): string {
+  const whole = loweredSql(path);
+  return either(
+    values.map((value) => {
+      const affix = lowerAscii(value);
+      const length = [...affix].length;
+      if (length === 0) return `${whole} is not null`;
+      const part = kind === "startsWith" ? `substr(${whole}, 1, ${length})` : `substr(${whole}, -${length})`;
+      return `${part} = ${bindAll([affix], scope)}`;
+    }),
+  );
+}
+
+function bindAll(values: readonly SQLInputValue[], { values: bound }: Scope): string {
+  bound.push(...values);
+  return values.map(() => "?").join(", ");
+}
+
+function jsonOf(value: Scalar): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,124 @@
+/** Reads resources as they were from the change log. The caller holds a snapshot open. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { ChangeKind, LoggedChange, ResourceChange } from "../../change-log.ts";
+import { decide } from "../../decision.ts";
+import { type Kept, type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../../past.ts";
+import type { Stored } from "../../stored.ts";
+import { isDifference, maxChain } from "../../superseded.ts";
+import type { NumberedCollection } from "../file/catalogue.ts";
+import { toSqliteId } from "../file/ids.ts";
+import { changesTable, resourcesTable } from "../file/tables.ts";
+
+/** The prepared statements of one collection. */
+interface Statements {
+  current: StatementSync;
+  after: StatementSync;
+  page: StatementSync;
+  upTo: StatementSync;
+  oldest: StatementSync;
+  chain: StatementSync;
+}
+
+/** The change log on one connection. */
+export class Past {
+  readonly #database: DatabaseSync;
+  readonly #collections = new Map<number, Statements>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** The change log of a collection after a sequence. */
+  changesAfter(collection: NumberedCollection, sequence: number, limit: number): LoggedChange[] {
+    const rows = this.#of(collection.number).after.all(sequence, limit);
+    const logged = rows.map((row) => ({
+      ...toResourceChange(row),
+      id: String(row.id),
+      kept: row.superseded === null ? null : String(row.superseded),
+    }));
+    return decide(withTexts(logged), (id) => this.#rowsOf(collection, id));
+  }
+
+  /** The changes of a resource below a version, newest first. */
+  changes({ number }: NumberedCollection, id: string, page: { before: number; limit: number }) {
+    return this.#of(number).page.all(id, page.before, page.limit).map(toResourceChange);
+  }
+
+  /** A version of a resource: the current one, or one whose change is in the log. */
+  version(collection: NumberedCollection, id: string, version: number): Stored | undefined {
+    return decide(versionOf(id, version), this.#rowsOf(collection, id));
+  }
+
+  /** The resource as it was at a time. */
+  at(collection: NumberedCollection, id: string, at: number): Stored | undefined {
+    return decide(stateAt(id, at), this.#rowsOf(collection, id));
+  }
+
+  #rowsOf({ number, idKind }: NumberedCollection, id: string) {
+    const statements = this.#of(number);
+    return {
+      current: () => toStored(id, statements.current.get(toSqliteId(idKind, id))),
+      upTo: (version) => toLoggedVersion(statements.upTo.get(id, version)),
+      oldest: () => toLoggedVersion(statements.oldest.get(id)),
+      chain: (version) => takeChain(statements.chain.iterate(id, version, maxChain)),
+    } satisfies PastRows;
+  }
+
+  #of(number: number): Statements {
+    const known = this.#collections.get(number);
+    if (known !== undefined) return known;
+    const prepare = (sql: string) => this.#database.prepare(sql);
+    const changes = changesTable(number);
+    const short = `select version, kind, at from ${changes}`;
+    const columns = `sequence, version, kind, at, principal, "group"`;
+    const statements = {
+      current: prepare(`select version, updated_at, doc from ${resourcesTable(number)} where id = ?`),
+      after: prepare(
+        `select ${columns}, id, superseded from ${changes} where sequence > ? order by sequence limit ?`,
+      ),
+      page: prepare(
+        `select ${columns} from ${changes} where id = ? and version < ? order by version desc limit ?`,
+      ),
+      upTo: prepare(`${short} where id = ? and version <= ? order by version desc limit 1`),
+      oldest: prepare(`${short} where id = ? order by version limit 1`),
+      chain: prepare(
+        `select version, superseded from ${changes} where id = ? and version >= ? order by version limit ?`,
+      ),
+    };
+    this.#collections.set(number, statements);
+    return statements;
+  }
+}
+
+type Row = Record<string, unknown>;
+
+function toResourceChange(row: Row): ResourceChange {
+  return {
+    sequence: Number(row.sequence),
+    version: Number(row.version),
+    kind: row.kind as ChangeKind,
+    at: Number(row.at),
+    principal: row.principal === null ? undefined : String(row.principal),
+    group: row.group === null ? undefined : Number(row.group),
+  };
+}
+
+function toLoggedVersion(row: Row | undefined): LoggedVersion | undefined {
+  if (row === undefined) return undefined;
+  return { version: Number(row.version), kind: row.kind as ChangeKind, at: Number(row.at) };
+}
+
+function toStored(id: string, row: Row | undefined): Stored | undefined {
+  if (row === undefined) return undefined;
+  return { id, version: Number(row.version), text: String(row.doc), updatedAt: Number(row.updated_at) };
+}
+
+function takeChain(rows: Iterable<Record<string, SQLInputValue>>): Kept[] {
+  const chain: Kept[] = [];
+  for (const { version, superseded } of rows) {
+    const kept = superseded === null ? null : String(superseded);
+    chain.push({ version: Number(version), kept });
+    if (kept === null || !isDifference(kept)) break;
+  }
+  return chain;
+}

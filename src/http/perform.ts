@@ -3,8 +3,8 @@ import { Problem } from "../errors.ts";
 import { performBatch } from "./batch/batch.ts";
 import { collectionsDocument } from "./documents/collections.ts";
 import { documentOf } from "./documents/documents.ts";
-import { readListing } from "./lists/by-content.ts";
 import { performList } from "./lists/lists.ts";
+import { readListing } from "./lists/query.ts";
 import type { Operation } from "./operations/operation.ts";
 import { canHavePage } from "./operations/parse.ts";
 import { type Document, notFound, type Result } from "./operations/result.ts";
@@ -23,7 +23,7 @@ export function perform(
   operation: Operation,
   request: HttpRequest,
 ): Result | Promise<Result> {
-  if (!service.hasBegun() && operation.kind !== "document")
+  if (!service.hasStarted() && operation.kind !== "document")
     throw new Problem("UNAVAILABLE", "The store is not reachable yet. Try again.");
   if (isKeyed(operation, request))
     return performOnce(service, operation, request, (once) => carryOut(service, once, request));

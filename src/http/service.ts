@@ -44,7 +44,7 @@ export interface Service {
   /** Whether the service is stopping. It is not ready then. */
   isDraining: () => boolean;
   /** Whether the store was reached and fits the configuration. Until then, only health checks work. */
-  hasBegun: () => boolean;
+  hasStarted: () => boolean;
   /** Whether the value of a Host header names this service. */
   isOwnHost: (host: string) => boolean;
   /** Makes the texts that callers get instead of secret values. */

@@ -93,7 +93,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     log,
     tags: createTags(() => secret),
     isDraining: () => isDraining,
-    hasBegun: preparation.isComplete,
+    hasStarted: preparation.isComplete,
     isEmbedded,
     collections: config.collections,
     openCollections: config.openCollections,

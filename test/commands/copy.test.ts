@@ -108,7 +108,7 @@ test("the service on a copy, and on a copy of the copy, responds like the servic
 });
 
 /** Whether the copy has written at least one item. */
-function hasBegun(path: string): boolean {
+function hasStarted(path: string): boolean {
   if (!existsSync(path)) return false;
   const database = new DatabaseSync(path, { readOnly: true });
   try {
@@ -127,7 +127,7 @@ test("an interrupted copy prints a line, and the same command continues it", asy
   const store = ["--store", "a.db"];
   await run(t, ["import", "things", "x.ndjson", ...store], { cwd });
   const copying = start(t, ["copy", ...store, "--to", "b.db"], { cwd });
-  while (!hasBegun(join(cwd, "b.db"))) await sleep(2);
+  while (!hasStarted(join(cwd, "b.db"))) await sleep(2);
   copying.process.kill("SIGINT");
   const { exitCode, stderr } = await copying.ended;
   assert.equal(exitCode, 130, stderr);

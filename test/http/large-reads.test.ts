@@ -132,11 +132,11 @@ describe("a large read", () => {
     const reads = new LargeReads();
     const budget = createBudget(2 * megabyte);
     const [first, second, third] = [requestWith(budget), requestWith(budget), requestWith(budget)];
-    void reads.begin(first, () => megabyte);
-    void reads.begin(second, () => megabyte);
+    void reads.waitForTurn(first, () => megabyte);
+    void reads.waitForTurn(second, () => megabyte);
     assert.equal(budget.held, 2 * megabyte);
-    assert.throws(() => reads.begin(third, () => megabyte), { code: "UNAVAILABLE" });
-    assert.ok(reads.begin(third, () => 1_000) === undefined, "a small one is always read");
+    assert.throws(() => reads.waitForTurn(third, () => megabyte), { code: "UNAVAILABLE" });
+    assert.ok(reads.waitForTurn(third, () => 1_000) === undefined, "a small one is always read");
     assert.equal(budget.held, 2 * megabyte);
   });
 
@@ -145,7 +145,7 @@ describe("a large read", () => {
     const budget = createBudget(2 * megabyte);
     for (let n = 0; n < 3; n++) {
       const both = [requestWith(budget), requestWith(budget)];
-      for (const request of both) await reads.begin(request, () => megabyte);
+      for (const request of both) await reads.waitForTurn(request, () => megabyte);
       assert.equal(budget.held, 2 * megabyte);
       for (const request of both) reads.end(request);
       assert.equal(budget.held, 0);
@@ -156,9 +156,9 @@ describe("a large read", () => {
     const reads = new LargeReads();
     const budget = createBudget(100 * megabyte);
     const first = [1, 2, 3, 4].map(() => requestWith(budget));
-    for (const request of first) assert.ok(reads.begin(request, () => megabyte) === undefined);
+    for (const request of first) assert.ok(reads.waitForTurn(request, () => megabyte) === undefined);
     const last = requestWith(budget);
-    const turn = reads.begin(last, () => megabyte);
+    const turn = reads.waitForTurn(last, () => megabyte);
     assert.ok(turn instanceof Promise);
     assert.equal(reads.heldBy(last), 0);
     reads.end(first[0] as HttpRequest);
@@ -169,20 +169,20 @@ describe("a large read", () => {
   test("is refused if too many others wait", () => {
     const reads = new LargeReads();
     const budget = createBudget(megabyte);
-    void reads.begin(requestWith(budget), () => undefined);
-    void reads.begin(requestWith(budget), () => undefined);
+    void reads.waitForTurn(requestWith(budget), () => undefined);
+    void reads.waitForTurn(requestWith(budget), () => undefined);
     for (let n = 0; n < 500; n++)
-      assert.ok(reads.begin(requestWith(budget), () => undefined) instanceof Promise);
-    assert.throws(() => reads.begin(requestWith(budget), () => undefined), { code: "UNAVAILABLE" });
+      assert.ok(reads.waitForTurn(requestWith(budget), () => undefined) instanceof Promise);
+    assert.throws(() => reads.waitForTurn(requestWith(budget), () => undefined), { code: "UNAVAILABLE" });
   });
 
   test("is not made for a client that went away while it waited", async () => {
     const reads = new LargeReads();
     const budget = createBudget(100 * megabyte);
     const first = requestWith(budget);
-    void reads.begin(first, () => undefined);
-    void reads.begin(requestWith(budget), () => undefined);
-    const turn = reads.begin(requestWith(budget, { hasGone: true }), () => undefined);
+    void reads.waitForTurn(first, () => undefined);
+    void reads.waitForTurn(requestWith(budget), () => undefined);
+    const turn = reads.waitForTurn(requestWith(budget, { hasGone: true }), () => undefined);
     reads.end(first);
     await assert.rejects(async () => turn, { code: "INVALID_REQUEST" });
     assert.equal(budget.held, 0);
@@ -192,8 +192,8 @@ describe("a large read", () => {
     const reads = new LargeReads();
     const budget = createBudget(100 * megabyte);
     const [first, second] = [requestWith(budget), requestWith(budget)];
-    void reads.begin(first, () => 4 * megabyte);
-    assert.equal(void reads.begin(second, () => 1_000), undefined);
+    void reads.waitForTurn(first, () => 4 * megabyte);
+    assert.equal(void reads.waitForTurn(second, () => 1_000), undefined);
     const turn = reads.correct(second, megabyte);
     assert.ok(turn instanceof Promise);
     assert.equal(reads.heldBy(second), megabyte);

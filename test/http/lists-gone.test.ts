@@ -88,7 +88,7 @@ async function startWatched(
       now: Date.now,
       log: pino({ level: "info" }, { write: (line: string) => void logged.push(line) }),
       isDraining: () => false,
-      hasBegun: () => true,
+      hasStarted: () => true,
       isOwnHost: () => true,
       configurationHash: "x",
       tags: createTags(() => Buffer.alloc(1)),

@@ -6,7 +6,7 @@ import { type Token, tokenizer, tokTypes } from "acorn";
 import { codeMark, type Prose } from "./markdown.ts";
 
 /** Lists of words that clients of other servers may send, and styles, are no prose. */
-const withoutProse = /-guesses\.ts$|html-page\.ts$/;
+const withoutProse = /foreign-[a-z]+\.ts$|html-page\.ts$/;
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts"))

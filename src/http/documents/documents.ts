@@ -23,7 +23,7 @@ type HealthStatus = "pass" | "warn" | "fail";
 /** `fail` if the service is starting or stopping, or cannot use its store. `warn` if only reads work. */
 function readiness(service: Service): HealthStatus {
   const { kind } = service.store.health();
-  if (!service.hasBegun() || service.isDraining()) return "fail";
+  if (!service.hasStarted() || service.isDraining()) return "fail";
   if (kind === "failed" || kind === "unreachable") return "fail";
   return kind === "degraded" ? "warn" : "pass";
 }

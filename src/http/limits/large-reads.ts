@@ -96,7 +96,7 @@ export class LargeReads {
    * Waits for a turn, and counts the expected bytes as held by the request. `undefined` if the read need not wait. Throws
    * UNAVAILABLE while other requests hold too much memory or too many reads wait, and INVALID_REQUEST if the client went away.
    */
-  begin(request: Reader, expected: Expected): Promise<void> | undefined {
+  waitForTurn(request: Reader, expected: Expected): Promise<void> | undefined {
     const bytes = expected();
     if (bytes !== undefined && bytes < largeBytes) return undefined;
     if (!this.#isScheduled && this.#waiting.length === 0 && this.#fits(bytes)) {
@@ -109,7 +109,7 @@ export class LargeReads {
 
   /**
    * Corrects what was expected, as soon as the bytes are known. A read that is larger than expected waits for another turn.
-   * Throws as `begin` does.
+   * Throws as `waitForTurn` does.
    */
   correct(request: Reader, bytes: number): Promise<void> | undefined {
     const expected = this.#underWay.get(request) ?? 0;
@@ -117,7 +117,7 @@ export class LargeReads {
     if (bytes <= Math.max(expected, largeBytes)) return undefined;
     this.#leave(request);
     this.#hold(request, bytes);
-    return this.begin(request, () => bytes);
+    return this.waitForTurn(request, () => bytes);
   }
 
   /** The bytes of the budget that the request holds, with those of its content. */

@@ -71,7 +71,7 @@ function csvRows(columns: readonly string[], resources: readonly Resource[]): st
 }
 
 /**
- * The beginning of a cell that a spreadsheet runs as a formula, even in quotes. Anyone who may write can put it there. An
+ * The start of a cell that a spreadsheet runs as a formula, even in quotes. Anyone who can write can put it there. An
  * apostrophe before it makes the cell text (https://owasp.org/www-community/attacks/CSV_Injection). A text that has
  * apostrophes before such a character gets one more, so that `withoutGuard` always finds the original.
  */

@@ -49,9 +49,8 @@ function isSameList(a: Listing, b: Listing): boolean {
 
 function makeLinks(listing: Listing, page: Page, total: number | undefined): Links {
   const { query, contentHash } = listing;
-  const isByContent = contentHash !== undefined;
-  if (query === undefined || (isByContent && query.length > maxLinkBytes))
-    return linksOfLongList(listing, page);
+  const isQuery = contentHash !== undefined;
+  if (query === undefined || (isQuery && query.length > maxLinkBytes)) return linksOfLongList(listing, page);
   const kept = keptParameters(query);
   const to = (parameters: readonly string[]) => toUrl(listing.path, [...kept, ...parameters].join("&"));
   const links: Links = {};

@@ -136,7 +136,7 @@ async function getPage(service: Service, query: ListQuery, context: ListContext)
   const { largeReads } = request;
   const { collection, limit } = query;
   const size = () => largeReads.sizes.ofPage(collection, limit);
-  const turn = isReadAtOnce(query, listing.collection) ? largeReads.begin(request, size) : undefined;
+  const turn = isReadAtOnce(query, listing.collection) ? largeReads.waitForTurn(request, size) : undefined;
   if (turn !== undefined) await turn;
   const page = await (isQuick(query) ? service.store.list(query) : getSlowPage(service, query, context));
   const bytes = lengthOf(page);

@@ -7,7 +7,7 @@ import { acceptedCodings, tagForms, withoutWeakness } from "./codings.ts";
 export interface Validators {
   /** The entity tag as it is sent, quotes (and `W/`) included. */
   etag: string;
-  /** The version of a resource. The tags of all its views begin with it. `undefined` for a list. */
+  /** The version of a resource. The tags of all its views start with it. `undefined` for a list. */
   version?: number;
   /** The time of the last change, rounded by `lastModifiedMs`; `undefined` if it is not known. */
   lastModifiedMs: number | undefined;

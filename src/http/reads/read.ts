@@ -14,7 +14,7 @@ export function read(
   request: HttpRequest,
 ): Result | Promise<Result> {
   const { largeReads } = request;
-  const turn = largeReads.begin(request, () => largeReads.sizes.ofOne(operation.collection.name));
+  const turn = largeReads.waitForTurn(request, () => largeReads.sizes.ofOne(operation.collection.name));
   return turn === undefined
     ? readNow(service, operation, request)
     : turn.then(() => readNow(service, operation, request));

@@ -44,7 +44,7 @@ class PostgresTarget extends PostgresContents implements Target {
   }
 
   async begin({ collections }: Outline, mark: string): Promise<boolean> {
-    const hasBegun = await this.#transact(async (transaction) => {
+    const hasStarted = await this.#transact(async (transaction) => {
       await transaction.run(lockCatalogue); // one copy at a time, and nobody declares
       const { rows } = await transaction.run(statements.selectAnything);
       if (rows.length > 0) return false;
@@ -58,7 +58,7 @@ class PostgresTarget extends PostgresContents implements Target {
       return true;
     });
     await this.look();
-    return hasBegun;
+    return hasStarted;
   }
 
   async write(

@@ -1,5 +1,4 @@
 /** What the schema of a collection allows for one attribute: whether it can exist, and which types it can have. */
-
 import { isObject } from "../json/values.ts";
 import type { IdKind } from "./ids.ts";
 import { formatPath, type Path } from "./paths.ts";

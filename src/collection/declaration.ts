@@ -87,26 +87,30 @@ export async function readCollection(
     ...schema(),
     timestamps: timestamps(),
   }));
-  const lists = readLists(option, described);
-  const links = readLinks(option, described);
+  const indexes = option("indexes", (declared, at) => readIndexes(declared, at, described));
+  const search = option("search", (declared, at) => readSearch(declared, at, described));
+  const withoutTimes: ReadOption = (name, read) =>
+    option(name, (declared, at) => {
+      requireTimesUnnamed(declared, at, described);
+      return read(declared, at);
+    });
+  const unique = withoutTimes("unique", (declared, at) => readUnique(declared, at, described));
+  const references = withoutTimes("references", (declared, at) => readReferences(declared, at, described));
   const withoutRequired = await faults.wait([], () => validatorForDefaults(declaration, schema));
-  const defaults = option("defaults", (declared, place) => {
-    requireTimesUnnamed(declared, place, described);
-    return readDefaults(declared, place, withoutRequired);
-  });
-  const attributeRules = readRules(option, described, { ...lists, ...links });
+  const defaults = withoutTimes("defaults", (declared, at) => readDefaults(declared, at, withoutRequired));
+  const attributeRules = readRules(option, described, { search, unique });
   return {
-    references: links.references,
+    references,
     described: faults.read([], () =>
       Object.defineProperty({ ...described() }, "idKind", { get: idKind, enumerable: true }),
     ),
     whole: () => ({
       ...described(),
       idKind: idKind(),
-      indexes: lists.indexes(),
-      search: lists.search(),
-      unique: links.unique(),
-      references: links.references(),
+      indexes: indexes(),
+      search: search(),
+      unique: unique(),
+      references: references(),
       requirePreconditions: requirePreconditions(),
       defaults: defaults(),
       attributeRules: attributeRules(),
@@ -120,28 +124,6 @@ type ReadOption = <Value>(
   name: keyof CollectionDeclaration,
   read: (declared: unknown, at: string) => Value,
 ) => () => Value;
-
-/** The options that make lists fast. */
-function readLists(option: ReadOption, described: () => Collection) {
-  return {
-    indexes: option("indexes", (declared, at) => readIndexes(declared, at, described)),
-    search: option("search", (declared, at) => readSearch(declared, at, described)),
-  };
-}
-
-/** The options about several resources: unique attributes and references. */
-function readLinks(option: ReadOption, described: () => Collection) {
-  return {
-    unique: option("unique", (declared, at) => {
-      requireTimesUnnamed(declared, at, described);
-      return readUnique(declared, at, described);
-    }),
-    references: option("references", (declared, at) => {
-      requireTimesUnnamed(declared, at, described);
-      return readReferences(declared, at, described);
-    }),
-  };
-}
 
 /** The options of single attributes, with those in the schema. */
 function readRules(

@@ -1,5 +1,4 @@
 /** Defaults: the values of attributes that a create does not contain. */
-
 import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError, type Violation } from "../errors.ts";
 import { parseJson } from "../json/parse.ts";

@@ -2,7 +2,6 @@
  * Which attributes of a collection a caller can see and set: the rules, the visible part of a resource, and the violations
  * of a write. If a caller does not send an attribute that they cannot see or set, it keeps its value.
  */
-
 import { isDeepStrictEqual } from "node:util";
 import type { Violation } from "../errors.ts";
 import { toFragment } from "../json/pointer.ts";

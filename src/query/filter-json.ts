@@ -1,5 +1,4 @@
 /** Reads filters in JSON: `{"status": "open", "or": [{"views": {"gte": 10}}, {"author.name": ["Ada", "Bob"]}]}`. */
-
 import type { Collection } from "../collection/collection.ts";
 import { shortJson } from "../collection/messages.ts";
 import { toSentence } from "../errors.ts";

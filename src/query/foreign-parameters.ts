@@ -1,5 +1,4 @@
 /** Parameters of other servers. Messages say what to write here instead, and show it as an example. */
-
 import { shortJson } from "../collection/messages.ts";
 import { writeCondition, writeParameter } from "./foreign-operators.ts";
 import { isDirection, translateSort } from "./foreign-sorts.ts";

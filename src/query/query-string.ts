@@ -2,7 +2,6 @@
  * Reads the query string of a list. Refuses everything that it does not understand. If it ignored a filter, the client
  * would get resources that it did not want.
  */
-
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
 import { wholeBody } from "../json/explain.ts";

@@ -10,6 +10,7 @@ import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.
 import { hintFor } from "./foreign-parameters.ts";
 import { listParameters, type Parameters } from "./parameters.ts";
 import type { Location, Violations } from "./violations.ts";
+
 /** The limits of one filter. Each of them limits the work of a store. */
 export const filterLimits = {
   conditions: 100,

@@ -1,7 +1,7 @@
 /** Finds the first error in a JSON text, and its line and column. `parse.ts` uses it only for texts with an error. */
 import { Problem, type ProblemCode } from "../errors.ts";
 import { subjectAt, toFragment } from "./pointer.ts";
-import { isBadString, type JsonLimits } from "./values.ts";
+import { isBadString, type JsonLimits, tryParse } from "./values.ts";
 
 /** The subject of a message about a whole text. Code that parses another text than a request body replaces it. */
 export const wholeBody = "The body";
@@ -113,8 +113,8 @@ class Explainer {
     const hasEscape = this.#skipString();
     // A bad character can only come from an escape, because the bytes are valid UTF-8.
     if (!hasEscape) return this.#text.slice(begin + 1, this.#at - 1);
-    const value = unquote(this.#text.slice(begin, this.#at));
-    if (value === undefined) this.#malformedString(begin);
+    const value = tryParse(this.#text.slice(begin, this.#at));
+    if (typeof value !== "string") return this.#malformedString(begin);
     if (!isBadString(value)) return value;
     this.#at = begin;
     const what = value.includes("\0") ? "a null character" : "half of a surrogate pair";
@@ -255,15 +255,6 @@ function isDigit(code: number): boolean {
 /** `.`, `e` or `E`, which can follow the digits of a number that is not an integer. */
 function isFraction(code: number): boolean {
   return code === 0x2e || code === 0x65 || code === 0x45;
-}
-
-/** The value of a string literal; `undefined` if it contains an invalid escape. */
-function unquote(raw: string): string | undefined {
-  try {
-    return JSON.parse(raw) as string;
-  } catch {
-    return undefined;
-  }
 }
 
 function charAt(text: string, at: number): string {

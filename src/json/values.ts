@@ -42,6 +42,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** `JSON.parse`, but `undefined` for a text that is not JSON. It is not strict: use `parseJson` for data that is stored. */
+export function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether the service refuses a string, because it contains a lone surrogate or a null character. */
 export function isBadString(text: string): boolean {
   return !text.isWellFormed() || text.includes("\0");

@@ -7,7 +7,7 @@
 import { hash } from "node:crypto";
 import type { SortKey } from "../collection/indexes.ts";
 import { Problem } from "../errors.ts";
-import { isBadString } from "../json/values.ts";
+import { isBadString, tryParse } from "../json/values.ts";
 import type { Filter } from "./filter.ts";
 import { type CursorValues, sortValueOf } from "./sort.ts";
 import { inQuery, type Location, violationAt } from "./violations.ts";
@@ -73,20 +73,12 @@ function checksum(list: string, payload: Buffer): Buffer {
 
 /** The values in a cursor, if they are written as `formatCursor` writes them. The last one is an id. */
 function parseValues(payload: Buffer): CursorValues | undefined {
-  const value = parseJson(payload);
+  const value = tryParse(payload.toString());
   if (!Array.isArray(value) || !value.every(isWellFormed)) return undefined;
   const values = value.map(sortValueOf);
   const id = values.at(-1);
   const isExact = Buffer.from(JSON.stringify(values)).equals(payload);
   return isExact && (typeof id === "string" || typeof id === "number") ? values : undefined;
-}
-
-function parseJson(payload: Buffer): unknown {
-  try {
-    return JSON.parse(payload.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 /** A forged cursor could contain a string that no resource contains. */

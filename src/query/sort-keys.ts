@@ -2,7 +2,7 @@
 import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, parsePath } from "../collection/paths.ts";
-import { isObject } from "../json/values.ts";
+import { isObject, tryParse } from "../json/values.ts";
 import { writeParameter } from "./foreign-operators.ts";
 import {
   foreignKey,
@@ -53,7 +53,7 @@ export function readSortList(value: unknown, location: Location, reading: Readin
 function readSortText(text: string, reading: Reading): readonly SortKey[] {
   const location = inQuery("sort");
   if (!/^[[{]/.test(text)) return readKeys(text.split(","), location, reading);
-  const pair = parseJson(text);
+  const pair = tryParse(text);
   const [name, order, ...rest] = Array.isArray(pair) ? pair : [];
   const descending = typeof order === "string" ? isDescending(order) : undefined;
   if (typeof name === "string" && descending !== undefined && rest.length === 0)
@@ -155,12 +155,4 @@ function toSort(named: readonly NamedKey[], location: Location, reading: Reading
   // No two resources have the same id, so keys after it have no effect.
   const id = keys.findIndex(({ path }) => isIdPath(path));
   return id === -1 ? keys : keys.slice(0, id + 1);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,10 +2,9 @@
 import { StartFaults } from "../errors/start-faults.ts";
 import { Problem, StartError, type Violation } from "../errors.ts";
 import { parseJson } from "../json/parse.ts";
-import { encodeFragment, formatPointer } from "../json/pointer.ts";
 import { defaultJsonLimits, isObject } from "../json/values.ts";
 import { shortJson } from "./messages.ts";
-import type { Attributes, Validator } from "./resource.ts";
+import { type Attributes, isAbout, type Validator } from "./resource.ts";
 
 /** The default of one attribute. */
 export interface Default {
@@ -138,8 +137,7 @@ function nowOf(name: string, at: string, validate: Validator): (at: number) => u
 }
 
 function violationsOf(name: string, violations: readonly Violation[]): Violation[] {
-  const place = encodeFragment(formatPointer([name]));
-  return violations.filter(({ pointer }) => pointer === place || pointer?.startsWith(`${place}/`) === true);
+  return violations.filter((violation) => isAbout(violation, name));
 }
 
 function isJson(value: unknown): boolean {

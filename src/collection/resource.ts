@@ -1,5 +1,6 @@
 /** The JSON text of a resource, and its attributes. */
 import type { Violation } from "../errors.ts";
+import { toFragment } from "../json/pointer.ts";
 import { type IdKind, idJson } from "./ids.ts";
 
 /** The attributes of a resource: its members without `id`. */
@@ -7,6 +8,17 @@ export type Attributes = Record<string, unknown>;
 
 /** Returns the violations of attributes (without `id`); empty if they fit the schema. */
 export type Validator = (attributes: Attributes) => readonly Violation[];
+
+/** A violation of one attribute. */
+export function attributeViolation(name: string, code: string, detail: string): Violation {
+  return { in: "body", pointer: toFragment([name]), code, detail };
+}
+
+/** Whether a violation is about this attribute or a part of it. */
+export function isAbout({ pointer = "" }: Violation, name: string): boolean {
+  const attribute = toFragment([name]);
+  return pointer === attribute || pointer.startsWith(`${attribute}/`);
+}
 
 /** The JSON text of a resource in stores and responses: `id`, and then the attributes in their order. */
 export function resourceText(kind: IdKind, id: string, attributes: Attributes): string {

@@ -1,8 +1,7 @@
 /** The attributes `createdAt` and `updatedAt`, which the service sets if a collection declares `timestamps`. */
 import type { Violation } from "../errors.ts";
-import { encodeFragment } from "../json/pointer.ts";
 import { isTimestamp } from "./dates.ts";
-import { type Attributes, withoutId } from "./resource.ts";
+import { type Attributes, attributeViolation, withoutId } from "./resource.ts";
 
 /** The names of both attributes. */
 export const timestampNames = ["createdAt", "updatedAt"] as const;
@@ -62,13 +61,17 @@ export function timestampViolations(
   const invalid = present.filter((name) => !isTime(value[name]));
   if (invalid.length > 0) {
     return invalid.map((name) =>
-      violationAt(name, "must be a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ, or left out"),
+      attributeViolation(
+        name,
+        "date",
+        "must be a valid date and time, as YYYY-MM-DDThh:mm:ss.SSSZ, or left out",
+      ),
     );
   }
   const future = present.find((name) => Date.parse(String(value[name])) > latest);
-  if (future !== undefined) return [violationAt(future, "must not be in the future")];
+  if (future !== undefined) return [attributeViolation(future, "date", "must not be in the future")];
   const isBackwards = present.length === 2 && String(value.updatedAt) < String(value.createdAt);
-  return isBackwards ? [violationAt("updatedAt", "must not be before createdAt")] : [];
+  return isBackwards ? [attributeViolation("updatedAt", "date", "must not be before createdAt")] : [];
 }
 
 function createdAtIn({ text }: PreviousVersion): string | undefined {
@@ -87,8 +90,4 @@ function later(a: string, b: string): string {
 
 function toTimestamp(time: number): string {
   return new Date(time).toISOString();
-}
-
-function violationAt(name: string, detail: string): Violation {
-  return { in: "body", pointer: encodeFragment(`/${name}`), code: "date", detail };
 }

@@ -4,8 +4,14 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Violation } from "../errors.ts";
-import { toFragment } from "../json/pointer.ts";
-import { type Attributes, pickMembers, textWithId, withoutId } from "./resource.ts";
+import {
+  type Attributes,
+  attributeViolation,
+  isAbout,
+  pickMembers,
+  textWithId,
+  withoutId,
+} from "./resource.ts";
 
 /** The rule for one attribute. */
 export interface AttributeRule {
@@ -93,8 +99,8 @@ export function assignmentViolations(
       !restricted.has(name) && Object.hasOwn(next, name) && !isUnchanged(name, { next, current, visibility }),
   );
   return [
-    ...unknown.map((name) => violationAt(name, "unknownAttribute", isUnknown)),
-    ...fixed.map((name) => violationAt(name, "readOnly", readOnlyDetail(hidden.has(name)))),
+    ...unknown.map((name) => attributeViolation(name, "unknownAttribute", isUnknown)),
+    ...fixed.map((name) => attributeViolation(name, "readOnly", readOnlyDetail(hidden.has(name)))),
   ];
 }
 
@@ -134,7 +140,7 @@ export function removalViolationsWithoutRead(
 }
 
 function readOnlyRemoval(name: string): Violation {
-  return violationAt(name, "readOnly", "is read-only and cannot be removed");
+  return attributeViolation(name, "readOnly", "is read-only and cannot be removed");
 }
 
 /** `next`, and the attributes of `current` that it lacks and that `isKept` selects, in the order of `current`. */
@@ -163,9 +169,8 @@ export function visibleViolations(
   const namesRestricted = ({ detail }: Violation) =>
     [...restricted].some((name) => detail.includes(JSON.stringify(name)));
   const isSecret = (each: Violation) =>
-    [...(isNew ? restricted : hidden)].some(
-      (name) => isAt(each.pointer ?? "", name) && !Object.hasOwn(sent, name),
-    ) || namesRestricted(each);
+    [...(isNew ? restricted : hidden)].some((name) => isAbout(each, name) && !Object.hasOwn(sent, name)) ||
+    namesRestricted(each);
   if (!violations.some(isSecret)) return violations;
   // An unknown name that is similar to a restricted one gets the same detail as any other.
   const plain = violations.map((each) =>
@@ -177,18 +182,9 @@ export function visibleViolations(
 
 const isUnknown = "is not an attribute of the schema";
 
-function isAt(pointer: string, name: string): boolean {
-  const place = toFragment([name]);
-  return pointer === place || pointer.startsWith(`${place}/`);
-}
-
 const hiddenConflict: Violation = {
   in: "body",
   pointer: "#",
   code: "hidden",
   detail: "conflicts with attributes that you cannot see",
 };
-
-function violationAt(name: string, code: string, detail: string): Violation {
-  return { in: "body", pointer: toFragment([name]), code, detail };
-}

@@ -36,9 +36,9 @@ function readDistinct<Value>(
   return readEach<unknown, Value>(declared, (item, n) => {
     const place = `${at}[${n}]`;
     const value = read(item, place);
-    const spelled = JSON.stringify(value);
-    if (seen.has(spelled)) throw new StartError(`${place} is in the list twice. Remove one.`);
-    seen.add(spelled);
+    const text = JSON.stringify(value);
+    if (seen.has(text)) throw new StartError(`${place} is in the list twice. Remove one.`);
+    seen.add(text);
     return value;
   });
 }

@@ -3,10 +3,13 @@
  * the command runs, so `--help` starts quickly.
  */
 import { Command, Option } from "commander";
-import { addServiceOptions, addStoreOptions, type Environment, type Flags } from "./options.ts";
-
-/** Receives the base address of the collections when a service listens. */
-export type OnListening = (base: string) => void;
+import {
+  addServiceOptions,
+  addStoreOptions,
+  type Environment,
+  type Flags,
+  type OnListening,
+} from "./options.ts";
 
 /** Every command, in the order of the help. */
 export function createCommands(env: Environment, onListening?: OnListening): Command[] {

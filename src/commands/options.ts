@@ -10,6 +10,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The options of a command line, by camel-case name. */
 export type Flags = Readonly<Record<string, unknown>>;
 
+/** Receives the base address of the collections when a service listens. */
+export type OnListening = (base: string) => void;
+
 /** Adds the options that choose the configuration file and the store. */
 export function addStoreOptions(command: Command): Command {
   command.option("-c, --config <file>", "configuration file (default: holdfast.config.{ts,js,mjs,json})");

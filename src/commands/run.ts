@@ -2,8 +2,8 @@
 import { Command, CommanderError } from "commander";
 import { about } from "../about.ts";
 import { Problem, StartError } from "../errors.ts";
-import { createCommands, type OnListening } from "./declarations.ts";
-import type { Environment } from "./options.ts";
+import { createCommands } from "./declarations.ts";
+import type { Environment, OnListening } from "./options.ts";
 import { Interrupted, interruptedExitCode, shell } from "./shell.ts";
 import { messageOf, toOneLine } from "./words.ts";
 

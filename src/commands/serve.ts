@@ -1,7 +1,6 @@
 /** `holdfast serve`: runs the service until a signal stops it or its store fails. */
 
-import type { OnListening } from "./declarations.ts";
-import { configOf, type Environment, type Flags } from "./options.ts";
+import { configOf, type Environment, type Flags, type OnListening } from "./options.ts";
 import { createLog } from "./serve/log.ts";
 import { createShutdown, isTerminal, serveUntilShutdown, watchParent } from "./serve/serving.ts";
 

@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { namedFile, possibleFiles } from "../../../config/file.ts";
 import type { FileContent } from "../../../config/values.ts";
-import type { OnListening } from "../../declarations.ts";
 import type { Environment, Flags } from "../../options.ts";
 import { watchParent } from "../serving.ts";
 import { describeDifferences } from "./differences.ts";

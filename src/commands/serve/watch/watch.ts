@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { namedFile, possibleFiles } from "../../../config/file.ts";
 import type { FileContent } from "../../../config/values.ts";
-import type { Environment, Flags } from "../../options.ts";
+import type { Environment, Flags, OnListening } from "../../options.ts";
 import { watchParent } from "../serving.ts";
 import { describeDifferences } from "./differences.ts";
 import { type FileStates, haveChanged, statesOf, waitForChange, waitForNextCheck } from "./file-states.ts";

@@ -147,6 +147,8 @@ export interface ProblemExtras {
   operation?: number | undefined;
   /** The number of the change in its commit, from 0, if the store knows it. */
   change?: number | undefined;
+  /** The attribute that the store refuses, as a JSON Pointer in a fragment. */
+  attribute?: string | undefined;
   /** The original error. It goes only to the log. */
   cause?: unknown;
 }
@@ -159,6 +161,7 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly operation: number | undefined;
   readonly change: number | undefined;
+  readonly attribute: string | undefined;
 
   constructor(code: ProblemCode, detail: string, extras: ProblemExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -167,6 +170,7 @@ export class Problem extends Error {
     this.headers = extras.headers ?? {};
     this.operation = extras.operation;
     this.change = extras.change;
+    this.attribute = extras.attribute;
   }
 
   /** The HTTP status of the code. */

@@ -1,33 +1,33 @@
-/** Imports, as stores take them. */
+/** Imports into a store. */
 import type { CollectionRecord } from "./record.ts";
 
-/** A resource that arrives from outside with an id (or with one just made for it). */
-export interface Arrival {
+/** A resource to import. */
+export interface ImportedResource {
   id: string;
   text: string;
 }
 
-/** An arrival that was not added. */
+/** A resource that was not added. */
 export interface Refused {
-  /** Its place among the arrivals of the call. */
+  /** Its index in the call. */
   position: number;
-  /** The unique attribute whose value was taken, as a JSON Pointer in a fragment; `undefined`: the id was taken. */
+  /** The attribute at fault, as a JSON Pointer in a fragment. `undefined` if the id is taken. */
   pointer: string | undefined;
-  /** At `pointer` is not a unique value that was taken, but an id that leads nowhere. */
+  /** The attribute refers to a resource that does not exist. @default its value is taken */
   isLost?: true;
 }
 
-/** An import under way: one transaction, written at `finish` as a whole or not at all. */
+/** An import: one transaction, which is written by `finish` as a whole or not at all. */
 export interface Load {
   /**
    * Adds resources. Each starts at version = the collection's sequence + 1, above every version that its id
-   * ever had. Gives those whose id or unique value was already taken; they are not added.
+   * has ever had. Returns the resources that were not added.
    */
-  add(arrivals: readonly Arrival[]): Promise<readonly Refused[]>;
-  /** Goes on with another collection, as `load` began with the first. */
+  add(resources: readonly ImportedResource[]): Promise<readonly Refused[]>;
+  /** Continues with another collection, as `load` does with the first. */
   next(collection: CollectionRecord): Promise<void>;
-  /** Writes everything to the disk. Throws REFERENCE_NOT_FOUND, and leaves the store as it was. */
+  /** Writes everything to the disk. Throws REFERENCE_NOT_FOUND, and then the store is unchanged. */
   finish(): Promise<void>;
-  /** Leaves the store as it was. */
+  /** Ends the import. The store is unchanged. */
   cancel(): Promise<void>;
 }

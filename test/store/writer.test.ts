@@ -21,9 +21,9 @@ test("when the writer thread dies, what was asked of it is rejected and the fail
   const settings = { path, synchronous: "FULL", groupCommit: true, history: "forever" } as const;
   const writer = await WriterClient.start(settings, (reason) => failures.push(reason));
   const nonsense = { kind: "commit", calls: 1, cells: undefined } as unknown as WriterRequest;
-  const asked = [writer.ask(nonsense), writer.ask({ kind: "migrate", plan: [topics] })];
+  const asked = [writer.send(nonsense), writer.send({ kind: "migrate", plan: [topics] })];
   for (const promise of asked) await rejectsWith("OUTCOME_UNKNOWN", promise);
-  await rejectsWith("UNAVAILABLE", writer.ask({ kind: "probe" }));
+  await rejectsWith("UNAVAILABLE", writer.send({ kind: "probe" }));
   assert.equal(failures.length, 1);
   await writer.close();
 });

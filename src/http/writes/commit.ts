@@ -2,6 +2,7 @@
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
+import { danglingDetail, takenDetail } from "../../store/commits/refusals.ts";
 import type { Stored } from "../../store/stored.ts";
 import type { OperationOf } from "../operations/operation.ts";
 import type { Result } from "../operations/result.ts";
@@ -57,9 +58,21 @@ export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
   } catch (error) {
     // No precondition of the client: these are checked before.
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
-    throw explain === undefined ? error : explain(error);
+    const problem = withViolation(error);
+    throw explain === undefined ? problem : explain(problem);
   }
   return response === undefined ? result : { kind: "response", response };
+}
+
+/** The store names the attribute that it refuses. For the client, this is a violation of the body. */
+function withViolation(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.attribute === undefined) return error;
+  const { code, message, change, attribute: pointer } = error;
+  const violation =
+    code === "UNIQUE_VIOLATION"
+      ? ({ in: "body", pointer, code: "unique", detail: takenDetail } as const)
+      : ({ in: "body", pointer, code: "reference", detail: danglingDetail } as const);
+  return new Problem(code, message, { violations: [violation], change });
 }
 
 /**

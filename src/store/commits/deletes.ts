@@ -136,15 +136,15 @@ class FollowUp {
     limit: ReadLimit,
   ): WriteDecision<readonly [StagedResource, string][]> {
     const { staged } = this.#judging;
-    const { resources } = staged.of(from);
+    const collection = staged.of(from);
     const targetsIn = (state: ResourceState | undefined) =>
       state === undefined ? [] : staged.targetsOf(state, reference).filter((id) => ids.has(id));
     const known = new Set<string>();
-    for (const { id, before } of resources) if (targetsIn(before).length > 0) known.add(id);
+    for (const { id, before } of collection.resources) if (targetsIn(before).length > 0) known.add(id);
     const referrer = { from, reference };
     const found = yield* lookUp((store) => store.referrers({ referrer, ids: [...ids], known, limit }));
     for (const { id, state } of found) staged.note(from, id, state);
-    return [...resources]
+    return [...collection.resources]
       .flatMap((resource) => targetsIn(resource.now).map((id): [StagedResource, string] => [resource, id]))
       .sort(([a], [b]) => (a.id < b.id ? -1 : Number(a.id > b.id)));
   }

@@ -66,12 +66,7 @@ export function tooMuchFollows(id: string, change: number, limit: string): Refus
 
 /** The refusal as an error. */
 export function problemOf({ code, detail, pointer, change }: Refusal): Problem {
-  if (pointer === undefined) return new Problem(code, detail, { change });
-  const violation =
-    code === "UNIQUE_VIOLATION"
-      ? ({ in: "body", pointer, code: "unique", detail: takenDetail } as const)
-      : ({ in: "body", pointer, code: "reference", detail: danglingDetail } as const);
-  return new Problem(code, detail, { violations: [violation], change });
+  return new Problem(code, detail, { attribute: pointer, change });
 }
 
 function messageAt(pointer: string, detail: string): string {

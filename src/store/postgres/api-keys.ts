@@ -1,9 +1,9 @@
 /** API keys in the database. */
 import type { ApiKey, KeyEnd, Keys } from "../keys.ts";
 import type { Outcome, Row, Statement } from "./connection/connections.ts";
-import { onceMore } from "./connection/retry.ts";
-import * as statements from "./statements.ts";
+import { retryOnce } from "./connection/retry.ts";
 import { isKeepable } from "./tables/id-keys.ts";
+import { copyingTable } from "./tables/tables.ts";
 
 /** Keys by statements of their own: each change is on the disk when it is answered. */
 export class PostgresKeys implements Keys {
@@ -15,26 +15,26 @@ export class PostgresKeys implements Keys {
 
   async find(prefix: string): Promise<ApiKey | undefined> {
     if (!isKeepable(prefix)) return undefined;
-    const { rows } = await onceMore(() => this.#run(statements.selectKey(prefix)));
+    const { rows } = await retryOnce(() => this.#run(selectKey(prefix)));
     return rows[0] === undefined ? undefined : toKey(rows[0]);
   }
 
   async all(): Promise<readonly ApiKey[]> {
-    const { rows } = await onceMore(() => this.#run(statements.selectAllKeys));
+    const { rows } = await retryOnce(() => this.#run(selectAllKeys));
     return rows.map(toKey);
   }
 
   async add(key: ApiKey): Promise<boolean> {
-    const { count } = await this.#run(statements.insertKey(key));
+    const { count } = await this.#run(insertKey(key));
     return count > 0;
   }
 
   async end(prefix: string, end: KeyEnd): Promise<void> {
-    await this.#run(statements.bringKeyForward(prefix, end));
+    await this.#run(bringKeyForward(prefix, end));
   }
 
   async noteUse(prefix: string, at: number): Promise<void> {
-    await this.#run(statements.noteKeyUse(prefix, at));
+    await this.#run(noteKeyUse(prefix, at));
   }
 }
 
@@ -56,4 +56,55 @@ function toKey(row: Row): ApiKey {
 
 function timeOf(value: string | null | undefined): number | undefined {
   return value == null ? undefined : Number(value);
+}
+
+const keyColumns =
+  "prefix, hash, name, subject, roles, scopes, created_at, expires_at, revoked_at, last_used_at";
+
+/** The key of a prefix. */
+function selectKey(prefix: string): Statement {
+  return { sql: `select ${keyColumns} from holdfast_keys where prefix = $1`, values: [prefix] };
+}
+
+/** All keys, the oldest first. */
+const selectAllKeys: Statement = {
+  sql: `select ${keyColumns} from holdfast_keys order by created_at, prefix`,
+};
+
+/** Adds a key, unless there is one of its prefix. */
+function insertKey(key: ApiKey): Statement {
+  return {
+    sql: `insert into holdfast_keys (${keyColumns})
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`,
+    values: [
+      key.prefix,
+      key.hash,
+      key.name,
+      key.subject,
+      JSON.stringify(key.roles),
+      key.scopes === undefined ? null : JSON.stringify(key.scopes),
+      key.createdAt,
+      key.expiresAt ?? null,
+      key.revokedAt ?? null,
+      key.lastUsedAt ?? null,
+    ],
+  };
+}
+
+/** Brings an end of a key forward, where it was not nearer before. */
+function bringKeyForward(prefix: string, end: KeyEnd): Statement {
+  const [column, at] = "revokedAt" in end ? ["revoked_at", end.revokedAt] : ["expires_at", end.expiresAt];
+  return {
+    sql: `update holdfast_keys set ${column} = $2 where prefix = $1 and (${column} is null or ${column} > $2)`,
+    values: [prefix, at],
+  };
+}
+
+/** Notes the use of a key, but for one that was copied while the copy is not finished. */
+function noteKeyUse(prefix: string, at: number): Statement {
+  return {
+    sql: `update holdfast_keys set last_used_at = $2
+      where prefix = $1 and (last_used_at is null or last_used_at < $2) and to_regclass('${copyingTable}') is null`,
+    values: [prefix, at],
+  };
 }

@@ -4,27 +4,33 @@ import type { OpenKeys } from "../keys.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import type { StoreReader } from "../reader.ts";
 import { PostgresKeys } from "./api-keys.ts";
-import { answerMs, beginVisit, inWords, quiet, waitMs } from "./connection/command-connections.ts";
-import { Connections } from "./connection/connections.ts";
+import {
+  answerMs,
+  ignore,
+  openCommandConnections,
+  waitMs,
+  withStartErrors,
+} from "./connection/command-connections.ts";
+import { Connections, probe } from "./connection/connections.ts";
 import { describeError } from "./connection/failures.ts";
 import { Scans } from "./read/scans.ts";
-import { probe, selectCounts } from "./statements.ts";
 import { PostgresStore } from "./store.ts";
 import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
+import { selectCounts } from "./tables/statements.ts";
 
 /** How many connections there may be: for reads and commits, for slow lists, and for what stays open. */
 const most = { connections: 10, slow: 3, long: 6 };
 
 /** Opens the store that the database at `url` holds, or makes one there; now, or when it can be reached. Throws StartError. */
 export async function openPostgresStore(url: string, options: ResolvedStoreOptions): Promise<PostgresStore> {
-  const shared = { url, waitMs, onIdleError: quiet };
+  const shared = { url, waitMs, onIdleError: ignore };
   const connections = new Connections({ ...shared, max: most.connections, answerMs });
   const slow = new Connections({ ...shared, max: most.slow, waitMs: options.queryMs });
   const long = new Connections({ ...shared, max: most.long, probe: () => connections.run(probe) });
   const store = new PostgresStore({ ...options, connections, slow, long });
   try {
-    await inWords(store.reach());
+    await withStartErrors(store.reach());
     return store;
   } catch (error) {
     if (error instanceof Problem && options.mayWait) return store;
@@ -37,12 +43,12 @@ export async function openPostgresStore(url: string, options: ResolvedStoreOptio
 
 /** Opens the store that the database at `url` holds for reading, whether or not it is served. Throws StartError. */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
-  const { connections, close } = beginVisit(url);
+  const { connections, close } = openCommandConnections(url);
   try {
-    await inWords(prepareDatabase(connections));
-    const { rows } = await inWords(connections.run({ sql: catalogueSql }));
+    await withStartErrors(prepareDatabase(connections));
+    const { rows } = await withStartErrors(connections.run({ sql: catalogueSql }));
     const { byName } = new Catalogue(rows.map(toCollection));
-    const counted = await inWords(connections.run(selectCounts));
+    const counted = await withStartErrors(connections.run(selectCounts));
     const counts = new Map(counted.rows.map(([number, count]) => [Number(number), Number(count)]));
     const keys = await new PostgresKeys((statement) => connections.run(statement)).all();
     const scans = new Scans(connections);
@@ -67,10 +73,10 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
 
 /** Opens the API keys that the database at `url` holds, and makes the tables where there are none. Throws StartError. */
 export async function openPostgresKeys(url: string): Promise<OpenKeys> {
-  const connections = new Connections({ url, waitMs, max: 1, answerMs, onIdleError: quiet });
-  const keys = new PostgresKeys((statement) => inWords(connections.run(statement)));
+  const connections = new Connections({ url, waitMs, max: 1, answerMs, onIdleError: ignore });
+  const keys = new PostgresKeys((statement) => withStartErrors(connections.run(statement)));
   try {
-    await inWords(prepareDatabase(connections));
+    await withStartErrors(prepareDatabase(connections));
   } catch (error) {
     await connections.close();
     throw error;

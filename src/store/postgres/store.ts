@@ -21,21 +21,22 @@ import { erase } from "./commit/erase.ts";
 import { GroupNumbers } from "./commit/group-numbers.ts";
 import { IdNumbers } from "./commit/id-numbers.ts";
 import { PostgresLoad } from "./commit/load.ts";
+import { probe } from "./connection/connections.ts";
 import { findRelaxed } from "./connection/durability.ts";
 import { failureOf } from "./connection/failures.ts";
 import { Reachability } from "./connection/reachability.ts";
-import { onceMore } from "./connection/retry.ts";
+import { retryOnce } from "./connection/retry.ts";
 import { Lists } from "./list/lists.ts";
 import type { PostgresStoreParts } from "./parts.ts";
 import { inPast, type Past } from "./read/past.ts";
 import { Reads, type Run } from "./read/reads.ts";
 import { Scans } from "./read/scans.ts";
-import { probe, selectHead } from "./statements.ts";
 import type { NumberedCollection } from "./tables/catalogue.ts";
 import { Declarations } from "./tables/declarations.ts";
 import { isKeepable } from "./tables/id-keys.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { readSecret } from "./tables/secret.ts";
+import { selectHead } from "./tables/statements.ts";
 import { gatherSome } from "./upkeep/gather.ts";
 import { slice, sweepSome } from "./upkeep/sweep.ts";
 
@@ -78,7 +79,7 @@ export class PostgresStore implements Store {
     const maxTogether = groupCommit ? 1_000 : 1;
     this.#reachability = new Reachability(() => connections.run(probe));
     this.#declarations = new Declarations(connections, long);
-    this.#run = (statement) => onceMore(() => connections.run(statement));
+    this.#run = (statement) => retryOnce(() => connections.run(statement));
     this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxTogether });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
@@ -149,7 +150,7 @@ export class PostgresStore implements Store {
     for (let tries = 0; tries < maxTries; tries++) {
       const known = await this.#find(collection);
       if (known === undefined) return emptyPage;
-      const read = await this.#watch(() => onceMore(() => this.#lists.page(known, query, signal)));
+      const read = await this.#watch(() => retryOnce(() => this.#lists.page(known, query, signal)));
       if (read !== "declaredAnew") return read.page;
       await this.#watch(() => this.#declarations.reload());
     }
@@ -213,7 +214,7 @@ export class PostgresStore implements Store {
   }
 
   async collectionNames(): Promise<readonly string[]> {
-    return this.#watch(() => onceMore(() => this.#declarations.names()));
+    return this.#watch(() => retryOnce(() => this.#declarations.names()));
   }
 
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
@@ -285,7 +286,7 @@ export class PostgresStore implements Store {
   async #find(name: string): Promise<NumberedCollection | undefined> {
     this.#requireOpen();
     const known = this.#declarations.catalogue.byName.get(name);
-    return known ?? this.#watch(() => onceMore(() => this.#declarations.find(name)));
+    return known ?? this.#watch(() => retryOnce(() => this.#declarations.find(name)));
   }
 
   async #require(name: string): Promise<NumberedCollection> {
@@ -301,7 +302,7 @@ export class PostgresStore implements Store {
     const known = await this.#find(collection);
     if (known === undefined || !isKeepable(id)) return undefined;
     const work = (past: Past) => read(past, known);
-    return this.#watch(() => onceMore(() => inPast(this.#parts.connections, work)));
+    return this.#watch(() => retryOnce(() => inPast(this.#parts.connections, work)));
   }
 
   async #watch<T>(work: () => Promise<T>, how?: { isWrite: boolean }): Promise<T> {

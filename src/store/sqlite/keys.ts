@@ -56,7 +56,7 @@ export function openSqliteKeys(path: string): OpenKeys {
   requireWritablePlace(path);
   if (!isMade(path)) createFile(path);
   const database = openForKeys(path);
-  const inWords = async <T>(work: () => T): Promise<T> => {
+  const withStartErrors = async <T>(work: () => T): Promise<T> => {
     try {
       return work();
     } catch (error) {
@@ -65,8 +65,8 @@ export function openSqliteKeys(path: string): OpenKeys {
   };
   const table = new KeyTable(database);
   const keys = new SqliteKeys({
-    read: (read) => inWords(() => read(table)),
-    write: (change) => inWords(() => table.change(change)),
+    read: (read) => withStartErrors(() => read(table)),
+    write: (change) => withStartErrors(() => table.change(change)),
   });
   return Object.assign(keys, { close: async () => database.close() });
 }

@@ -2,7 +2,7 @@
 
 import type { ResolvedStoreOptions } from "../options.ts";
 import { noWriter, type Writer, WriterClient } from "./commit/writer-client.ts";
-import { holdStill, takeLock } from "./file/lock.ts";
+import { takeLock, takeReadLock } from "./file/lock.ts";
 import {
   openForReading,
   prepareFile,
@@ -26,7 +26,7 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
   requireSoundSqlite();
   requireWritablePlace(path);
   if (readOnly) requireFile(path);
-  const lock = readOnly ? holdStill(path) : takeLock(path);
+  const lock = readOnly ? takeReadLock(path) : takeLock(path);
   let store: SqliteStore | undefined;
   let failure: string | undefined;
   const fail = (reason: string) => {

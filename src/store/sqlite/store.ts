@@ -16,7 +16,7 @@ import { Commits } from "./commit/commits.ts";
 import { followersOf } from "./commit/followers.ts";
 import { LoadSlot } from "./commit/load-slot.ts";
 import type { Writer } from "./commit/writer-client.ts";
-import { Asks } from "./commit/writer-requests.ts";
+import { WriterRequests } from "./commit/writer-requests.ts";
 import { type NumberedCollection, readCatalogue } from "./file/catalogue.ts";
 import type { Lock } from "./file/lock.ts";
 import { readSecret } from "./file/secret.ts";
@@ -58,7 +58,7 @@ export class SqliteStore implements Store {
   readonly #past: Past;
   readonly #hot = new HotResources((collection) => followersOf(this.#catalogue, collection));
   readonly #health: Health;
-  readonly #asks: Asks;
+  readonly #requests: WriterRequests;
   readonly #reads: ReadBatch;
   readonly #commits: Commits;
   readonly #loads: LoadSlot;
@@ -70,7 +70,7 @@ export class SqliteStore implements Store {
     this.#parts = parts;
     this.#writer = writer;
     this.#health = new Health(parts.onFailure);
-    this.#asks = new Asks(writer, this.#health);
+    this.#requests = new WriterRequests(writer, this.#health);
     this.#reader = new Reader(parts.database, new HotPages());
     this.#reads = new ReadBatch(this.#reader, this.#health);
     this.#scans = new Scans(parts.path);
@@ -87,7 +87,7 @@ export class SqliteStore implements Store {
       write: (change) => this.#changeKey(change),
     });
     this.#commits = new Commits({
-      asks: this.#asks,
+      requests: this.#requests,
       health: this.#health,
       answersPerTurn: parts.answersPerTurn,
       groupCommit: parts.groupCommit,
@@ -95,14 +95,14 @@ export class SqliteStore implements Store {
       onFollowed: (followed) => this.#hot.drop(followed),
     });
     this.#loads = new LoadSlot({
-      asks: this.#asks,
+      requests: this.#requests,
       health: this.#health,
       drained: () => this.#commits.drained(),
       onEnd: (into) => this.#afterLoad(into),
     });
     this.#background = new Background({
       ...parts,
-      asks: this.#asks,
+      requests: this.#requests,
       health: this.#health,
       isLoading: () => this.#loads.isUnderWay,
     });
@@ -158,7 +158,7 @@ export class SqliteStore implements Store {
     this.#hot.forget(own);
     try {
       const request = { kind: "erase", collection: number, id: key.id } as const;
-      const { resource, changes, followed } = await this.#asks.askFor("erased", request);
+      const { resource, changes, followed } = await this.#requests.sendFor("erased", request);
       this.#hot.drop(followed);
       return { resource, changes, followed };
     } finally {
@@ -187,7 +187,7 @@ export class SqliteStore implements Store {
   async reserveIds(collection: string, n: number): Promise<number> {
     this.#health.requireWorking();
     const number = this.#loads.numberOf(collection) ?? this.#requireCollection(collection).number;
-    return (await this.#asks.askFor("reserved", { kind: "reserve", collection: number, n })).first;
+    return (await this.#requests.sendFor("reserved", { kind: "reserve", collection: number, n })).first;
   }
 
   collections(): ReadonlyMap<string, CollectionRecord> {
@@ -201,7 +201,7 @@ export class SqliteStore implements Store {
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     this.#requireWritable();
     if (plan.every((record) => isDeclared(this.#catalogue.get(record.name), record))) return;
-    const answer = await this.#asks.ask({ kind: "migrate", plan });
+    const answer = await this.#requests.send({ kind: "migrate", plan });
     if (answer.kind === "mistake") throw new StartError(answer.message);
     if (answer.kind !== "migrated") return;
     for (const collection of answer.collections) this.#catalogue.set(collection.name, collection);
@@ -285,7 +285,7 @@ export class SqliteStore implements Store {
 
   async #changeKey(change: KeyChange): Promise<boolean> {
     this.#requireWritable();
-    return (await this.#asks.askFor("keyed", { kind: "key", change })).isChanged;
+    return (await this.#requests.sendFor("keyed", { kind: "key", change })).isChanged;
   }
 
   async #readPast<T>(

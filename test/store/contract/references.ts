@@ -73,9 +73,9 @@ export function referencesContract(open: OpenFixture): void {
         [{ by: "kim", n: 6 }, "#/n"],
       ] as const) {
         for (const change of [created(topic("c"), attributes), updated(topic("b"), 1, attributes)]) {
-          await assert.rejects(commit(store, [change]), ({ code, violations }: Problem) => {
+          await assert.rejects(commit(store, [change]), ({ code, attribute }: Problem) => {
             assert.equal(code, "REFERENCE_NOT_FOUND");
-            assert.equal(violations[0]?.pointer, pointer);
+            assert.equal(attribute, pointer);
             return true;
           });
         }

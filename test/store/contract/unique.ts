@@ -42,15 +42,8 @@ export function uniqueContract(open: OpenFixture): void {
       await rejectsWith("UNIQUE_VIOLATION", commit(store, [updated(topic("b"), 1, { email: "x" })]));
       await assert.rejects(
         commit(store, [created(topic("c"), { "a b": { "c/d": 1 } })]),
-        ({ violations }: Problem) => {
-          assert.deepEqual(violations, [
-            {
-              in: "body",
-              pointer: "#/a%20b/c~1d",
-              code: "unique",
-              detail: "repeats the value of another resource",
-            },
-          ]);
+        ({ attribute, change }: Problem) => {
+          assert.deepEqual({ attribute, change }, { attribute: "#/a%20b/c~1d", change: 0 });
           return true;
         },
       );

@@ -6,13 +6,13 @@ import { problemOf } from "../../commits/refusals.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
-import * as statements from "../statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { changesTable, refersTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { PostgresLookups } from "./lookups.ts";
 import { eraseFromReceipts } from "./receipts.ts";
+import { deleteChangesOf } from "./statements.ts";
 
 /** Erases a resource; afterwards the database is asked to give up the room of what was there. */
 export async function erase(
@@ -46,7 +46,7 @@ async function eraseWithin(
   if (verdict !== undefined && "refusal" in verdict) throw problemOf(verdict.refusal);
   const { last } = await flush(staged, { ...parts, transaction });
   for (const statement of last) await transaction.run(statement);
-  const { count } = await transaction.run(statements.deleteChangesOf(collection.number, id));
+  const { count } = await transaction.run(deleteChangesOf(collection.number, id));
   await eraseFromReceipts(transaction, id);
   // The delete itself was logged too.
   const changes = verdict !== undefined && parts.isLogged ? count - 1 : count;

@@ -8,11 +8,22 @@ import type { ReceiptBounds } from "../../receipts.ts";
 import { keptText } from "../../superseded.ts";
 import type { Outcome, Statement } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import * as statements from "../statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import type { IdNumbers } from "./id-numbers.ts";
 import { raiseTotals, storeReceipts } from "./receipts.ts";
+import {
+  deleteRefers,
+  deleteResources,
+  insertChanges,
+  insertRefers,
+  insertResources,
+  noteId,
+  type RefersRow,
+  type ResourceRow,
+  raiseHead,
+  updateResources,
+} from "./statements.ts";
 import { writeWords } from "./words.ts";
 
 type Staged = StagedChanges<NumberedCollection>;
@@ -66,7 +77,7 @@ export async function flush(
   const stored =
     staged.receipts.size === 0 ? undefined : storeReceipts(transaction, staged, { replaced, bounds });
   const heads = changed.map(({ collection: { number }, changes }, n) =>
-    transaction.run(statements.raiseHead(number, { sequence: changes.length, ...(deltas[n] as HeadDelta) })),
+    transaction.run(raiseHead(number, { sequence: changes.length, ...(deltas[n] as HeadDelta) })),
   );
   const [totals, ...raised] = await Promise.all([stored, ...heads]);
   if (stored !== undefined && totals === undefined) throw new Overtaken(false);
@@ -101,7 +112,7 @@ function logStatement(
     sequence: sequences.get(change) as number,
     kept: keptText(change),
   }));
-  return statements.insertChanges(collection.number, rows);
+  return insertChanges(collection.number, rows);
 }
 
 /** Writes the resources of one collection, and what is derived from them. */
@@ -115,15 +126,13 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
   const updated = entries.filter(({ before, now }) => before !== undefined && now !== undefined);
   const work: Promise<unknown>[] = [];
   if (created.length > 0) {
-    const inserted = transaction.run(statements.insertResources(number, toRows(collection, created)));
+    const inserted = transaction.run(insertResources(number, toRows(collection, created)));
     work.push(inserted.then(({ count }) => requireAll(count, created.length)));
     const noted = noteIds(collection, created, parts);
     if (noted !== undefined) work.push(noted);
   }
-  if (updated.length > 0)
-    work.push(transaction.run(statements.updateResources(number, toRows(collection, updated))));
-  if (deleted.length > 0)
-    work.push(transaction.run(statements.deleteResources(number, keysOf(collection, deleted))));
+  if (updated.length > 0) work.push(transaction.run(updateResources(number, toRows(collection, updated))));
+  if (deleted.length > 0) work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));
   if (collection.references.length > 0) work.push(...writeRefers(collection, entries, transaction));
   const words = collection.search.length === 0 ? 0 : writeWords(collection, entries, transaction);
   const [changed] = await Promise.all([words, ...work]);
@@ -134,10 +143,7 @@ function requireAll(count: number, expected: number): void {
   if (count < expected) throw new Overtaken(false);
 }
 
-function toRows(
-  collection: NumberedCollection,
-  entries: readonly StagedResource[],
-): statements.ResourceRow[] {
+function toRows(collection: NumberedCollection, entries: readonly StagedResource[]): ResourceRow[] {
   const rows = entries.flatMap(({ id, now }) =>
     now === undefined
       ? []
@@ -158,7 +164,7 @@ function noteIds(
   const integers = created.flatMap(({ id }) => integerOf(idKind, id) ?? []);
   const greatest = Math.max(0, ...integers);
   if (greatest <= ids.seen(number)) return undefined;
-  return transaction.run(statements.noteId(number, greatest));
+  return transaction.run(noteId(number, greatest));
 }
 
 function writeRefers(
@@ -172,18 +178,13 @@ function writeRefers(
     now === undefined ? [] : refersRows(keyOf(idKind, id), now.text, references),
   );
   const work: Promise<unknown>[] = [];
-  if (changed.length > 0)
-    work.push(transaction.run(statements.deleteRefers(number, keysOf(collection, changed))));
-  if (rows.length > 0) work.push(transaction.run(statements.insertRefers(number, rows)));
+  if (changed.length > 0) work.push(transaction.run(deleteRefers(number, keysOf(collection, changed))));
+  if (rows.length > 0) work.push(transaction.run(insertRefers(number, rows)));
   return work;
 }
 
 /** What a resource refers to, as the database notes it. */
-export function refersRows(
-  key: string,
-  text: string,
-  references: readonly Reference[],
-): statements.RefersRow[] {
+export function refersRows(key: string, text: string, references: readonly Reference[]): RefersRow[] {
   return referencedIds(JSON.parse(text), references)
     .filter(({ id }) => canBeId(id))
     .map(({ reference, id }) => ({ attribute: formatPath(reference.path), target: id, key }));

@@ -1,6 +1,6 @@
 /** Numbers for groups of changes, which the database takes out of use in blocks: most groups cost no statement. */
 import type { Connections } from "../connection/connections.ts";
-import { reserveGroups } from "../statements.ts";
+import { reserveGroups } from "./statements.ts";
 
 const blockSize = 1_000;
 

@@ -2,8 +2,8 @@
 import { Problem } from "../../../errors.ts";
 import type { Outcome as BatchOutcome } from "../../batch.ts";
 import type { Connections, Outcome, Statement } from "../connection/connections.ts";
-import { onceMore } from "../connection/retry.ts";
-import { reserveIds } from "../statements.ts";
+import { retryOnce } from "../connection/retry.ts";
+import { reserveIds } from "./statements.ts";
 
 /** Runs a statement, on its own or in a transaction. */
 type Run = (statement: Statement) => Promise<Outcome>;
@@ -47,7 +47,7 @@ export class IdNumbers {
 
   async #reserve(number: number, n: number): Promise<number> {
     // Where nobody knows whether they were taken, it costs nothing but a gap to take others.
-    const last = await onceMore(() => lastOf((statement) => this.#connections.run(statement), number, n));
+    const last = await retryOnce(() => lastOf((statement) => this.#connections.run(statement), number, n));
     this.#seen.set(number, Math.max(this.seen(number), last));
     return last - n + 1;
   }

@@ -1,18 +1,18 @@
 /** An import: one transaction, open for as long as it takes. */
 
-import { judgeArrivals, refuseLost } from "../../commits/arrivals.ts";
+import { judgeImported, refuseLost } from "../../commits/imported.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { type Origin, StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
-import type { Arrival, Load, Refused } from "../../load.ts";
+import type { ImportedResource, Load, Refused } from "../../load.ts";
 import type { ReceiptBounds } from "../../receipts.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { Connections } from "../connection/connections.ts";
 import { answerTo } from "../connection/failures.ts";
 import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
-import { lockHeads } from "../statements.ts";
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "../tables/catalogue.ts";
 import { migrateServed } from "../tables/migrate.ts";
+import { lockHeads } from "../tables/statements.ts";
 import { judgingOf } from "./commits.ts";
 import { flush } from "./flush.ts";
 import type { GroupNumbers } from "./group-numbers.ts";
@@ -35,7 +35,7 @@ class Cancelled extends Error {}
 
 /** An import under way. Once a part of it has failed, nothing of it is left in the store. */
 export class PostgresLoad implements Load {
-  /** Of the collection that arrivals are for. */
+  /** Of the collection that imported are for. */
   name: string;
   readonly #among: readonly string[];
   readonly #parts: LoadParts;
@@ -80,8 +80,8 @@ export class PostgresLoad implements Load {
     });
   }
 
-  add(arrivals: readonly Arrival[]): Promise<readonly Refused[]> {
-    return this.#do((state) => addAll(state, arrivals, this.#parts));
+  add(imported: readonly ImportedResource[]): Promise<readonly Refused[]> {
+    return this.#do((state) => addAll(state, imported, this.#parts));
   }
 
   /** Takes integer ids out of use that nobody else gets, unless all is taken back. */
@@ -146,7 +146,7 @@ interface Opened {
 /** An import on its way. */
 interface Under extends Opened {
   catalogue: Catalogue;
-  /** What arrivals are for. */
+  /** What imported are for. */
   collection: NumberedCollection;
   sequence: number;
   /** The collections to which references are judged in the end. */
@@ -172,11 +172,15 @@ async function prepare(
   return { transaction, at, origin, parts: all, catalogue, collection, sequence, among: [...among, name] };
 }
 
-async function addAll(state: Under, arrivals: readonly Arrival[], parts: LoadParts): Promise<Refused[]> {
+async function addAll(
+  state: Under,
+  imported: readonly ImportedResource[],
+  parts: LoadParts,
+): Promise<Refused[]> {
   const { transaction, collection } = state;
   const { staged, lookups, judging } = decisionsOf(state, parts);
-  await lookups.prepareArrivals(collection, arrivals);
-  const refused = await decideAsync(judgeArrivals(judging, state, arrivals), lookups);
+  await lookups.prepareImported(collection, imported);
+  const refused = await decideAsync(judgeImported(judging, state, imported), lookups);
   const { last } = await flush(staged, { ...parts, transaction });
   await Promise.all(last.map((statement) => transaction.run(statement)));
   state.sequence += staged.mark();

@@ -15,9 +15,17 @@ import type { ResourceState, StagedChanges } from "../../commits/staged-changes.
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { uniqueLength } from "../list/expressions.ts";
-import * as statements from "../statements.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
+import { selectReceiptCount, selectReceipts } from "./receipt-statements.ts";
+import {
+  lockResources,
+  selectHolders,
+  selectKeys,
+  selectLastVersions,
+  selectReferring,
+  selectTargets,
+} from "./statements.ts";
 
 /** The lookups of one transaction. */
 export class PostgresLookups implements Lookups {
@@ -62,13 +70,13 @@ export class PostgresLookups implements Lookups {
     await Promise.all(read);
   }
 
-  /** Reads what decisions about arrivals will look up. */
-  prepareArrivals(
+  /** Reads what decisions about resources will look up. */
+  prepareImported(
     collection: NumberedCollection,
-    arrivals: readonly { id: string; text: string }[],
+    resources: readonly { id: string; text: string }[],
   ): Promise<unknown> {
-    const texts = arrivals.map(({ text }) => text);
-    const ids = arrivals.map(({ id }) => id);
+    const texts = resources.map(({ text }) => text);
+    const ids = resources.map(({ id }) => id);
     return Promise.all([this.#readExisting(collection, ids), ...this.#readDeclared(collection, texts)]);
   }
 
@@ -113,7 +121,7 @@ export class PostgresLookups implements Lookups {
       known: [...known].map((id) => keyOf(from.idKind, id)),
       limit,
     };
-    const { rows } = await this.#transaction.run(statements.selectReferring(from.number, query));
+    const { rows } = await this.#transaction.run(selectReferring(from.number, query));
     const found = rows.map((row) => ({ id: idOf(from.idKind, String(row[0])), state: stateOf(row) }));
     for (const { state } of found) this.#referrersText += Buffer.byteLength(state.text);
     return found;
@@ -121,7 +129,7 @@ export class PostgresLookups implements Lookups {
 
   async targets({ collection, reference, from, limit }: TargetsQuery): Promise<string[]> {
     const query = { attribute: formatPath(reference.path), from, limit };
-    const { rows } = await this.#transaction.run(statements.selectTargets(collection.number, query));
+    const { rows } = await this.#transaction.run(selectTargets(collection.number, query));
     return rows.map(([target]) => String(target));
   }
 
@@ -130,7 +138,7 @@ export class PostgresLookups implements Lookups {
   }
 
   async receiptCount(): Promise<number> {
-    this.#receiptCount ??= Number((await this.#transaction.run(statements.selectReceiptCount)).rows[0]?.[0]);
+    this.#receiptCount ??= Number((await this.#transaction.run(selectReceiptCount)).rows[0]?.[0]);
     return this.#receiptCount;
   }
 
@@ -139,21 +147,18 @@ export class PostgresLookups implements Lookups {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, ResourceState>> {
     const keys = ids.map((id) => keyOf(idKind, id)).sort();
-    const { rows } = await this.#transaction.run(statements.lockResources(number, keys));
+    const { rows } = await this.#transaction.run(lockResources(number, keys));
     return new Map(rows.map((row) => [idOf(idKind, String(row[0])), stateOf(row)]));
   }
 
   async #readReceipts(keys: readonly string[]): Promise<void> {
-    const [{ rows }] = await Promise.all([
-      this.#transaction.run(statements.selectReceipts(keys)),
-      this.receiptCount(),
-    ]);
+    const [{ rows }] = await Promise.all([this.#transaction.run(selectReceipts(keys)), this.receiptCount()]);
     for (const [key, , , , expiresAt] of rows) this.#receipts.set(String(key), Number(expiresAt));
   }
 
   async #readLastVersions({ number }: NumberedCollection, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    const { rows } = await this.#transaction.run(statements.selectLastVersions(number, ids));
+    const { rows } = await this.#transaction.run(selectLastVersions(number, ids));
     for (const [id, version] of rows) this.#lastVersions.set(`${number}/${id}`, Number(version));
   }
 
@@ -181,7 +186,7 @@ export class PostgresLookups implements Lookups {
   ): Promise<void> {
     if (ids.length === 0) return;
     const keys = ids.map((id) => keyOf(idKind, id));
-    const { rows } = await this.#transaction.run(statements.selectKeys(number, keys));
+    const { rows } = await this.#transaction.run(selectKeys(number, keys));
     const found = new Set(rows.map(([key]) => key));
     for (const [n, id] of ids.entries()) this.#existing.set(`${number}/${id}`, found.has(keys[n] as string));
   }
@@ -193,7 +198,7 @@ export class PostgresLookups implements Lookups {
   ): Promise<void> {
     if (values.length === 0) return;
     const beginnings = values.map((value) => [...value].slice(0, uniqueLength).join(""));
-    const statement = statements.selectHolders(collection.number, unique, beginnings);
+    const statement = selectHolders(collection.number, unique, beginnings);
     const { rows } = await this.#transaction.run(statement);
     for (const value of values) this.#holders.set(holderKey(collection, unique, value), []);
     for (const [value, all] of Map.groupBy(rows, ([, held]) => String(held))) {

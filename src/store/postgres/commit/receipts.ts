@@ -6,7 +6,17 @@ import type { StagedChanges } from "../../commits/staged-changes.ts";
 import { type ReceiptBounds, tracesOf } from "../../receipts.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import * as statements from "../statements.ts";
+import {
+  blankReceiptsOf,
+  deleteExpired,
+  deleteReceipts,
+  deleteReceiptsOf,
+  dropAnswers,
+  keepReceipts,
+  lockExpiredReceipts,
+  lockOldestAnswers,
+  raiseReceiptTotal,
+} from "./receipt-statements.ts";
 
 /** By how much totals change. */
 interface Delta {
@@ -33,8 +43,8 @@ export async function storeReceipts(
   });
   const now = Math.max(...staged.map(({ at }) => at));
   const [expired, { count }] = await Promise.all([
-    replaced.length === 0 ? undefined : transaction.run(statements.deleteExpired(replaced, now)),
-    transaction.run(statements.keepReceipts(rows)),
+    replaced.length === 0 ? undefined : transaction.run(deleteExpired(replaced, now)),
+    transaction.run(keepReceipts(rows)),
   ]);
   if (count < rows.length) return undefined;
   const gone = deltaOf(expired?.rows ?? [], 0);
@@ -49,8 +59,8 @@ export async function raiseTotals(
   bounds: ReceiptBounds,
 ): Promise<boolean> {
   const [stored, kept] = await Promise.all([
-    transaction.run(statements.raiseReceiptTotal("receipts", receipts)),
-    transaction.run(statements.raiseReceiptTotal("answers", answers)),
+    transaction.run(raiseReceiptTotal("receipts", receipts)),
+    transaction.run(raiseReceiptTotal("answers", answers)),
   ]);
   const excess = Number(kept.rows[0]?.[0]) - bounds.answers;
   if (excess > 0 && answers > 0) await dropOldest(transaction, excess);
@@ -61,7 +71,7 @@ export async function raiseTotals(
 async function dropOldest(transaction: Transaction, excess: number): Promise<void> {
   let dropped = 0;
   while (dropped < excess) {
-    const { rows } = await transaction.run(statements.lockOldestAnswers(slice));
+    const { rows } = await transaction.run(lockOldestAnswers(slice));
     if (rows.length === 0) break;
     const keys: string[] = [];
     for (const [key, length] of rows) {
@@ -69,16 +79,16 @@ async function dropOldest(transaction: Transaction, excess: number): Promise<voi
       keys.push(String(key));
       dropped += Number(length);
     }
-    await transaction.run(statements.dropAnswers(keys));
+    await transaction.run(dropAnswers(keys));
   }
-  await transaction.run(statements.raiseReceiptTotal("answers", -dropped));
+  await transaction.run(raiseReceiptTotal("answers", -dropped));
 }
 
 /** Removes some of the receipts that have expired. Gives whether there may be more. */
 export async function removeExpired(transaction: Transaction, now: number, limit: number): Promise<boolean> {
-  const { rows } = await transaction.run(statements.lockExpiredReceipts(now, limit));
+  const { rows } = await transaction.run(lockExpiredReceipts(now, limit));
   if (rows.length === 0) return false;
-  await transaction.run(statements.deleteReceipts(rows.map(([key]) => String(key))));
+  await transaction.run(deleteReceipts(rows.map(([key]) => String(key))));
   await lower(transaction, deltaOf(rows, 1));
   return true;
 }
@@ -86,15 +96,15 @@ export async function removeExpired(transaction: Transaction, now: number, limit
 /** Removes what receipts tell of an erased resource, as the last part of its transaction. */
 export async function eraseFromReceipts(transaction: Transaction, id: string): Promise<void> {
   const traces = tracesOf(id);
-  const removed = await transaction.run(statements.deleteReceiptsOf(traces));
-  const blanked = await transaction.run(statements.blankReceiptsOf(traces));
+  const removed = await transaction.run(deleteReceiptsOf(traces));
+  const blanked = await transaction.run(blankReceiptsOf(traces));
   const { receipts, answers } = deltaOf(removed.rows, 0);
   await lower(transaction, { receipts, answers: answers + deltaOf(blanked.rows, 0).answers });
 }
 
 async function lower(transaction: Transaction, { receipts, answers }: Delta): Promise<void> {
-  if (receipts > 0) await transaction.run(statements.raiseReceiptTotal("receipts", -receipts));
-  if (answers > 0) await transaction.run(statements.raiseReceiptTotal("answers", -answers));
+  if (receipts > 0) await transaction.run(raiseReceiptTotal("receipts", -receipts));
+  if (answers > 0) await transaction.run(raiseReceiptTotal("answers", -answers));
 }
 
 /** How many rows there are, and the sum of the lengths in a column. */

@@ -3,9 +3,9 @@ import type { Path } from "../../../collection/paths.ts";
 import type { StagedResource } from "../../commits/staged-changes.ts";
 import { searchedWords } from "../../searched-words.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { deleteWords, insertWords, type WordRow } from "../statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
+import { deleteWords, insertWords, type WordRow } from "./statements.ts";
 
 /** Puts the words of what has changed in the place of those before. Gives how many words more there are. */
 export async function writeWords(

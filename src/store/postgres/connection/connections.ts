@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as pass } from "node:timers/promises";
 import pg from "pg";
 import { describeError, Exhausted, failureOf, isWorthRepeating } from "./failures.ts";
-import { watchOver } from "./watchdog.ts";
+import { watchDatabase } from "./watchdog.ts";
 
 /** A row: texts as the database writes them, or null. */
 export type Row = readonly (string | null)[];
@@ -106,7 +106,7 @@ export class Connections {
     this.#idle.delete(client);
     this.#lent.add(client);
     client.on("error", ignore); // whoever waits for an answer learns of it
-    const unwatch = this.#probe && watchOver(this.#probe, () => streamOf(client).destroy());
+    const unwatch = this.#probe && watchDatabase(this.#probe, () => streamOf(client).destroy());
     let isSound = false;
     try {
       const result = await work(connectionOf(client));
@@ -219,3 +219,6 @@ function cancel({ host, port, processID, secretKey, connection }: Cancellable): 
   socket.setTimeout(cancelWaitMs, () => socket.destroy());
   socket.end(message);
 }
+
+/** Asks whether the database answers. */
+export const probe: Statement = { sql: "select 1" };

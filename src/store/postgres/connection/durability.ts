@@ -1,7 +1,6 @@
 /** What an acknowledged write is worth, as the database is set up. */
 
-import { countStandbys } from "../statements.ts";
-import type { Connections } from "./connections.ts";
+import type { Connections, Statement } from "./connections.ts";
 import { sqlState } from "./failures.ts";
 
 /** Says what lets the database lose what it has acknowledged; `undefined` where nothing does. */
@@ -31,3 +30,9 @@ async function standbysOf(connections: Connections): Promise<number> {
     throw error;
   }
 }
+
+/** How many standbys follow the database: not backups, nor those who subscribe to tables. The states show for few users. */
+const countStandbys: Statement = {
+  sql: `select count(*) from pg_stat_replication where coalesce(state, 'streaming') = 'streaming' and pid not in
+    (select active_pid from pg_replication_slots where slot_type = 'logical' and active_pid is not null)`,
+};

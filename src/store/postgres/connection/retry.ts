@@ -11,7 +11,7 @@ export function isQuickLoss(error: unknown, since: number): boolean {
 }
 
 /** Does what changes nothing, or does no harm when it is done twice; and once more after a quick loss. */
-export async function onceMore<T>(work: () => Promise<T>): Promise<T> {
+export async function retryOnce<T>(work: () => Promise<T>): Promise<T> {
   const since = performance.now();
   try {
     return await work();

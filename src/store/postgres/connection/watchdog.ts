@@ -11,7 +11,7 @@ const maxSilences = 2;
  * Asks again and again whether the database answers, and calls `onGone` once where it does not. Ends with what is given
  * back.
  */
-export function watchOver(probe: () => Promise<unknown>, onGone: () => void): () => void {
+export function watchDatabase(probe: () => Promise<unknown>, onGone: () => void): () => void {
   let silences = 0;
   let isAsked = false;
   const ask = async () => {

@@ -9,7 +9,7 @@ import {
   type PageSize,
   type Section,
 } from "../../copy/whole.ts";
-import { inWords } from "../connection/command-connections.ts";
+import { withStartErrors } from "../connection/command-connections.ts";
 import type { Outcome, Row, Statement } from "../connection/connections.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
 import { idOf, keyOf } from "../tables/id-keys.ts";
@@ -89,7 +89,7 @@ export class PostgresContents implements Contents {
 
   /** What goes wrong is told in one line. */
   protected run(statement: Statement): Promise<Outcome> {
-    return inWords(this.#run(statement));
+    return withStartErrors(this.#run(statement));
   }
 
   #keyOf(section: Section, key: Cell): Cell {

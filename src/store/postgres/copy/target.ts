@@ -1,27 +1,32 @@
 /** A store's database that is made to be like another store. */
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
-import { beginVisit, inWords, type Visit } from "../connection/command-connections.ts";
+import { countReceipts } from "../commit/receipt-statements.ts";
+import {
+  type CommandConnections,
+  openCommandConnections,
+  withStartErrors,
+} from "../connection/command-connections.ts";
 import type { Connections } from "../connection/connections.ts";
 import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
-import { countReceipts, lockCatalogue } from "../statements.ts";
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { replaceSecret } from "../tables/secret.ts";
+import { lockCatalogue } from "../tables/statements.ts";
 import { gatherSome } from "../upkeep/gather.ts";
 import { PostgresContents } from "./contents.ts";
 import * as statements from "./statements.ts";
 
 /** Opens the database at `url` to be filled. Throws StartError, also from each method. */
 export async function openPostgresTarget(url: string): Promise<Target> {
-  const visit = beginVisit(url);
+  const command = openCommandConnections(url);
   try {
-    await inWords(prepareDatabase(visit.connections, { mayBeUnfinished: true, mayRaise: true }));
-    const target = new PostgresTarget(visit);
+    await withStartErrors(prepareDatabase(command.connections, { mayBeUnfinished: true, mayRaise: true }));
+    const target = new PostgresTarget(command);
     await target.look();
     return target;
   } catch (error) {
-    await visit.close();
+    await command.close();
     throw error;
   }
 }
@@ -31,14 +36,14 @@ class PostgresTarget extends PostgresContents implements Target {
   readonly #connections: Connections;
   readonly close: () => Promise<void>;
 
-  constructor({ connections, close }: Visit) {
+  constructor({ connections, close }: CommandConnections) {
     super((statement) => connections.run(statement));
     this.#connections = connections;
     this.close = close;
   }
 
   async mark(): Promise<string | undefined> {
-    if (!(await inWords(isUnfinished(this.#connections)))) return undefined;
+    if (!(await withStartErrors(isUnfinished(this.#connections)))) return undefined;
     const { rows } = await this.run(statements.selectMark);
     return String(rows[0]?.[0]);
   }
@@ -83,7 +88,7 @@ class PostgresTarget extends PostgresContents implements Target {
       onDone(collection);
     }
     await this.look();
-    while (await inWords(gatherSome(this.#connections, this.catalogue))) {}
+    while (await withStartErrors(gatherSome(this.#connections, this.catalogue))) {}
   }
 
   async release(): Promise<void> {
@@ -102,6 +107,6 @@ class PostgresTarget extends PostgresContents implements Target {
   }
 
   #transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return inWords(transact(this.#connections, beginnings.longWrite, work));
+    return withStartErrors(transact(this.#connections, beginnings.longWrite, work));
   }
 }

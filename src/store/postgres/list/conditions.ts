@@ -1,6 +1,4 @@
 /** Conditions as PostgreSQL spells them. */
-import type { IdKind } from "../../../collection/ids.ts";
-import type { Index } from "../../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../../collection/paths.ts";
 import { lowerAscii } from "../../../collection/text.ts";
 import type { Condition, Filter, Scalar } from "../../../query/filter.ts";
@@ -17,27 +15,11 @@ import { isIndexed } from "../../sql.ts";
 import { isKeepable } from "../tables/id-keys.ts";
 import { jsonTextSql, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
 import { idCompareSql, idInSql, loweredIdSql } from "./id-conditions.ts";
-
-/** What a filter is spelled for. Values go to `values` in the order of their numbers. */
-export interface Scope {
-  idKind: IdKind;
-  indexes: readonly Index[];
-  values: unknown[];
-}
+import { bind, type Scope } from "./parameters.ts";
 
 /** A filter as an SQL expression. */
 export function filterSql(filter: Filter, scope: Scope): string {
   return spelledSql(filter, dialect, scope);
-}
-
-/** Puts a value at the end of the scope's and gives what stands for it. */
-export function bind(
-  { values }: Scope,
-  value: unknown,
-  type: "text" | "text[]" | "float8" | "float8[]",
-): string {
-  values.push(value);
-  return `$${values.length}::${type}`;
 }
 
 const attributes = {

@@ -3,7 +3,7 @@ import type { IdKind } from "../../../collection/ids.ts";
 import type { Condition } from "../../../query/filter.ts";
 import { either } from "../../filter-sql.ts";
 import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
-import { bind, type Scope } from "./conditions.ts";
+import { bind, type Scope } from "./parameters.ts";
 
 /** Ids that are one of the values. */
 export function idInSql({ values }: Condition & { kind: "in" }, scope: Scope): string {

@@ -4,8 +4,8 @@ import type { SortKey } from "../../../collection/indexes.ts";
 import { isIdPath } from "../../../collection/paths.ts";
 import { type CursorValues, type SortValue, withId } from "../../../query/sort.ts";
 import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
-import { bind, type Scope } from "./conditions.ts";
 import { sortExpressions, sortParts } from "./expressions.ts";
+import { bind, type Scope } from "./parameters.ts";
 
 /** One expression that a list is ordered by. */
 export interface OrderTerm {

@@ -6,8 +6,9 @@ import { type ListQuery, maxPageBytes } from "../../page.ts";
 import type { Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { resourcesTable } from "../tables/tables.ts";
-import { filterSql, type Scope } from "./conditions.ts";
+import { filterSql } from "./conditions.ts";
 import { type OrderTerm, orderSql, orderTerms, rangesAfter } from "./order.ts";
+import type { Scope } from "./parameters.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
 /** A list of a collection that is known. */

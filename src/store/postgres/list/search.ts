@@ -1,7 +1,7 @@
 /** Search in SQL, over a collection's table of words; in the order that SQLite's full-text search gives (BM25). */
 import { tellingWords } from "../../searched-words.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
-import { bind, type Scope } from "./conditions.ts";
+import { bind, type Scope } from "./parameters.ts";
 
 /** A search as a part of a statement. */
 export interface SearchSql {

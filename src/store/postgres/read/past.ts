@@ -5,10 +5,17 @@ import { type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from
 import type { Stored } from "../../stored.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { beginnings, transact } from "../connection/transaction.ts";
-import * as statements from "../statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { type Run, toStored } from "./reads.ts";
+import {
+  selectChain,
+  selectChanges,
+  selectChangesOf,
+  selectChangeUpTo,
+  selectOldestChange,
+  selectResources,
+} from "./statements.ts";
 
 /** Reads in one snapshot. */
 export function inPast<T>(connections: Connections, read: (past: Past) => Promise<T>): Promise<T> {
@@ -31,7 +38,7 @@ export class Past {
     sequence: number,
     limit: number,
   ): Promise<LoggedChange[]> {
-    const { rows } = await this.#run(statements.selectChanges(collection.number, sequence, limit));
+    const { rows } = await this.#run(selectChanges(collection.number, sequence, limit));
     const logged = rows.map((row) => ({
       ...toResourceChange(row),
       id: String(row[6]),
@@ -42,7 +49,7 @@ export class Past {
 
   /** The changes of a resource below a version, newest first. */
   async changes({ number }: NumberedCollection, id: string, page: { before: number; limit: number }) {
-    const { rows } = await this.#run(statements.selectChangesOf(number, id, page));
+    const { rows } = await this.#run(selectChangesOf(number, id, page));
     return rows.map(toResourceChange);
   }
 
@@ -61,13 +68,13 @@ export class Past {
     const first = async (statement: Statement) => (await this.#run(statement)).rows[0];
     return {
       current: async () => {
-        const row = await first(statements.selectResources(number, [keyOf(idKind, id)]));
+        const row = await first(selectResources(number, [keyOf(idKind, id)]));
         return row && toStored(collection, row);
       },
-      upTo: async (version) => toLoggedVersion(await first(statements.selectChangeUpTo(number, id, version))),
-      oldest: async () => toLoggedVersion(await first(statements.selectOldestChange(number, id))),
+      upTo: async (version) => toLoggedVersion(await first(selectChangeUpTo(number, id, version))),
+      oldest: async () => toLoggedVersion(await first(selectOldestChange(number, id))),
       chain: async (version) => {
-        const { rows } = await this.#run(statements.selectChain(number, id, version));
+        const { rows } = await this.#run(selectChain(number, id, version));
         return rows.map(([each, kept]) => ({ version: Number(each), kept: kept ?? null }));
       },
     };

@@ -2,10 +2,11 @@
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
 import type { KeptReceipt } from "../../commit.ts";
 import type { Key, Stored } from "../../stored.ts";
+import { selectReceipts } from "../commit/receipt-statements.ts";
 import type { Row, Statement } from "../connection/connections.ts";
-import { selectReceipts, selectResources } from "../statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { idOf, isKeepable, keyOf } from "../tables/id-keys.ts";
+import { selectResources } from "./statements.ts";
 
 /** Runs a statement that changes nothing. */
 export type Run = (statement: Statement) => Promise<{ rows: readonly Row[] }>;

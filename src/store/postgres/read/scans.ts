@@ -4,9 +4,9 @@ import type { Stored } from "../../stored.ts";
 import type { Connections } from "../connection/connections.ts";
 import { answerTo } from "../connection/failures.ts";
 import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";
-import { selectChunk } from "../statements.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { toStored } from "./reads.ts";
+import { selectChunk } from "./statements.ts";
 
 /** What is read at once: so many resources, or so many bytes of text if that is less. */
 const chunk = { resources: 256, size: 2 * 1024 * 1024 };

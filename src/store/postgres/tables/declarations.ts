@@ -5,7 +5,6 @@ import { isDeclared } from "../../record.ts";
 import type { Connections } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
 import { beginnings, smallWrite, type Transaction, transact } from "../connection/transaction.ts";
-import { selectCollection } from "../statements.ts";
 import {
   Catalogue,
   type NumberedCollection,
@@ -14,6 +13,7 @@ import {
   toCollection,
 } from "./catalogue.ts";
 import { migrateServed } from "./migrate.ts";
+import { selectCollection } from "./statements.ts";
 
 /** How often a migration that another instance was in the way of is tried anew. */
 const maxTries = 10;

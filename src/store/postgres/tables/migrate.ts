@@ -6,12 +6,24 @@ import { wordsVersion } from "../../../query/words.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { isDeclared } from "../../record.ts";
 import { refersRows } from "../commit/flush.ts";
+import { insertRefers } from "../commit/statements.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import * as statements from "../statements.ts";
 import { gatherSlice } from "../upkeep/gather.ts";
+import { gatherAnew, gatherNoMore } from "../upkeep/statements.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
+import {
+  type DeclarationRow,
+  declareAnew,
+  deleteAllRefers,
+  insertHead,
+  insertIds,
+  lockCatalogue,
+  lockHeads,
+  putDeclaration,
+  selectAfter,
+} from "./statements.ts";
 import { collectionTables, wordsTable, wordsTables } from "./tables.ts";
 
 /** Resources that are looked at in one statement. */
@@ -28,7 +40,7 @@ export async function migrateServed(
   transaction: Transaction,
   plan: readonly CollectionRecord[],
 ): Promise<void> {
-  await transaction.run(statements.lockCatalogue); // a copy begins only with the catalogue locked
+  await transaction.run(lockCatalogue); // a copy begins only with the catalogue locked
   if (await isUnfinished(transaction))
     throw new Problem(
       "UNAVAILABLE",
@@ -39,7 +51,7 @@ export async function migrateServed(
 
 /** Carries out a plan. Nothing that resources hold is ever dropped. Throws StartError. */
 export async function migrateAll(transaction: Transaction, plan: readonly CollectionRecord[]): Promise<void> {
-  await transaction.run(statements.lockCatalogue);
+  await transaction.run(lockCatalogue);
   const { rows } = await transaction.run({ sql: catalogueSql });
   const known = new Map(rows.map(toCollection).map((each) => [each.name, each]));
   let last = Math.max(0, ...[...known.values()].map(({ number }) => number));
@@ -77,22 +89,21 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   const words = isSearchNew ? wordsDdl(before, after) : [];
   const touched = before === undefined ? [number] : [number, ...targetNumbers([before, after], known)];
   if (before !== undefined && new Catalogue(known.values()).relatedTo(before).length > 0)
-    await transaction.run(statements.lockHeads(touched));
+    await transaction.run(lockHeads(touched));
   for (const sql of [...tables, ...words, ...indexStatements(number, before, after)])
     await transaction.run({ sql });
   if (before === undefined) {
-    await transaction.run(statements.insertHead(number, after.declared));
-    await transaction.run(statements.insertIds(number));
+    await transaction.run(insertHead(number, after.declared));
+    await transaction.run(insertIds(number));
   }
-  const { rows } = await transaction.run(statements.lockHeads(touched));
+  const { rows } = await transaction.run(lockHeads(touched));
   const count = Number(rows.find(([each]) => Number(each) === number)?.[3]);
   if (before !== undefined && before.idKind !== after.idKind && count > 0) throw idKindMistake(before, after);
-  await transaction.run(statements.putDeclaration(toRow(after)));
+  await transaction.run(putDeclaration(toRow(after)));
   if (!isDeepStrictEqual(before?.references ?? [], after.references)) await refill(transaction, after);
   if (isSearchNew) await beginSearch(transaction, after);
-  if (before !== undefined) await transaction.run(statements.declareAnew(touched));
-  else if (after.references.length > 0)
-    await transaction.run(statements.declareAnew(targetNumbers([after], known)));
+  if (before !== undefined) await transaction.run(declareAnew(touched));
+  else if (after.references.length > 0) await transaction.run(declareAnew(targetNumbers([after], known)));
 }
 
 function wordsDdl(before: NumberedCollection | undefined, after: NumberedCollection): readonly string[] {
@@ -112,12 +123,12 @@ function targetNumbers(
 /** Notes anew what the resources refer to. */
 async function refill(transaction: Transaction, collection: NumberedCollection): Promise<void> {
   const { number, references } = collection;
-  await transaction.run(statements.deleteAllRefers(number));
+  await transaction.run(deleteAllRefers(number));
   if (references.length === 0) return;
   for (let after = ""; ; ) {
-    const { rows } = await transaction.run(statements.selectAfter(number, after, slice));
+    const { rows } = await transaction.run(selectAfter(number, after, slice));
     const refers = rows.flatMap(([key, , , text]) => refersRows(String(key), String(text), references));
-    if (refers.length > 0) await transaction.run(statements.insertRefers(number, refers));
+    if (refers.length > 0) await transaction.run(insertRefers(number, refers));
     if (rows.length < slice) return;
     after = String(rows.at(-1)?.[0]);
   }
@@ -125,14 +136,14 @@ async function refill(transaction: Transaction, collection: NumberedCollection):
 
 async function beginSearch(transaction: Transaction, { number, search }: NumberedCollection): Promise<void> {
   if (search.length === 0) {
-    await transaction.run(statements.gatherNoMore(number));
+    await transaction.run(gatherNoMore(number));
     return;
   }
-  await transaction.run(statements.gatherAnew(number, wordsVersion));
+  await transaction.run(gatherAnew(number, wordsVersion));
   await gatherSlice(transaction, { number, search, from: "" }); // all there is, of most collections
 }
 
-function toRow(collection: NumberedCollection): statements.DeclarationRow {
+function toRow(collection: NumberedCollection): DeclarationRow {
   const { number, name, idKind, schema, indexes, search, unique, references, timestamps } = collection;
   return {
     number,

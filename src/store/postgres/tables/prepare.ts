@@ -1,21 +1,19 @@
 /** Makes sure that a database is one that the store can work on. */
 import { setTimeout as pass } from "node:timers/promises";
 import { StartError } from "../../../errors.ts";
+import { countReceipts, lockReceipts, selectReceiptTotals } from "../commit/receipt-statements.ts";
 import type { Connections } from "../connection/connections.ts";
 import { failureOf } from "../connection/failures.ts";
 import { beginnings, smallWrite, transact } from "../connection/transaction.ts";
+import { addSecret, readSecret } from "./secret.ts";
 import {
-  countReceipts,
   lockCatalogue,
-  lockReceipts,
   raiseFormatNumber,
   renameSuperseded,
   selectFirstFormat,
   selectFormat,
   selectIsCopied,
-  selectReceiptTotals,
-} from "../statements.ts";
-import { addSecret, readSecret } from "./secret.ts";
+} from "./statements.ts";
 import { answersIndex, copyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
 
 const maxTries = 20;

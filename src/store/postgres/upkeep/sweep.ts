@@ -4,8 +4,8 @@ import type { Logs, Retention } from "../../retention.ts";
 import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
-import * as statements from "../statements.ts";
 import { isUnfinished } from "../tables/prepare.ts";
+import { deleteChangesUpTo, selectHeads, selectSizes } from "./statements.ts";
 
 /** What one statement removes at most. */
 export const slice = { changes: 500, bytes: 1024 * 1024 };
@@ -27,11 +27,11 @@ export async function sweepSome(
 function logsOf(connections: Connections): Logs {
   return {
     async heads() {
-      const { rows } = await connections.run(statements.selectHeads);
+      const { rows } = await connections.run(selectHeads);
       return rows.map(([number, sequence]) => ({ number: Number(number), sequence: Number(sequence) }));
     },
     async after(number, sequence, limit) {
-      const { rows } = await connections.run(statements.selectSizes(number, sequence, limit));
+      const { rows } = await connections.run(selectSizes(number, sequence, limit));
       return rows.map(([each, at, bytes]) => ({
         sequence: Number(each),
         at: Number(at),
@@ -39,7 +39,7 @@ function logsOf(connections: Connections): Logs {
       }));
     },
     async remove(number, upTo) {
-      await connections.run(statements.deleteChangesUpTo(number, upTo));
+      await connections.run(deleteChangesUpTo(number, upTo));
     },
   };
 }

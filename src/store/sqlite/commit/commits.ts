@@ -6,14 +6,14 @@ import type { Refusal } from "../../commits/refusals.ts";
 import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";
 import { type Cell, decodeOutcomes, encodeCommit } from "./protocol.ts";
-import type { Asks } from "./writer-requests.ts";
+import type { WriterRequests } from "./writer-requests.ts";
 
 /** Text of commits that may wait for the disk, in characters. */
 const maxWaitingText = 128 * 1024 * 1024;
 
 /** What commits work with. */
 export interface CommitsParts {
-  asks: Asks;
+  requests: WriterRequests;
   health: Health;
   answersPerTurn: () => number;
   groupCommit: boolean;
@@ -50,10 +50,10 @@ export class Commits {
   }
 
   async #together(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
-    const { asks, numberOf, onFollowed } = this.#parts;
+    const { requests, numberOf, onFollowed } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
-    const answer = await asks.ask({ kind: "commit", calls: commits.length, cells });
+    const answer = await requests.send({ kind: "commit", calls: commits.length, cells });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
     if (answer.followed !== undefined) onFollowed(answer.followed);
     const outcomes = decodeOutcomes(
@@ -64,7 +64,7 @@ export class Commits {
   }
 
   #outcomeOf(outcome: readonly number[] | Refusal, { changes }: Commit): Outcome<Committed> {
-    if ("code" in outcome) return { error: this.#parts.asks.errorOf(outcome) };
+    if ("code" in outcome) return { error: this.#parts.requests.errorOf(outcome) };
     this.#parts.health.noteRoom();
     return {
       answer: changes.map(({ expect, after = 0 }, index) => ({

@@ -4,11 +4,11 @@ import type { Load } from "../../load.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { Health } from "../upkeep/health.ts";
 import { SqliteLoad } from "./load.ts";
-import type { Asks } from "./writer-requests.ts";
+import type { WriterRequests } from "./writer-requests.ts";
 
 /** What imports need of their store. */
 export interface LoadSlotParts {
-  asks: Asks;
+  requests: WriterRequests;
   health: Health;
   /** Resolves once nothing else is written. */
   drained: () => Promise<void>;
@@ -41,11 +41,11 @@ export class LoadSlot {
 
   /** Begins an import into a collection, by its number, or into one that it makes to be as given; `among` as `load` of a store takes it. */
   async begin(name: string, into: number | CollectionRecord, among: readonly string[]): Promise<Load> {
-    const { asks, health, drained, onEnd } = this.#parts;
+    const { requests, health, drained, onEnd } = this.#parts;
     const load = new SqliteLoad(name, among, {
-      ask: async (request) => {
+      send: async (request) => {
         if (request.kind !== "cancel") health.requireWorking(); // what is written to a lost file is lost
-        return asks.ask(request);
+        return requests.send(request);
       },
       onEnd: () => {
         this.#current = undefined;

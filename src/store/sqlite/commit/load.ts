@@ -6,13 +6,13 @@ import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 
 /** How an import talks to the writer. */
 export interface LoadParts {
-  ask(request: WriterRequest): Promise<WriterAnswer>;
+  send(request: WriterRequest): Promise<WriterAnswer>;
   onEnd(): void;
 }
 
 /** An import under way. Once a part of it has failed, nothing of it is left in the store. */
 export class SqliteLoad implements Load {
-  /** The name of the collection that arrivals are for. */
+  /** The name of the collection that resources are for. */
   collection: string;
   /** Its number, which nobody else knows yet where the import makes it. */
   number: number | undefined;
@@ -30,7 +30,7 @@ export class SqliteLoad implements Load {
   /** Begins the transaction. Throws StartError when the collection cannot be as given. */
   async begin(into: number | CollectionRecord): Promise<void> {
     const request = { kind: "load", into, at: Date.now(), among: this.#among } as const;
-    const answer = await this.#parts.ask(request);
+    const answer = await this.#parts.send(request);
     if (answer.kind === "mistake" && typeof into === "object") throw new StartError(answer.message);
     requireDone(answer);
     if (answer.kind === "loading") this.number = answer.collection;
@@ -41,9 +41,9 @@ export class SqliteLoad implements Load {
     this.collection = collection.name;
   }
 
-  async add(arrivals: readonly { id: string; text: string }[]): Promise<readonly Refused[]> {
+  async add(resources: readonly { id: string; text: string }[]): Promise<readonly Refused[]> {
     const cells: string[] = [];
-    for (const { id, text } of arrivals) cells.push(id, text);
+    for (const { id, text } of resources) cells.push(id, text);
     const answer = await this.#send({ kind: "add", cells });
     return answer.kind === "added" ? answer.refused : [];
   }
@@ -59,7 +59,7 @@ export class SqliteLoad implements Load {
   async cancel(): Promise<void> {
     if (this.#hasEnded) return;
     try {
-      requireDone(await this.#parts.ask({ kind: "cancel" }));
+      requireDone(await this.#parts.send({ kind: "cancel" }));
     } finally {
       this.#end();
     }
@@ -69,7 +69,7 @@ export class SqliteLoad implements Load {
     if (this.#hasEnded) throw new Error("The import has ended.");
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      return requireDone(await this.#parts.ask(request));
+      return requireDone(await this.#parts.send(request));
     } catch (error) {
       this.#failure ??= error;
       throw error;

@@ -1,4 +1,4 @@
-/** The writer as the store sees it: asks the writer thread, and notices when it dies. */
+/** The writer as the store sees it: requests the writer thread, and notices when it dies. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Problem, StartError } from "../../../errors.ts";
@@ -10,11 +10,11 @@ interface Pending {
 }
 
 /** What the store has of its writer. */
-export type Writer = Pick<WriterClient, "ask" | "close">;
+export type Writer = Pick<WriterClient, "send" | "close">;
 
 /** In the place of a writer: it refuses everything. */
 export const noWriter: Writer = {
-  ask: async () => ({ kind: "problem", code: "UNAVAILABLE", detail: "The store is read-only." }),
+  send: async () => ({ kind: "problem", code: "UNAVAILABLE", detail: "The store is read-only." }),
   close: async () => {},
 };
 
@@ -58,8 +58,8 @@ export class WriterClient {
     });
   }
 
-  /** Asks the writer. Rejects with OUTCOME_UNKNOWN when it dies before it answers. */
-  ask(request: WriterRequest): Promise<WriterAnswer> {
+  /** WriterRequests the writer. Rejects with OUTCOME_UNKNOWN when it dies before it answers. */
+  send(request: WriterRequest): Promise<WriterAnswer> {
     if (this.#isDead) return Promise.reject(new Problem("UNAVAILABLE", "The store has failed."));
     return new Promise((resolve, reject) => {
       this.#pending.push({ resolve, reject });
@@ -71,7 +71,7 @@ export class WriterClient {
   async close(): Promise<void> {
     if (!this.#isDead) {
       this.#isClosing = true;
-      await this.ask({ kind: "close" }).catch(() => {}); // it died meanwhile
+      await this.send({ kind: "close" }).catch(() => {}); // it died meanwhile
     }
     await this.#exited;
   }

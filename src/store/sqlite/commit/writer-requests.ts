@@ -8,8 +8,8 @@ import type { Writer } from "./writer-client.ts";
 /** What the writer answers but for refusals, which are thrown. */
 export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
 
-/** Asks the writer of one store. */
-export class Asks {
+/** WriterRequests the writer of one store. */
+export class WriterRequests {
   readonly #writer: Writer;
   readonly #health: Health;
 
@@ -18,20 +18,20 @@ export class Asks {
     this.#health = health;
   }
 
-  /** Asks the writer; throws what it refuses with. */
-  async ask(request: WriterRequest): Promise<Answer> {
-    const answer = await this.#writer.ask(request);
+  /** WriterRequests the writer; throws what it refuses with. */
+  async send(request: WriterRequest): Promise<Answer> {
+    const answer = await this.#writer.send(request);
     if (answer.kind === "problem") throw this.errorOf(answer);
     if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteRoom();
     return answer;
   }
 
-  /** Asks for an answer of one kind. Throws UNAVAILABLE where the writer cannot do it as things are. */
-  async askFor<Kind extends Answer["kind"]>(
+  /** WriterRequests for an answer of one kind. Throws UNAVAILABLE where the writer cannot do it as things are. */
+  async sendFor<Kind extends Answer["kind"]>(
     kind: Kind,
     request: WriterRequest,
   ): Promise<Extract<Answer, { kind: Kind }>> {
-    const answer = await this.ask(request);
+    const answer = await this.send(request);
     if (answer.kind === kind) return answer as Extract<Answer, { kind: Kind }>;
     if (answer.kind === "mistake") throw new Problem("UNAVAILABLE", answer.message);
     throw new Error(`The writer answered "${request.kind}" with "${answer.kind}".`);

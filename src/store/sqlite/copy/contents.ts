@@ -36,18 +36,18 @@ export class SqliteContents implements Contents {
   }
 
   outline(): Promise<Outline> {
-    return this.#inWords(() => this.#outline());
+    return this.#withStartErrors(() => this.#outline());
   }
 
   count(section: Section): Promise<number> {
-    return this.#inWords(() => {
+    return this.#withStartErrors(() => {
       const { table } = this.tableOf(section);
       return Number(this.#database.prepare(`select count(*) as n from ${table}`).get()?.n);
     });
   }
 
   items(section: Section, after: Cell | undefined, size: PageSize): Promise<readonly Item[]> {
-    return this.#inWords(() => this.#items(section, after, size));
+    return this.#withStartErrors(() => this.#items(section, after, size));
   }
 
   #outline(): Outline {
@@ -85,7 +85,7 @@ export class SqliteContents implements Contents {
   }
 
   /** What goes wrong is told in one line. */
-  async #inWords<T>(read: () => T): Promise<T> {
+  async #withStartErrors<T>(read: () => T): Promise<T> {
     try {
       return read();
     } catch (error) {

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { Source } from "../../copy/whole.ts";
-import { holdStill, type Lock } from "../file/lock.ts";
+import { type Lock, takeReadLock } from "../file/lock.ts";
 import { openError, openForReading, requireFile, requireSoundSqlite } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
 import { SqliteContents } from "./contents.ts";
@@ -11,7 +11,7 @@ import { SqliteContents } from "./contents.ts";
 export function openSqliteSource(path: string): Source {
   requireSoundSqlite();
   requireFile(path);
-  const lock = holdStill(path);
+  const lock = takeReadLock(path);
   let database: DatabaseSync | undefined;
   try {
     database = openForReading(path);

@@ -18,7 +18,7 @@ export function takeLock(path: string): Lock {
 }
 
 /** Keeps everybody from taking the right to write to the store at `path`. Throws StartError when somebody has it. */
-export function holdStill(path: string): Lock {
+export function takeReadLock(path: string): Lock {
   const advice = "Stop it first, or restart the service with --read-only";
   return hold(path, "begin; select 1 from sqlite_schema", advice);
 }

@@ -9,7 +9,7 @@ import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
 import { Reader } from "../read/reader.ts";
-import { giveWay } from "../upkeep/thread-priority.ts";
+import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
 import { type PageQuery, watchFunction } from "./select.ts";
 
@@ -62,7 +62,7 @@ function readerOf({ path, inode }: QueryThreadData): Reader | (QueryAnswer & { k
   }
 }
 
-giveWay();
+lowerThreadPriority();
 let reader: Reader | undefined;
 parentPort?.on("message", (request: QueryRequest) => {
   deadline = request.deadline;

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { wordsVersion } from "../../../query/words.ts";
 import { Background as Repeated } from "../../background.ts";
 import { wordsAreSplitAgain } from "../../searched-words.ts";
-import type { Asks } from "../commit/writer-requests.ts";
+import type { WriterRequests } from "../commit/writer-requests.ts";
 import { watchFiles } from "../file/watch.ts";
 import { startCheck } from "./check.ts";
 import type { Health } from "./health.ts";
@@ -14,7 +14,7 @@ export interface BackgroundParts {
   database: DatabaseSync;
   sweepMs: number;
   onWarning: (text: string) => void;
-  asks: Asks;
+  requests: WriterRequests;
   health: Health;
   /** Whether an import has the writer to itself. */
   isLoading: () => boolean;
@@ -30,7 +30,7 @@ export class Background {
 
   /** Starts everything. */
   constructor(parts: BackgroundParts) {
-    const { path, database, sweepMs, asks, health, onWarning } = parts;
+    const { path, database, sweepMs, requests, health, onWarning } = parts;
     this.#parts = parts;
     const outdated = database.prepare("select 1 from searches where words_version <> ? limit 1");
     if (outdated.get(wordsVersion) !== undefined) onWarning(wordsAreSplitAgain);
@@ -38,9 +38,10 @@ export class Background {
       "select 1 from searches where indexed_to is not null or words_version <> ? limit 1",
     );
     const gather = async () =>
-      ungathered.get(wordsVersion) !== undefined && (await asks.askFor("gathered", { kind: "gather" })).more;
+      ungathered.get(wordsVersion) !== undefined &&
+      (await requests.sendFor("gathered", { kind: "gather" })).more;
     this.#gatherNow = this.#repeated.repeat(gather, { pauseMs: 2, everyMs: Number.POSITIVE_INFINITY });
-    const trim = async () => (await asks.askFor("trimmed", { kind: "trim", now: Date.now() })).more;
+    const trim = async () => (await requests.sendFor("trimmed", { kind: "trim", now: Date.now() })).more;
     this.#repeated.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
     this.#stopWatching = watchFiles(path, {
       onGone: (reason) => health.fail(reason),
@@ -62,8 +63,8 @@ export class Background {
 
   /** A service that is full may get no writes, so the store itself finds out when there is space again. */
   #probe(): void {
-    const { asks, health, isLoading } = this.#parts;
+    const { requests, health, isLoading } = this.#parts;
     if (health.now.kind !== "degraded" || isLoading()) return;
-    asks.ask({ kind: "probe" }).catch(() => {}); // still full
+    requests.send({ kind: "probe" }).catch(() => {}); // still full
   }
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { describeError, resultCode } from "../file/failures.ts";
-import { giveWay } from "./thread-priority.ts";
+import { lowerThreadPriority } from "./thread-priority.ts";
 
 /** Up to here the file is checked as a whole, which also finds pages that two tables claim. */
 const maxBytesAtOnce = 256 * 1024 * 1024;
@@ -42,5 +42,5 @@ async function check(path: string): Promise<string | undefined> {
   }
 }
 
-giveWay();
+lowerThreadPriority();
 parentPort?.postMessage(await check(workerData as string));

@@ -7,7 +7,7 @@ const lowerPriority = 10;
  * Where processors are scarce, whoever answers requests goes before the calling thread. On Linux this concerns that
  * thread alone; elsewhere it would be the whole process (setpriority(2)).
  */
-export function giveWay(): void {
+export function lowerThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(lowerPriority);

@@ -1,9 +1,9 @@
 /** An import in the writer thread: one transaction over many requests. */
 import type { DatabaseSync } from "node:sqlite";
-import { judgeArrivals, refuseLost } from "../../commits/arrivals.ts";
+import { judgeImported, refuseLost } from "../../commits/imported.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { Origin } from "../../commits/staged-changes.ts";
-import type { Arrival, Refused } from "../../load.ts";
+import type { ImportedResource, Refused } from "../../load.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import { Mistake } from "../file/failures.ts";
@@ -31,7 +31,7 @@ export interface WriterLoadParts {
 interface UnderWay {
   /** The collections so far, their sequences before, and what is left to be done for each before all is written. */
   parts: readonly { collection: NumberedCollection; sequence: number; complete(): void }[];
-  /** The one that arrivals are for. */
+  /** The one that imported are for. */
   collection: NumberedCollection;
   among: readonly string[];
   at: number;
@@ -74,16 +74,16 @@ export class WriterLoad {
     return { parts: [], at, origin: { principal: null, group: commits.nextGroup() } };
   }
 
-  /** Adds arrivals, given as ids and texts in turn. Gives those that are not added, and why. */
+  /** Adds imported, given as ids and texts in turn. Gives those that are not added, and why. */
   add(cells: readonly string[]): Refused[] {
     const { commits, heads } = this.#parts;
     const { collection, at, origin, among } = this.#require();
-    const arrivals: Arrival[] = [];
+    const imported: ImportedResource[] = [];
     for (let cell = 0; cell < cells.length; cell += 2)
-      arrivals.push({ id: cells[cell] as string, text: cells[cell + 1] as string });
+      imported.push({ id: cells[cell] as string, text: cells[cell + 1] as string });
     const { sequence } = heads.of(collection.number);
     const importing = { collection, sequence, among, at, origin };
-    return commits.decide((judging) => judgeArrivals(judging, importing, arrivals)).result;
+    return commits.decide((judging) => judgeImported(judging, importing, imported)).result;
   }
 
   /** Writes everything, or takes everything back and gives why. */

@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "../commit/protocol.ts";
 import { describeError } from "../file/failures.ts";
-import { giveWay } from "../upkeep/thread-priority.ts";
+import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import { openWriter } from "./open-writer.ts";
 import type { Writer } from "./writer.ts";
 
@@ -84,5 +84,5 @@ function start(port: MessagePort): WriterMessage {
 }
 
 if (parentPort === null) throw new Error("This file is the writer thread of a store.");
-giveWay();
+lowerThreadPriority();
 parentPort.postMessage(start(parentPort));

@@ -4,17 +4,17 @@ import { type Reference, referencedIds } from "../../collection/references.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
-import type { Arrival, Refused } from "../load.ts";
+import type { ImportedResource, Refused } from "../load.ts";
 import { canBeId, exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
 import type { Judging } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Origin } from "./staged-changes.ts";
 
-/** The collection that resources arrive in. */
+/** Where imported resources go. */
 export interface Importing {
   collection: NumberedCollection;
-  /** The sequence of the collection before these arrivals. */
+  /** The sequence of the collection before these imported. */
   sequence: number;
   /** Unix time in milliseconds. */
   at: number;
@@ -29,21 +29,21 @@ const maxNamed = 10;
 /** This many ids are read at once. */
 const pageSize = 1_000;
 
-/** Stages the arrivals that can be added, each with a version above every version that its id had. Gives the others. */
-export function* judgeArrivals(
+/** Stages the resources that can be added, and returns the others. Each version is above every version that its id has had. */
+export function* judgeImported(
   judging: Judging,
   importing: Importing,
-  arrivals: readonly Arrival[],
+  imported: readonly ImportedResource[],
 ): WriteDecision<Refused[]> {
   const { staged } = judging;
   const { collection, sequence, at, origin } = importing;
   const isConstrained = collection.unique.length > 0 || collection.references.length > 0;
   const refused: Refused[] = [];
-  const ids = arrivals.map(({ id }) => id);
+  const ids = imported.map(({ id }) => id);
   const taken = new Set(yield* lookUp((store) => store.existing(collection, ids)));
   // Ids in ascending order do not repeat. A set of new strings costs more than the rest of the decision.
   const canRepeat = ids.some((id, index) => index > 0 && id <= (ids[index - 1] as string));
-  for (const [position, { id, text }] of arrivals.entries()) {
+  for (const [position, { id, text }] of imported.entries()) {
     if (taken.size > 0 && taken.has(id)) {
       refused.push({ position, pointer: undefined });
       continue;
@@ -56,7 +56,7 @@ export function* judgeArrivals(
       ? staged.note(collection, id, undefined)
       : staged.noteNew(collection, id, undefined);
     staged.stage(collection, resource, { next: text, at, after, attributes }, origin);
-    const refusal = isConstrained ? yield* refuseArrival(judging, importing, { id, attributes }) : undefined;
+    const refusal = isConstrained ? yield* refuseImported(judging, importing, { id, attributes }) : undefined;
     if (refusal === undefined) continue;
     staged.takeBack(mark);
     taken.delete(id);
@@ -65,8 +65,8 @@ export function* judgeArrivals(
   return refused;
 }
 
-/** Why an arrival, which is staged, cannot be added. */
-function* refuseArrival(
+/** The reason why a staged resource cannot be added. */
+function* refuseImported(
   judging: Judging,
   { collection, among }: Importing,
   { id, attributes }: ParsedResource,
@@ -77,7 +77,7 @@ function* refuseArrival(
   return lost === undefined ? undefined : { pointer: lost, isLost: true };
 }
 
-/** The place of the first reference that leads nowhere, whatever arrives later. */
+/** The place of the first reference that leads nowhere, whatever is imported later. */
 function* findLostNow(
   judging: Judging,
   references: readonly Reference[],
@@ -110,22 +110,22 @@ export function* refuseLost(
   return { code: "REFERENCE_NOT_FOUND", detail };
 }
 
-interface ArrivedReference {
+interface ImportedReference {
   from: NumberedCollection;
   reference: Reference;
   sequence: number;
 }
 
 /** Walks through all ids that a reference holds, and names those that lead nowhere. */
-function* findLost(judging: Judging, arrived: ArrivedReference, lost: string[]): WriteDecision<void> {
-  const { from: collection, reference } = arrived;
+function* findLost(judging: Judging, searched: ImportedReference, lost: string[]): WriteDecision<void> {
+  const { from: collection, reference } = searched;
   let page: readonly string[] = [""];
   do {
     const from = page.at(-1) as string;
     page = yield* lookUp((store) => store.targets({ collection, reference, from, limit: pageSize }));
     for (const id of page) {
       if (id === from || (yield* exists(judging, reference.collection, id))) continue;
-      const by = yield* findArrival(arrived, id);
+      const by = yield* findImported(searched, id);
       if (by !== undefined)
         lost.push(`${collection.name}/${by} (${formatPath(reference.path)}: ${reference.collection}/${id})`);
       if (lost.length >= maxNamed) return;
@@ -134,8 +134,8 @@ function* findLost(judging: Judging, arrived: ArrivedReference, lost: string[]):
 }
 
 /** A resource of the import that refers to an id. Resources from before the import do not count: their versions are lower. */
-function* findArrival(
-  { from, reference, sequence }: ArrivedReference,
+function* findImported(
+  { from, reference, sequence }: ImportedReference,
   id: string,
 ): WriteDecision<string | undefined> {
   const known = new Set<string>();
@@ -144,8 +144,8 @@ function* findArrival(
     const found = yield* lookUp((store) =>
       store.referrers({ referrer: { from, reference }, ids: [id], known, limit }),
     );
-    const arrival = found.find(({ state }) => state.version > sequence);
-    if (arrival !== undefined || found.length === 0) return arrival?.id;
+    const match = found.find(({ state }) => state.version > sequence);
+    if (match !== undefined || found.length === 0) return match?.id;
     for (const each of found) known.add(each.id);
   }
 }

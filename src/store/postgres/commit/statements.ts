@@ -1,0 +1,240 @@
+/** SQL that a commit sends: resources, heads, changes, references, words and numbers. */
+import type { Unique } from "../../../collection/unique.ts";
+import type { ReadLimit } from "../../commits/lookups.ts";
+import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
+import type { Statement } from "../connection/connections.ts";
+import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
+import { changeColumns, resourceColumns } from "../tables/statements.ts";
+import { changesTable, refersTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+
+/** Resources by their keys, locked in the order of keys, so that instances do not wait for each other in a circle. */
+export function lockResources(number: number, keys: readonly string[]): Statement {
+  return {
+    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key = any($1::text[]) order by key for update`,
+    values: [texts(keys)],
+  };
+}
+
+/** Which of the keys are there. */
+export function selectKeys(number: number, keys: readonly string[]): Statement {
+  return {
+    sql: `select key from ${resourcesTable(number)} where key = any($1::text[])`,
+    values: [texts(keys)],
+  };
+}
+
+/** A resource as a set statement takes it. */
+export interface ResourceRow {
+  key: string;
+  version: number;
+  at: number;
+  text: string;
+}
+
+const arrays = "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::json[])";
+
+function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
+  return [
+    texts(rows.map(({ key }) => key)),
+    bigints(rows.map(({ version }) => version)),
+    bigints(rows.map(({ at }) => at)),
+    integers(rows.map(({ text }) => Buffer.byteLength(text))),
+    jsons(rows.map(({ text }) => text)),
+  ];
+}
+
+/** Creates resources, in the order of their keys. Fewer than asked for: another instance was faster. */
+export function insertResources(number: number, rows: readonly ResourceRow[]): Statement {
+  return {
+    sql: `insert into ${resourcesTable(number)} (key, version, updated_at, size, doc)
+      select * from ${arrays} on conflict do nothing`,
+    values: columnsOf(rows),
+  };
+}
+
+/** Changes resources that are locked. */
+export function updateResources(number: number, rows: readonly ResourceRow[]): Statement {
+  return {
+    sql: `update ${resourcesTable(number)} as resource
+      set version = next.version, updated_at = next.updated_at, size = next.size, doc = next.doc
+      from ${arrays} as next (key, version, updated_at, size, doc) where resource.key = next.key`,
+    values: columnsOf(rows),
+  };
+}
+
+/** Deletes resources that are locked. */
+export function deleteResources(number: number, keys: readonly string[]): Statement {
+  return { sql: `delete from ${resourcesTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
+}
+
+/** Raises a head, which locks it to the end of the transaction; gives the new sequence and the state of the declaration. */
+export function raiseHead(number: number, by: { sequence: number; count: number; words: number }): Statement {
+  return {
+    sql: `update holdfast_heads set sequence = sequence + $2, count = count + $3, words = words + $4
+      where number = $1 returning sequence, declared`,
+    values: [number, by.sequence, by.count, by.words],
+  };
+}
+
+/** A row of the change log as a set statement takes it. */
+export interface ChangeRow {
+  sequence: number;
+  id: string;
+  version: number;
+  kind: string;
+  at: number;
+  principal: string | null;
+  group: number | null;
+  /** What is kept of the text that the change superseded (`../superseded.ts`). */
+  kept: string | null;
+}
+
+/** Adds to the change log. */
+export function insertChanges(number: number, rows: readonly ChangeRow[]): Statement {
+  return {
+    sql: `insert into ${changesTable(number)} (${changeColumns}, id, previous) select * from unnest($1::bigint[],
+      $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[])`,
+    values: [
+      bigints(rows.map(({ sequence }) => sequence)),
+      bigints(rows.map(({ version }) => version)),
+      texts(rows.map(({ kind }) => kind)),
+      bigints(rows.map(({ at }) => at)),
+      texts(rows.map(({ principal }) => principal)),
+      bigints(rows.map(({ group }) => group)),
+      texts(rows.map(({ id }) => id)),
+      texts(rows.map(({ kept }) => kept)),
+    ],
+  };
+}
+
+/** The versions that the last changes of resources made. */
+export function selectLastVersions(number: number, ids: readonly string[]): Statement {
+  return {
+    sql: `select id, max(version) from ${changesTable(number)} where id = any($1::text[]) group by id`,
+    values: [texts(ids)],
+  };
+}
+
+/** Removes all changes of a resource. */
+export function deleteChangesOf(number: number, id: string): Statement {
+  return { sql: `delete from ${changesTable(number)} where id = $1`, values: [id] };
+}
+
+/** Takes integer ids out of use; gives the last of them. Nothing where there are no more. */
+export function reserveIds(number: number, n: number): Statement {
+  return {
+    sql: `update holdfast_ids set last_id = last_id + $2
+      where number = $1 and last_id <= ${Number.MAX_SAFE_INTEGER} - $2 returning last_id`,
+    values: [number, n],
+  };
+}
+
+/** Notes an id that a resource has: those given from now on are above it. */
+export function noteId(number: number, id: number): Statement {
+  return {
+    sql: "update holdfast_ids set last_id = $2 where number = $1 and last_id < $2",
+    values: [number, id],
+  };
+}
+
+/** Takes numbers of groups out of use; gives the last of them. */
+export function reserveGroups(n: number): Statement {
+  return {
+    sql: "update holdfast_meta set value = value + $1 where name = 'groups' returning value",
+    values: [n],
+  };
+}
+
+/** Which resources have one of the values in a unique attribute. */
+export function selectHolders(number: number, unique: Unique, values: readonly string[]): Statement {
+  return {
+    sql: `select key, ${uniqueSql(unique)} from ${resourcesTable(number)}
+      where ${uniqueIndexSql(unique)} = any($1::text[])`,
+    values: [texts(values)],
+  };
+}
+
+/** What a resource refers to, as a set statement takes it. */
+export interface RefersRow {
+  attribute: string;
+  target: string;
+  key: string;
+}
+
+/** Notes what resources refer to. */
+export function insertRefers(number: number, rows: readonly RefersRow[]): Statement {
+  return {
+    sql: `insert into ${refersTable(number)} (attribute, target, key)
+      select * from unnest($1::text[], $2::text[], $3::text[]) on conflict do nothing`,
+    values: [
+      texts(rows.map(({ attribute }) => attribute)),
+      texts(rows.map(({ target }) => target)),
+      texts(rows.map(({ key }) => key)),
+    ],
+  };
+}
+
+/** Forgets what resources refer to. */
+export function deleteRefers(number: number, keys: readonly string[]): Statement {
+  return { sql: `delete from ${refersTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
+}
+
+/** Resources that refer to one of several, each once, without those that are known. */
+export function selectReferring(
+  number: number,
+  {
+    attribute,
+    targets,
+    known,
+    limit,
+  }: { attribute: string; targets: readonly string[]; known: readonly string[]; limit: ReadLimit },
+): Statement {
+  return {
+    sql: `select ${resourceColumns} from (select *, sum(size) over (order by key rows unbounded preceding) as running
+        from (select resource.* from (select distinct key from ${refersTable(number)}
+            where attribute = $1 and target = any($2::text[]) and key <> all($3::text[])) as refers
+          join ${resourcesTable(number)} as resource using (key) order by key limit $4) as referring) as measured
+      where running - size <= $5 order by key`,
+    values: [attribute, texts(targets), texts(known), limit.resources, limit.text],
+  };
+}
+
+/** The ids that resources refer to by an attribute, from one on, each once. */
+export function selectTargets(
+  number: number,
+  { attribute, from, limit }: { attribute: string; from: string; limit: number },
+): Statement {
+  return {
+    sql: `select distinct target from ${refersTable(number)}
+      where attribute = $1 and target >= $2 order by target limit $3`,
+    values: [attribute, from, limit],
+  };
+}
+
+/** How often a word is in a resource, as a set statement takes it; under the empty word, how many words there are. */
+export interface WordRow {
+  word: string;
+  key: string;
+  times: number;
+}
+
+/** Notes the words of resources. */
+export function insertWords(number: number, rows: readonly WordRow[]): Statement {
+  return {
+    sql: `insert into ${wordsTable(number)} (word, key, times)
+      select * from unnest($1::text[], $2::text[], $3::integer[])`,
+    values: [
+      texts(rows.map(({ word }) => word)),
+      texts(rows.map(({ key }) => key)),
+      integers(rows.map(({ times }) => times)),
+    ],
+  };
+}
+
+/** Forgets the words of resources; gives word and times of each. */
+export function deleteWords(number: number, keys: readonly string[]): Statement {
+  return {
+    sql: `delete from ${wordsTable(number)} where key = any($1::text[]) returning word, times`,
+    values: [texts(keys)],
+  };
+}

@@ -1,0 +1,80 @@
+/** SQL that reads resources and the change log. Lists have their own (`../list/page.ts`). */
+import { differenceMark, maxChain } from "../../superseded.ts";
+import { texts } from "../connection/arrays.ts";
+import type { Statement } from "../connection/connections.ts";
+import { changeColumns, resourceColumns } from "../tables/statements.ts";
+import { changesTable, resourcesTable } from "../tables/tables.ts";
+
+/** Resources by their keys. */
+export function selectResources(number: number, keys: readonly string[]): Statement {
+  return {
+    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key = any($1::text[])`,
+    values: [texts(keys)],
+  };
+}
+
+/** As `selectAfter`, with no more text than so many bytes; but at least one. */
+export function selectChunk(
+  number: number,
+  after: string,
+  { resources, size }: { resources: number; size: number },
+): Statement {
+  return {
+    sql: `select ${resourceColumns} from (select *, sum(size) over (order by key rows unbounded preceding) as running
+        from (select * from ${resourcesTable(number)} where key > $1 order by key limit $2) as chunk) as measured
+      where running <= $3 or running = size order by key`,
+    values: [after, resources, size],
+  };
+}
+
+/** The change log after a sequence. */
+export function selectChanges(number: number, sequence: number, limit: number): Statement {
+  return {
+    sql: `select ${changeColumns}, id, previous from ${changesTable(number)}
+      where sequence > $1 order by sequence limit $2`,
+    values: [sequence, limit],
+  };
+}
+
+/** The changes of one resource below a version, newest first. */
+export function selectChangesOf(
+  number: number,
+  id: string,
+  page: { before: number; limit: number },
+): Statement {
+  return {
+    sql: `select ${changeColumns} from ${changesTable(number)}
+      where id = $1 and version < $2 order by version desc limit $3`,
+    values: [id, page.before, page.limit],
+  };
+}
+
+/** The change of a resource that made a version or the last one below it. */
+export function selectChangeUpTo(number: number, id: string, version: number): Statement {
+  return {
+    sql: `select version, kind, at from ${changesTable(number)}
+      where id = $1 and version <= $2 order by version desc limit 1`,
+    values: [id, version],
+  };
+}
+
+/** The oldest change of a resource. */
+export function selectOldestChange(number: number, id: string): Statement {
+  return {
+    sql: `select version, kind, at from ${changesTable(number)} where id = $1 order by version limit 1`,
+    values: [id],
+  };
+}
+
+/** What changes of a resource keep of the texts that they superseded, from a version up to the first whole text. */
+export function selectChain(number: number, id: string, version: number): Statement {
+  const changes = changesTable(number);
+  const last = version + maxChain - 1;
+  return {
+    sql: `select version, previous from ${changes} where id = $1 and version between $2 and coalesce(
+        (select min(version) from ${changes} where id = $1 and version between $2 and $3
+          and left(previous, 1) is distinct from '${differenceMark}'), $3)
+      order by version`,
+    values: [id, version, last],
+  };
+}

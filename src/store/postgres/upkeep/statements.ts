@@ -1,0 +1,69 @@
+/** SQL for work in the background: removing old changes, and gathering words for search. */
+import type { Statement } from "../connection/connections.ts";
+import { selectAfter } from "../tables/statements.ts";
+import { changesTable, wordsTable } from "../tables/tables.ts";
+
+/** As `selectAfter`, locked. */
+export function lockAfter(number: number, after: string, limit: number): Statement {
+  const { sql, values = [] } = selectAfter(number, after, limit);
+  return { sql: `${sql} for update`, values };
+}
+
+/** The sequences of all collections. */
+export const selectHeads: Statement = { sql: "select number, sequence from holdfast_heads order by number" };
+
+/** Sequence, time and size of changes after a sequence. */
+export function selectSizes(number: number, sequence: number, limit: number): Statement {
+  return {
+    sql: `select sequence, at, coalesce(octet_length(previous), 0) from ${changesTable(number)}
+      where sequence > $1 order by sequence limit $2`,
+    values: [sequence, limit],
+  };
+}
+
+/** Removes the oldest changes of a collection. */
+export function deleteChangesUpTo(number: number, sequence: number): Statement {
+  return { sql: `delete from ${changesTable(number)} where sequence <= $1`, values: [sequence] };
+}
+
+/** Up to which key the words of collections are gathered, and by which words: of those that are not done. */
+export function selectUngathered(version: string): Statement {
+  return {
+    sql: `select number, gathered_to, words_version from holdfast_heads
+      where gathered_to is not null or words_version <> $1 order by number`,
+    values: [version],
+  };
+}
+
+/** Begins to gather the words of a collection anew. */
+export function gatherAnew(number: number, version: string): Statement {
+  return {
+    sql: "update holdfast_heads set words = 0, gathered_to = '', words_version = $2 where number = $1",
+    values: [number, version],
+  };
+}
+
+/** Ends that a collection has words. */
+export function gatherNoMore(number: number): Statement {
+  return {
+    sql: "update holdfast_heads set words = 0, gathered_to = null, words_version = null where number = $1",
+    values: [number],
+  };
+}
+
+/** Notes that words were gathered from one key to another, or to the end (null), unless another instance did. */
+export function noteGathered(
+  number: number,
+  gathered: { from: string; to: string | null; words: number },
+): Statement {
+  return {
+    sql: `update holdfast_heads set words = words + $4, gathered_to = $3
+      where number = $1 and gathered_to = $2`,
+    values: [number, gathered.from, gathered.to, gathered.words],
+  };
+}
+
+/** Forgets all words of a collection. */
+export function deleteAllWords(number: number): Statement {
+  return { sql: `delete from ${wordsTable(number)}` };
+}

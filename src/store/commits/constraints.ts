@@ -4,9 +4,9 @@ import { uniqueValue } from "../../collection/unique.ts";
 import { toFragment } from "../../json/pointer.ts";
 import type { NumberedCollection } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
-import type { Judging, ResolvedChange } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
 import { danglingReference, type Refusal, valueTaken } from "./refusals.ts";
+import type { Judging, ResolvedChange } from "./resolved-commit.ts";
 import type { StagedChanges } from "./staged-changes.ts";
 
 /** An id has at most this many UTF-16 code units. */

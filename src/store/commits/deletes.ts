@@ -4,9 +4,9 @@ import { resourceText } from "../../collection/resource.ts";
 import { clientAttributes, withTimestamps } from "../../collection/timestamps.ts";
 import type { Referrer } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
-import type { Judging, ResolvedChange, ResolvedCommit } from "./judge.ts";
 import type { ReadLimit, WriteDecision } from "./lookups.ts";
 import { type Refusal, stillReferenced, tooMuchFollows } from "./refusals.ts";
+import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
 
 /** This many changes keep other writers waiting for a second or less. */

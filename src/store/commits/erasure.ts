@@ -1,9 +1,10 @@
 /** Decides whether a resource can be erased: the same for all stores. */
 import type { NumberedCollection } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
-import { type Judging, judge, type Verdict } from "./judge.ts";
+import { judge, type Verdict } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
+import type { Judging } from "./resolved-commit.ts";
 
 /** The refusal names some of the resources whose references keep the resource. */
 const named = { resources: 5, text: 1024 * 1024 };

@@ -6,9 +6,9 @@ import type { NumberedCollection } from "../catalogue.ts";
 import { lookUp } from "../decision.ts";
 import type { ImportedResource, Refused } from "../load.ts";
 import { canBeId, exists, findDangling, findTaken, type ParsedResource } from "./constraints.ts";
-import type { Judging } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
+import type { Judging } from "./resolved-commit.ts";
 import type { Origin } from "./staged-changes.ts";
 
 /** Where imported resources go. */

@@ -1,40 +1,12 @@
-/** Decides what becomes of a commit: the same for all stores. */
-import type { Catalogue, NumberedCollection } from "../catalogue.ts";
 import type { Followed } from "../change-log.ts";
-import type { Commit, Receipt } from "../commit.ts";
+import type { Receipt } from "../commit.ts";
 import { lookUp } from "../decision.ts";
 import { findBrokenConstraint } from "./constraints.ts";
 import { followDeletes } from "./deletes.ts";
 import type { WriteDecision } from "./lookups.ts";
 import { keyReused, type Refusal, staleVersion, tooManyReceipts } from "./refusals.ts";
+import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedChange, StagedChanges, StagedResource } from "./staged-changes.ts";
-
-/** What a decision works with. */
-export interface Judging {
-  catalogue(): Catalogue;
-  staged: StagedChanges;
-  /** How many receipts the store can have. */
-  maxReceipts: number;
-  /** A number that no group of changes has had. */
-  nextGroup(): number;
-}
-
-/** A change whose collection has been found. */
-export interface ResolvedChange {
-  collection: NumberedCollection;
-  id: string;
-  expect: number | "absent";
-  next: string | undefined;
-  after?: number | undefined;
-}
-
-/** A commit whose collections have been found. */
-export interface ResolvedCommit {
-  changes: readonly ResolvedChange[];
-  receipt: Receipt | undefined;
-  principal: string | null;
-  at: number;
-}
 
 /** An accepted commit. */
 export interface Accepted {
@@ -46,20 +18,6 @@ export interface Accepted {
 
 /** What becomes of a commit. */
 export type Verdict = Accepted | { refusal: Refusal };
-
-/** Finds the collections of a commit. */
-export function resolveCommit(
-  { byName }: Catalogue,
-  { changes, receipt, principal, at }: Commit,
-): ResolvedCommit {
-  const resolved = changes.map(({ key, ...change }) => {
-    const collection = byName.get(key.collection);
-    if (collection === undefined)
-      throw new Error(`There is no collection ${JSON.stringify(key.collection)}.`);
-    return { ...change, collection, id: key.id };
-  });
-  return { changes: resolved, receipt, principal: principal ?? null, at };
-}
 
 /** Stages the changes of a commit and what follows from them, or refuses it; then nothing of it stays staged. */
 export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<Verdict> {

@@ -3,7 +3,7 @@ import { formatPath } from "../../../collection/paths.ts";
 import { referencedIds } from "../../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import { canBeId } from "../../commits/constraints.ts";
-import type { ResolvedCommit } from "../../commits/judge.ts";
+import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type {
   FoundResource,
   HoldersQuery,

@@ -1,7 +1,8 @@
 /** Carries out commits, inside a transaction that the caller holds open to write. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "../../catalogue.ts";
-import { followedBy, type Judging, judge, type ResolvedCommit } from "../../commits/judge.ts";
+import { followedBy, judge } from "../../commits/judge.ts";
+import { type Judging, type ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { Lookups, WriteDecision } from "../../commits/lookups.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decide } from "../../decision.ts";

@@ -15,17 +15,18 @@ export const postgresFaults: readonly Fault[] = [
     replacements: [["if (numbers.size === 0) return;", "if (numbers.size <= 1) return;"]],
   },
   {
-    name: "postgres-refused-commit",
-    what: "PostgreSQL: a refused commit in a group is taken back, but it still raises the sequence of its collection.",
+    name: "refused-commit-stays",
+    what: "A refused commit is taken back in memory, but its changes are still written.",
     noticedBy: "test/store/postgres.test.ts",
-    replacements: [["staged.changes.pop();", ""]],
+    replacements: [
+      ["while (changes.length > mark) {", "for (const change of changes.slice(mark).reverse()) {"],
+      ["= changes.pop() as StagedChange", "= change as StagedChange"],
+    ],
   },
   {
     name: "postgres-receipts-uncounted",
     what: "PostgreSQL: stored responses are not counted, so there can be more of them than the limit.",
     noticedBy: "test/store/postgres.test.ts",
-    replacements: [
-      ['statements.raiseReceiptTotal("receipts", receipts)', 'statements.raiseReceiptTotal("receipts", 0)'],
-    ],
+    replacements: [['raiseReceiptTotal("receipts", receipts)', 'raiseReceiptTotal("receipts", 0)']],
   },
 ];

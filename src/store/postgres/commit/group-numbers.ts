@@ -1,10 +1,10 @@
-/** Numbers for groups of changes, which the database takes out of use in blocks: most groups cost no statement. */
+/** Numbers for groups of changes. They are reserved in blocks, so most groups need no statement. */
 import type { Connections } from "../connection/connections.ts";
 import { reserveGroups } from "./statements.ts";
 
 const blockSize = 1_000;
 
-/** Gives numbers that no other group of changes has, whichever instance made it. A crash leaves a gap. */
+/** Numbers that no other group has, on any instance. A crash leaves a gap. */
 export class GroupNumbers {
   readonly #connections: Connections;
   #next = 1;
@@ -14,7 +14,7 @@ export class GroupNumbers {
     this.#connections = connections;
   }
 
-  /** Makes sure that so many numbers can be given. One caller at a time. */
+  /** Reserves numbers until at least `n` are left. One caller at a time. */
   async ensure(n: number): Promise<void> {
     if (this.#last - this.#next + 1 >= n) return;
     const size = Math.max(n, blockSize);

@@ -85,7 +85,7 @@ export interface ChangeRow {
   at: number;
   principal: string | null;
   group: number | null;
-  /** What is kept of the text that the change superseded (`../superseded.ts`). */
+  /** What is kept of the text that the change superseded (`store/superseded.ts`). */
   kept: string | null;
 }
 

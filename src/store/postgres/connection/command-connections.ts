@@ -1,23 +1,23 @@
-/** Visits of commands to a database: they may take as long as they take, and tell in one line what goes wrong. */
+/** Connections for commands. Their work has no time limit, and an error becomes one line of text. */
 import { Problem, StartError } from "../../../errors.ts";
 import { Connections, probe } from "./connections.ts";
 import { describeError } from "./failures.ts";
 
-/** How long a connection is waited for, and then an answer to what is quick, in milliseconds. */
+/** The longest wait for a connection, and for the response to a quick statement. In milliseconds. */
 export const waitMs = 3_000;
 export const answerMs = 5_000;
 
-/** Takes what nobody has to be told. */
+/** Ignores an error of an idle connection: the next statement reports it. */
 export const ignore = () => {};
 
-/** What a visit works with. */
+/** The connections of one command. */
 export interface CommandConnections {
   connections: Connections;
-  /** Lets go of everything. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** Connections on which everything may take long, as long as the database answers at all. */
+/** Opens connections without a time limit. They are closed if the database no longer responds. */
 export function openCommandConnections(url: string): CommandConnections {
   const shared = { url, waitMs, onIdleError: ignore };
   const others = new Connections({ ...shared, max: 1, answerMs });
@@ -30,7 +30,7 @@ export function openCommandConnections(url: string): CommandConnections {
   };
 }
 
-/** Says in one line what is wrong with the database. */
+/** Turns any other error into a StartError that says in one line what is wrong with the database. */
 export async function withStartErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

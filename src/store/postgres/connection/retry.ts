@@ -1,16 +1,16 @@
-/** Work that is done a second time where the first found the connection lost, or the server not the right one any more. */
+/** Repeats work once if the connection is lost, or the server has become read-only. */
 import { failureOf } from "./failures.ts";
 
-/** What took longer to be lost is not tried again: whoever asked has waited long enough. In milliseconds. */
+/** Work that took longer than this is not repeated, because its caller has waited long enough. In milliseconds. */
 const quickMs = 1_500;
 
-/** Whether a loss was found so quickly that another try costs little. `since`: when the work began, by `performance.now`. */
+/** Whether the connection was lost so soon that another attempt costs little. `since`: the start, by `performance.now`. */
 export function isQuickLoss(error: unknown, since: number): boolean {
   const failure = failureOf(error);
   return (failure === "lost" || failure === "readOnly") && performance.now() - since < quickMs;
 }
 
-/** Does what changes nothing, or does no harm when it is done twice; and once more after a quick loss. */
+/** Does work, and repeats it after a quick loss. The work must do no harm if it is done twice. */
 export async function retryOnce<T>(work: () => Promise<T>): Promise<T> {
   const since = performance.now();
   try {

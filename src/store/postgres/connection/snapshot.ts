@@ -1,15 +1,15 @@
-/** Reads that belong together, over as long as it takes. */
+/** Reads that all see the same state of the database. */
 import type { Connections, Outcome, Statement } from "./connections.ts";
 import { beginnings, type Transaction, transact } from "./transaction.ts";
 
-/** What was committed at one moment, on a connection of its own. */
+/** The state of the database at one time, on a separate connection. */
 export interface Snapshot {
   run(statement: Statement): Promise<Outcome>;
-  /** Gives the connection back. */
+  /** Releases the connection. */
   end(): Promise<void>;
 }
 
-/** Opens a snapshot of what is committed when the first statement runs. */
+/** Opens a snapshot of what is committed when its first statement runs. */
 export async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const ending = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<Transaction>();
@@ -23,7 +23,7 @@ export async function openSnapshot(connections: Connections): Promise<Snapshot> 
     run: (statement) => transaction.run(statement),
     async end() {
       ending.resolve();
-      await whole.catch(() => {}); // whoever read was told
+      await whole.catch(() => {}); // the reads have thrown it
     },
   };
 }

@@ -1,33 +1,30 @@
-/** Tells whether the database still answers while something is waited for that may take as long as it takes. */
+/** Checks that the database still responds during work that has no time limit. */
 import { failureOf } from "./failures.ts";
 
-/** It is asked so often, in milliseconds. */
+/** The time between two checks, in milliseconds. */
 const everyMs = 3_000;
 
-/** So many times in a row without an answer, and the database counts as gone: once may be a moment of much to do. */
+/** After this many checks in a row without a response, the database is lost. A busy database can miss one. */
 const maxSilences = 2;
 
-/**
- * Asks again and again whether the database answers, and calls `onGone` once where it does not. Ends with what is given
- * back.
- */
+/** Checks the database regularly, and calls `onGone` once if it no longer responds. Returns a function that stops this. */
 export function watchDatabase(probe: () => Promise<unknown>, onGone: () => void): () => void {
   let silences = 0;
-  let isAsked = false;
-  const ask = async () => {
-    if (isAsked) return;
-    isAsked = true;
+  let isRunning = false;
+  const check = async () => {
+    if (isRunning) return;
+    isRunning = true;
     const isSilent = await probe().then(
       () => false,
       (error) => failureOf(error) === "lost",
     );
-    isAsked = false;
+    isRunning = false;
     silences = isSilent ? silences + 1 : 0;
     if (silences < maxSilences) return;
     clearInterval(timer);
     onGone();
   };
-  const timer = setInterval(ask, everyMs);
+  const timer = setInterval(check, everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }

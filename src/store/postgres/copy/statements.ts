@@ -18,7 +18,7 @@ function columnsOf({ kind }: Place): readonly string[] {
   return layouts[kind].columns.map(({ name }) => columnOf(kind, name));
 }
 
-/** The id of a resource is in its key, and the column of superseded texts was renamed (`../tables.ts`). */
+/** The id of a resource is in its key, and the column of superseded texts was renamed (`../tables/tables.ts`). */
 function columnOf(kind: Place["kind"], name: string): string {
   if (kind === "changes" && name === "superseded") return "previous";
   return kind === "resources" && name === "id" ? "key" : `"${name}"`;

@@ -3,7 +3,7 @@
  *
  * A collection has three, named by its number: its resources, the log of their changes, and the ids that its resources
  * refer to. Where a collection is searched, it has a fourth for the words. A change holds what is kept of the
- * text that it superseded (`../superseded.ts`), so that a create stores its text once. The head of a collection is the last row that a commit touches: whoever has it
+ * text that it superseded (`store/superseded.ts`), so that a create stores its text once. The head of a collection is the last row that a commit touches: whoever has it
  * locked is the only one who can commit to the collection, so that sequences are in the order of commits.
  */
 

@@ -65,7 +65,7 @@ export class Commits {
 
   #outcomeOf(outcome: readonly number[] | Refusal, { changes }: Commit): Outcome<Committed> {
     if ("code" in outcome) return { error: this.#parts.requests.errorOf(outcome) };
-    this.#parts.health.noteRoom();
+    this.#parts.health.noteSpace();
     return {
       answer: changes.map(({ expect, after = 0 }, index) => ({
         version: (expect === "absent" ? after : expect) + 1,

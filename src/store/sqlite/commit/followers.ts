@@ -1,7 +1,7 @@
-/** Which collections change when resources of another are deleted. */
+/** The collections that a delete in another collection can change (`onDelete`). */
 import type { CollectionRecord } from "../../record.ts";
 
-/** The collections whose resources may be deleted or cleared of references after a delete in `collection`, and after those. */
+/** The collections in which a delete in `collection` can delete resources or clear references, directly or not. */
 export function followersOf(
   catalogue: ReadonlyMap<string, CollectionRecord>,
   collection: string,

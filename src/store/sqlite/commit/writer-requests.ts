@@ -1,11 +1,11 @@
-/** Asking the writer, and what its refusals mean for the store and for those who asked. */
+/** Sends requests to the writer, and turns its refusals into errors. */
 import { Problem } from "../../../errors.ts";
 import { problemOf, type Refusal } from "../../commits/refusals.ts";
 import type { Health } from "../upkeep/health.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 import type { Writer } from "./writer-client.ts";
 
-/** What the writer answers but for refusals, which are thrown. */
+/** A response of the writer that is not a refusal. */
 export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
 
 /** WriterRequests the writer of one store. */
@@ -22,7 +22,7 @@ export class WriterRequests {
   async send(request: WriterRequest): Promise<Answer> {
     const answer = await this.#writer.send(request);
     if (answer.kind === "problem") throw this.errorOf(answer);
-    if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteRoom();
+    if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteSpace();
     return answer;
   }
 
@@ -37,7 +37,7 @@ export class WriterRequests {
     throw new Error(`The writer answered "${request.kind}" with "${answer.kind}".`);
   }
 
-  /** The refusal as an error, of which the health is told. */
+  /** The refusal as an error. Also updates the health of the store. */
   errorOf(refusal: Refusal): Error {
     const { code, detail } = refusal;
     if (code === "INTERNAL") return new Error(detail);

@@ -2,8 +2,8 @@
  * The tables of a store's file.
  *
  * A collection has two, named by its number: its resources, and the log of their changes. A change holds what is
- * kept of the text that it superseded (`../superseded.ts`), so that a create stores its text once. Where a collection is searched, it has a third for
- * the words (`search.ts`), and `searches` says of which attributes they are and up to which key they are there.
+ * kept of the text that it superseded (`store/superseded.ts`), so that a create stores its text once. Where a collection is searched, it has a third for
+ * the words (`../list/search.ts`), and `searches` says of which attributes they are and up to which key they are there.
  */
 
 /** Marks a file as a store of this program: "Hold" in ASCII. */

@@ -1,4 +1,4 @@
-/** Whether the store works, as it learns of it from what it does. */
+/** Whether the store works, from the results of its writes. */
 import { Problem } from "../../../errors.ts";
 import type { StoreHealth } from "../../store.ts";
 
@@ -22,25 +22,25 @@ export class Health {
     if (this.#now.kind === "failed") throw new Problem("UNAVAILABLE", "The store has failed.");
   }
 
-  /** The store has been asked to close: what fails from now on was to be expected. */
+  /** The store is closing. Later failures are expected, and are not reported. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Stops for good: from now on everything is refused. */
+  /** Stops the store permanently. */
   fail(reason: string): void {
     if (this.#now.kind === "failed" || this.#isClosed) return;
     this.#now = { kind: "failed", reason };
     this.#onFailure(reason);
   }
 
-  /** A write found no room. */
+  /** A write failed because the disk is full. */
   noteFull(): void {
     if (this.#now.kind === "ok") this.#now = { kind: "degraded", reason: "the disk of the store is full" };
   }
 
-  /** Something was written, so there is room. */
-  noteRoom(): void {
+  /** A write succeeded, so the disk has space. */
+  noteSpace(): void {
     if (this.#now.kind === "degraded") this.#now = { kind: "ok" };
   }
 }

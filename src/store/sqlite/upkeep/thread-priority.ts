@@ -1,17 +1,17 @@
-/** Threads that do not answer requests themselves. */
+/** The priority of threads that do not answer requests. */
 import { setPriority } from "node:os";
 
 const lowerPriority = 10;
 
 /**
- * Where processors are scarce, whoever answers requests goes before the calling thread. On Linux this concerns that
- * thread alone; elsewhere it would be the whole process (setpriority(2)).
+ * Gives the calling thread a lower priority than the thread that answers requests. Does this on Linux only: elsewhere it
+ * would change the whole process (setpriority(2)).
  */
 export function lowerThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(lowerPriority);
   } catch {
-    // A sandbox may forbid it; then reads wait a little longer.
+    // A sandbox can forbid it. Then reads wait a little longer.
   }
 }

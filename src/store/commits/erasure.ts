@@ -1,5 +1,6 @@
 /** Decides whether a resource can be erased: the same for all stores. */
 import type { NumberedCollection } from "../catalogue.ts";
+import type { Erased } from "../change-log.ts";
 import { lookUp } from "../decision.ts";
 import { judge, type Verdict } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
@@ -22,6 +23,13 @@ export function* judgeErasure(
   const verdict = yield* judge(judging, commit);
   if (!("refusal" in verdict) || verdict.refusal.code !== "REFERENCED") return verdict;
   return { refusal: yield* nameReferrers(judging, change, verdict.refusal) };
+}
+
+/** The report of an erasure that was not refused. It removed `logged` changes from the change log. */
+export function erasedOf(verdict: Accepted | undefined, logged: number, isLogged: boolean): Erased {
+  if (verdict === undefined) return { resource: false, changes: logged, followed: [] };
+  // The log also had the delete itself.
+  return { resource: true, changes: isLogged ? logged - 1 : logged, followed: followedBy(verdict) };
 }
 
 function* nameReferrers(

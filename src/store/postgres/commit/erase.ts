@@ -1,7 +1,6 @@
 /** Removes a resource and all that is known of its past. */
 import type { Erased } from "../../change-log.ts";
-import { judgeErasure } from "../../commits/erasure.ts";
-import { followedBy } from "../../commits/judge.ts";
+import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
@@ -48,11 +47,5 @@ async function eraseWithin(
   for (const statement of last) await transaction.run(statement);
   const { count } = await transaction.run(deleteChangesOf(collection.number, id));
   await eraseFromReceipts(transaction, id);
-  // The delete itself was logged too.
-  const changes = verdict !== undefined && parts.isLogged ? count - 1 : count;
-  return {
-    resource: verdict !== undefined,
-    changes,
-    followed: verdict === undefined ? [] : followedBy(verdict),
-  };
+  return erasedOf(verdict, count, parts.isLogged);
 }

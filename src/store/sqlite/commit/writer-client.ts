@@ -1,4 +1,4 @@
-/** The writer as the store sees it: requests the writer thread, and notices when it dies. */
+/** Starts the writer thread, sends it requests, and detects its death. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Problem, StartError } from "../../../errors.ts";
@@ -58,7 +58,7 @@ export class WriterClient {
     });
   }
 
-  /** WriterRequests the writer. Rejects with OUTCOME_UNKNOWN when it dies before it answers. */
+  /** Sends a request to the writer. Rejects with OUTCOME_UNKNOWN if the writer dies before it responds. */
   send(request: WriterRequest): Promise<WriterAnswer> {
     if (this.#isDead) return Promise.reject(new Problem("UNAVAILABLE", "The store has failed."));
     return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import type { Writer } from "./writer-client.ts";
 /** A response of the writer that is not a refusal. */
 export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
 
-/** WriterRequests the writer of one store. */
+/** The requests to the writer of one store. */
 export class WriterRequests {
   readonly #writer: Writer;
   readonly #health: Health;
@@ -18,7 +18,7 @@ export class WriterRequests {
     this.#health = health;
   }
 
-  /** WriterRequests the writer; throws what it refuses with. */
+  /** Sends a request. Throws the refusal. */
   async send(request: WriterRequest): Promise<Answer> {
     const answer = await this.#writer.send(request);
     if (answer.kind === "problem") throw this.errorOf(answer);
@@ -26,7 +26,7 @@ export class WriterRequests {
     return answer;
   }
 
-  /** WriterRequests for an answer of one kind. Throws UNAVAILABLE where the writer cannot do it as things are. */
+  /** Sends a request that has one kind of response. Throws UNAVAILABLE if the writer cannot do it now. */
   async sendFor<Kind extends Answer["kind"]>(
     kind: Kind,
     request: WriterRequest,

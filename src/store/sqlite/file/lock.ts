@@ -1,23 +1,22 @@
 /**
- * The right to write to a store: a lock file beside it, itself a tiny SQLite file that is held exclusively, or held by
- * several who only want that nobody writes. The operating system lets go of it when the process dies, however it dies, so
- * there is no stale lock.
+ * The lock of a store: a very small SQLite file next to it. A writer locks this file exclusively. Readers that need the store
+ * unchanged share the lock. The operating system releases it when the process ends, so no stale lock remains.
  */
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import { failureOf } from "./failures.ts";
 
-/** A right that is held. */
+/** A lock that this process holds. */
 export interface Lock {
   release(): void;
 }
 
-/** Takes the right to write to the store at `path`. Throws StartError when another process has it. */
+/** Locks the store at `path` for writing. Throws StartError if another process has a lock. */
 export function takeLock(path: string): Lock {
   return hold(path, "begin exclusive", "Stop it, or choose another store");
 }
 
-/** Keeps everybody from taking the right to write to the store at `path`. Throws StartError when somebody has it. */
+/** Prevents writes to the store at `path`. Throws StartError if another process has locked it for writing. */
 export function takeReadLock(path: string): Lock {
   const advice = "Stop it first, or restart the service with --read-only";
   return hold(path, "begin; select 1 from sqlite_schema", advice);

@@ -1,7 +1,6 @@
 /** Removes resources for good. */
 import type { DatabaseSync } from "node:sqlite";
-import { judgeErasure } from "../../commits/erasure.ts";
-import { followedBy } from "../../commits/judge.ts";
+import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import type { WriterAnswer } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -44,10 +43,7 @@ export class Erasing {
     if (result !== undefined || logged > 0) search.rebuild(number);
     transactions.commit();
     this.#writeAnew();
-    const followed = result === undefined ? [] : followedBy(result);
-    // The delete itself was logged too.
-    const changes = result !== undefined && log.isKept ? logged - 1 : logged;
-    return { kind: "erased", resource: result !== undefined, changes, followed };
+    return { kind: "erased", ...erasedOf(result, logged, log.isKept) };
   }
 
   /** What was changed earlier may still lie in the gaps between the contents of the file. */

@@ -2,7 +2,7 @@
 import type { NumberedCollection } from "../catalogue.ts";
 import type { Erased } from "../change-log.ts";
 import { lookUp } from "../decision.ts";
-import { judge, type Verdict } from "./judge.ts";
+import { type Accepted, followedBy, judge, type Verdict } from "./judge.ts";
 import type { WriteDecision } from "./lookups.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Judging } from "./resolved-commit.ts";

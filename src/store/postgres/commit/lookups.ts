@@ -3,7 +3,6 @@ import { formatPath } from "../../../collection/paths.ts";
 import { referencedIds } from "../../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import { canBeId } from "../../commits/constraints.ts";
-import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type {
   FoundResource,
   HoldersQuery,
@@ -11,6 +10,7 @@ import type {
   ReferrersQuery,
   TargetsQuery,
 } from "../../commits/lookups.ts";
+import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { ResourceState, StagedChanges } from "../../commits/staged-changes.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";

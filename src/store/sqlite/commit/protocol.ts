@@ -7,8 +7,8 @@
 import type { ProblemCode } from "../../../errors.ts";
 import type { Followed } from "../../change-log.ts";
 import type { Commit, Receipt } from "../../commit.ts";
-import type { ResolvedChange, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { Refusal } from "../../commits/refusals.ts";
+import type { ResolvedChange, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { History } from "../../history.ts";
 import type { Refused } from "../../load.ts";
 import type { ReceiptBounds } from "../../receipts.ts";

@@ -2,8 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "../../catalogue.ts";
 import { followedBy, judge } from "../../commits/judge.ts";
-import { type Judging, type ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { Lookups, WriteDecision } from "../../commits/lookups.ts";
+import type { Judging, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decide } from "../../decision.ts";
 import type { Outcome } from "../commit/protocol.ts";

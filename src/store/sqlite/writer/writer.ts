@@ -1,8 +1,8 @@
 /** What the writer thread does: groups of commits, imports, ids and the catalogue, each in one transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Followed } from "../../change-log.ts";
-import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { Refusal } from "../../commits/refusals.ts";
+import type { ResolvedCommit } from "../../commits/resolved-commit.ts";
 import {
   type Cell,
   decodeCommits,

@@ -1,6 +1,7 @@
 /** How long the change log is kept, and what is left in the file when a resource is erased. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoreOptions } from "../../src/store/open.ts";
@@ -97,37 +98,30 @@ test("without a history nothing is logged, what was logged goes, and versions go
   await rejectsWith("PRECONDITION_FAILED", commit(none, [{ ...created(topic("a")), after: 7 }]));
 });
 
-test("a version is not found if a change after it is missing, because the service ran without a history", async (t) => {
+test("a version is not found if a change after it is missing, as after a time without a history", async (t) => {
   const { store, path } = await open(t, { history: "forever" });
   const { openStore } = await import("../../src/store/open.ts");
   const fields = (n: number) => ({ n, pad: "x".repeat(10_000) }); // so long that the log keeps differences
-  const reopened = async (history: "forever" | "none") => {
-    const opened = await openStore({ kind: "sqlite", path }, { history, sweepMs: 60_000 });
-    t.after(() => opened.close());
-    return opened;
-  };
   await commit(store, [created(topic("a"), fields(1))]);
-  await commit(store, [updated(topic("a"), 1, fields(2))]);
-  await commit(store, [updated(topic("a"), 2, fields(3))]);
+  for (const version of [1, 2, 3, 4])
+    await commit(store, [updated(topic("a"), version, fields(version + 1))]);
   await store.close();
-  const none = await reopened("none");
-  await commit(none, [updated(topic("a"), 3, fields(4))]);
-  assert.equal((await none.version(topic("a"), 4))?.text, textOf("a", fields(4)));
-  const requireGap = async (each: Store) => {
-    for (const version of [1, 2, 3]) assert.equal(await each.version(topic("a"), version), undefined);
-    const changes = await each.changesAfter("topics", 0, 10);
-    const texts = changes.map(({ version, superseded }) => [version, superseded]);
-    assert.deepEqual(
-      texts.slice(0, 3),
-      [1, 2, 3].map((version) => [version, undefined]),
-    );
-  };
-  await requireGap(none);
-  await none.close();
-  const again = await reopened("forever");
-  await commit(again, [updated(topic("a"), 4, fields(5))]);
-  await requireGap(again);
-  assert.equal((await again.changesAfter("topics", 3, 10))[0]?.superseded, textOf("a", fields(4)));
+  const database = new DatabaseSync(path);
+  database.exec("delete from changes_1 where version = 4");
+  database.close();
+  const again = await openStore({ kind: "sqlite", path }, { history: "forever" });
+  t.after(() => again.close());
+  for (const version of [1, 2, 3]) assert.equal(await again.version(topic("a"), version), undefined);
+  const changes = await again.changesAfter("topics", 0, 10);
+  assert.deepEqual(
+    changes.map(({ version, superseded }) => [version, superseded]),
+    [
+      [1, undefined],
+      [2, undefined],
+      [3, undefined],
+      [5, textOf("a", fields(4))],
+    ],
+  );
 });
 
 test("writes go on while the sweep works", async (t) => {

@@ -158,14 +158,17 @@ function hasHappened(event: Event, place: string): boolean {
     .equals(bytes);
 }
 
-/** Throws Error if the files are not what the recorded calls make of them. */
+/** The trace lacks a call. strace can lose the last call of a thread that is killed. */
+export class IncompleteRecording extends Error {}
+
+/** Throws IncompleteRecording if the files are not what the recorded calls make of them. */
 function requireComplete(disk: Disk, place: string): void {
   const image = disk.image("everything", Math.random);
   for (const name of [storeName, logName]) {
     const path = join(place, name);
     const found = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
     if (!(image.get(name) ?? Buffer.alloc(0)).equals(found))
-      throw new Error(`${path} is not what the recorded calls make of it.`);
+      throw new IncompleteRecording(`${path} is not what the recorded calls make of it.`);
   }
 }
 

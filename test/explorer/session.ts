@@ -7,7 +7,7 @@ import { startProgram } from "../durability/program.ts";
 import { copyWithFault } from "../faults/copy.ts";
 import { type Exploration, explore, type Findings } from "./explore.ts";
 import { randomOf } from "./random.ts";
-import { type Life, type Recording, record, type Session } from "./recording.ts";
+import { IncompleteRecording, type Life, type Recording, record, type Session } from "./recording.ts";
 import type { Sabotage } from "./sabotage.ts";
 
 /** Memory, if the system has such a folder with enough space. */
@@ -18,8 +18,20 @@ function placeOfImages(): string {
   return bavail * bsize > 256 * 1024 * 1024 ? memory : tmpdir();
 }
 
-/** Records a session of the program as it is, or of a sabotaged copy. */
+const maxRecordings = 3;
+
+/** Records a session of the program as it is, or of a sabotaged copy. Records it again if the trace lacks a call. */
 export async function recordSession(session: Session, sabotage?: Sabotage): Promise<Recording> {
+  for (let recordings = 1; ; recordings++) {
+    try {
+      return await recordOnce(session, sabotage);
+    } catch (error) {
+      if (!(error instanceof IncompleteRecording) || recordings === maxRecordings) throw error;
+    }
+  }
+}
+
+async function recordOnce(session: Session, sabotage: Sabotage | undefined): Promise<Recording> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-explorer-"));
   const from = sabotage === undefined ? "." : join(folder, "program");
   try {

@@ -145,9 +145,9 @@ function isLate(error: unknown): boolean {
 function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly Row[]): Read {
   const [first] = rows;
   if (first === undefined) return "declaredAnew";
-  const [sequence, count, declared, gatheredTo, counted, found] = first;
+  const [sequence, count, declared, hasWords, counted, found] = first;
   if (Number(declared) !== collection.declared) return "declaredAnew";
-  if (query.words !== undefined && gatheredTo !== null) throw notGathered();
+  if (query.words !== undefined && hasWords !== "t") throw notGathered();
   const items = rows.filter((row) => row[6] !== null).map((row) => toStored(collection, row.slice(6)));
   const more = Number(found ?? 0) > items.length || items.length > query.limit;
   if (items.length > query.limit) items.pop();

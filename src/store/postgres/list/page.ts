@@ -2,6 +2,7 @@
  * The one statement that gives a page: its resources, and the head of the collection in the same snapshot. Beyond a
  * position, each range is a part of its own that an index gives in order; one condition for all would be a scan.
  */
+import { wordsVersion } from "../../../query/words.ts";
 import { type ListQuery, maxPageBytes } from "../../page.ts";
 import type { Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
@@ -15,7 +16,7 @@ import { type SearchSql, searchSql } from "./search.ts";
 export type PageQuery = Omit<ListQuery, "collection" | "signal">;
 
 /**
- * Gives a page. The columns: sequence, count, state of the declaration, up to which key words are gathered, total, how
+ * Gives a page. The columns: sequence, count, state of the declaration, whether the search words are complete and of this version, total, how
  * many resources were found (one more than the limit at most), and of each resource that fits: key, version, time, text.
  */
 export function selectPage(collection: NumberedCollection, query: PageQuery): Statement {
@@ -28,12 +29,15 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
   const total = query.count === true && isNarrowed(query) ? countSql(source) : "null::bigint";
   const page = pageSql(query, source, scope);
   const sql = `${search?.with ?? ""}
-    select head.sequence, head.count, head.declared, head.gathered_to, ${total},
+    select head.sequence, head.count, head.declared, ${hasWords}, ${total},
       page.found, page.key, page.version, page.updated_at, page.text
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place`;
   return { sql, values: scope.values };
 }
+
+/** Another version of the program may have split the texts of an older store. */
+const hasWords = `head.gathered_to is null and head.words_version = '${wordsVersion}'`;
 
 /** Whether the list may have fewer resources than its collection. */
 export function isNarrowed({ filter, words }: PageQuery): boolean {

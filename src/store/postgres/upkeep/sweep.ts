@@ -18,9 +18,11 @@ export async function sweepSome(
   now: number,
 ): Promise<boolean> {
   if (await isUnfinished(connections)) return false; // what a copy has brought is compared first
-  const hadReceipts = await transact(connections, smallWrite, (transaction) =>
-    removeExpired(transaction, now, maxReceipts),
-  );
+  const hadReceipts = await transact(connections, smallWrite, async (transaction) => {
+    const hasRemoved = await removeExpired(transaction, now, maxReceipts);
+    if (!hasRemoved) await transaction.rollBack(); // nothing to flush
+    return hasRemoved;
+  });
   return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
 }
 

@@ -42,7 +42,7 @@ export interface Keys {
   noteUse(prefix: string, at: number): Promise<void>;
 }
 
-/** Keys that are open beside whoever serves the store. */
+/** The API keys of a store, opened while a service can have the store open. */
 export interface OpenKeys extends Keys {
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * How much is done in one turn of the event loop: much, or little while somebody reads, since whoever reads waits
- * until the turn is over.
+ * How much work one turn of the event loop does. It does less while clients read, because a read waits until the turn is
+ * over.
  */
 
 /** Work for one turn. */

@@ -1,4 +1,4 @@
-/** The part of the port that reads a store beside whoever serves it. */
+/** Reads a store while a service can have it open. */
 import type { ApiKey } from "./keys.ts";
 import type { CollectionRecord } from "./record.ts";
 import type { Stored } from "./stored.ts";

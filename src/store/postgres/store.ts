@@ -231,7 +231,7 @@ export class PostgresStore implements Store {
       connections: this.#parts.long,
       onEnd: async () => {
         this.#load = undefined;
-        await this.#declarations.reload().catch(() => {}); // whoever needs it finds that it is not up to date
+        await this.#declarations.reload().catch(() => {}); // a later use finds that it is not up to date
         this.#gatherNow();
       },
     });

@@ -128,7 +128,7 @@ export class PostgresLoad implements Load {
     this.#hasEnded = true;
     this.#ending.reject(new Cancelled());
     this.#ending.promise.catch(() => {});
-    await this.#whole.catch(() => {}); // whoever finished was told
+    await this.#whole.catch(() => {}); // the call of finish gets the error
     await this.#parts.onEnd();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Receipts in a transaction, and how many there are. The totals are the last rows that a transaction locks: whoever has
- * them waits for nobody else.
+ * Receipts in a transaction, and their totals. A transaction locks the totals last. A transaction that has them therefore
+ * waits for no other one.
  */
 import type { StagedChanges } from "../../commits/staged-changes.ts";
 import { type ReceiptBounds, tracesOf } from "../../receipts.ts";
@@ -93,7 +93,7 @@ export async function removeExpired(transaction: Transaction, now: number, limit
   return true;
 }
 
-/** Removes what receipts tell of an erased resource, as the last part of its transaction. */
+/** Removes the traces of an erased resource from receipts. It must be the last part of the transaction. */
 export async function eraseFromReceipts(transaction: Transaction, id: string): Promise<void> {
   const traces = tracesOf(id);
   const removed = await transaction.run(deleteReceiptsOf(traces));

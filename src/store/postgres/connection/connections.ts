@@ -105,7 +105,7 @@ export class Connections {
     const client = await this.#connect();
     this.#idle.delete(client);
     this.#lent.add(client);
-    client.on("error", ignore); // whoever waits for an answer learns of it
+    client.on("error", ignore); // the waiting statement gets the error
     const unwatch = this.#probe && watchDatabase(this.#probe, () => streamOf(client).destroy());
     let isSound = false;
     try {

@@ -17,7 +17,7 @@ const everything = `
 /** The statement whose rows `toCollection` reads: for all that there is. */
 export const catalogueSql = `${everything} order by number`;
 
-/** For whoever serves the store: as long as a copy fills it, nothing is there. */
+/** The catalogue for a service. While a copy fills the store, it has no collections. */
 export const servedCatalogueSql = `${everything}
   where to_regclass('${copyingTable}') is null order by number`;
 

@@ -35,7 +35,7 @@ const slice = 500;
  */
 const maxFirst = 1_000_000_000;
 
-/** Carries out a plan for whoever serves the store. Throws UNAVAILABLE while a copy fills it, and StartError. */
+/** Carries out the plan of a service. Throws UNAVAILABLE while a copy fills it, and StartError. */
 export async function migrateServed(
   transaction: Transaction,
   plan: readonly CollectionRecord[],

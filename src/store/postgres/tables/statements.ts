@@ -31,7 +31,7 @@ export function selectHead(number: number): Statement {
 /** How many resources all collections have. */
 export const selectCounts: Statement = { sql: "select number, count from holdfast_heads" };
 
-/** Says that a declaration has changed, to whoever writes or searches next. */
+/** Notes that a declaration has changed. The next write or search of another instance sees it. */
 export function declareAnew(numbers: readonly number[]): Statement {
   return {
     sql: "update holdfast_heads set declared = declared + 1 where number = any($1::integer[])",

@@ -2,9 +2,9 @@
  * The tables of a store's database.
  *
  * A collection has three, named by its number: its resources, the log of their changes, and the ids that its resources
- * refer to. Where a collection is searched, it has a fourth for the words. A change holds what is kept of the
- * text that it superseded (`store/superseded.ts`), so that a create stores its text once. The head of a collection is the last row that a commit touches: whoever has it
- * locked is the only one who can commit to the collection, so that sequences are in the order of commits.
+ * refer to. A collection with a search has a fourth table for its words. A change keeps the text that it superseded, or a
+ * difference (`store/superseded.ts`), so a create stores its text once. The head of a collection is the last row that a
+ * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
 /** The format that this program reads and writes. Raise it with every change to the tables. */

@@ -200,7 +200,7 @@ function damaged(path: string, reason: string): StartError {
   return new StartError(`${path} is damaged (${reason}). Restore it from a backup.`);
 }
 
-/** What an error of SQLite means for whoever started the program; any other error as it is. */
+/** The StartError for an error of SQLite. Returns any other error unchanged. */
 export function openError(path: string, error: unknown): unknown {
   if (error instanceof StartError) return error;
   const reason = describeError(error);

@@ -14,10 +14,29 @@ export interface LoggedChange {
   group: number | undefined;
   /** The text that this change superseded; `undefined` for a create. */
   superseded: string | undefined;
+  /** The text that this change made; `undefined` for a delete. */
+  text: string | undefined;
 }
 
+/** A change without its texts and its origin. */
+export type LoggedKey = Pick<LoggedChange, "id" | "version" | "kind" | "at">;
+
+/** Changes of one collection, from one snapshot. */
+export interface LogSlice {
+  /** In the order of their sequences. */
+  changes: readonly LoggedChange[];
+  /** The sequence of the collection. A change that is missing between the changes, or after them, is not kept. */
+  sequence: number;
+}
+
+/** What the log of a collection without changes gives. */
+export const emptySlice: LogSlice = { changes: [], sequence: 0 };
+
+/** The most text of one slice, in bytes. A slice can be longer by a few changes. */
+export const maxSliceBytes = 2 * 1024 * 1024;
+
 /** A change in the history of one resource. */
-export type ResourceChange = Omit<LoggedChange, "id" | "superseded">;
+export type ResourceChange = Omit<LoggedChange, "id" | "superseded" | "text">;
 
 /** What a change did to its resource. */
 export type ChangeKind = "created" | "updated" | "deleted";

@@ -1,5 +1,5 @@
 /** Resources as they were: how versions and times are found in the change log, and texts in what changes keep of them. */
-import type { ChangeKind, LoggedChange } from "./change-log.ts";
+import { type ChangeKind, type LoggedChange, maxSliceBytes } from "./change-log.ts";
 import { type Decision, lookUp } from "./decision.ts";
 import type { Stored } from "./stored.ts";
 import { isDifference, textFrom } from "./superseded.ts";
@@ -112,12 +112,15 @@ function textOf(id: string, { version, kept }: Kept, next: string | undefined): 
 }
 
 /** A row of the change log as it is kept. */
-export type LoggedRow = Omit<LoggedChange, "superseded"> & { kept: string | null };
+export type LoggedRow = Omit<LoggedChange, "superseded" | "text"> & { kept: string | null };
 
 /** What a store looks up of the resources of one collection. */
 export type CollectionRows = (id: string) => Pick<PastRows, "current" | "chain">;
 
-/** Rows of the change log, in order, with the texts that they superseded. Each difference is applied once. */
+/**
+ * Rows of the change log, in order, with the texts before and after each change. Each difference is applied once. A text is
+ * `undefined` if the log does not have it.
+ */
 export function* withTexts(rows: readonly LoggedRow[]): Decision<CollectionRows, LoggedChange[]> {
   /** The text of each resource before the change that was looked at last, with the version of that text. */
   const known = new Map<string, { version: number; text: string | undefined }>();
@@ -125,18 +128,52 @@ export function* withTexts(rows: readonly LoggedRow[]): Decision<CollectionRows,
   for (const { kept, ...row } of rows.toReversed()) {
     const { id, version } = row;
     const later = known.get(id);
-    const isKnown = kept === null || !isDifference(kept) || later?.version === version;
-    const superseded = isKnown
-      ? textOf(id, { version, kept }, later?.text)
-      : yield* supersededBy(id, version);
+    const text = later?.version === version ? later.text : yield* textAfter(row);
+    const superseded = textOf(id, { version, kept }, text);
     known.set(id, { version: version - 1, text: superseded });
-    changes.push({ ...row, superseded });
+    changes.push({ ...row, superseded, text });
   }
   return changes.reverse();
 }
 
-function* supersededBy(id: string, version: number): Decision<CollectionRows, string | undefined> {
+/** The text that a change made. */
+function* textAfter({
+  id,
+  version,
+  kind,
+}: Pick<LoggedRow, "id" | "version" | "kind">): Decision<CollectionRows, string | undefined> {
+  if (kind === "deleted") return undefined;
   const current = yield* lookUp((of) => of(id).current());
-  const chain = yield* lookUp((of) => of(id).chain(version));
-  return textOfChain(id, version, { chain, current });
+  if (current?.version === version) return current.text;
+  const chain = yield* lookUp((of) => of(id).chain(version + 1));
+  return textOfChain(id, version + 1, { chain, current });
 }
+
+/** How many rows of the change log to read next, so that few more texts are read than `maxSliceBytes`. */
+export class SliceSize {
+  #rows = 0;
+  #bytes = 0;
+
+  /** The next number of rows, at most `limit`; 0 if the slice is full. */
+  next(limit: number): number {
+    const left = limit - this.#rows;
+    if (left <= 0 || this.#bytes >= maxSliceBytes) return 0;
+    if (this.#rows === 0) return Math.min(left, firstRows);
+    const bytesOfRow = Math.max(1, this.#bytes / this.#rows);
+    return Math.min(
+      left,
+      Math.max(1, Math.floor((maxSliceBytes - this.#bytes) / bytesOfRow)),
+      this.#rows * 4,
+    );
+  }
+
+  /** Counts what was read. */
+  note(changes: readonly LoggedChange[]): void {
+    this.#rows += changes.length;
+    for (const { text, superseded } of changes)
+      this.#bytes += Math.max(text?.length ?? 0, superseded?.length ?? 0);
+  }
+}
+
+/** The first rows of a slice. Even if each has a mebibyte, they need little memory. */
+const firstRows = 8;

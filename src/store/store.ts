@@ -5,7 +5,7 @@
  * store commits it if nothing has changed in the meantime. These comments are the contract. `test/store/contract.ts` tests
  * every store against it.
  */
-import type { Erased, LoggedChange, ResourceChange } from "./change-log.ts";
+import type { Erased, LoggedKey, LogSlice, ResourceChange } from "./change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "./commit.ts";
 import type { Keys } from "./keys.ts";
 import type { Load } from "./load.ts";
@@ -85,8 +85,23 @@ export interface ServingStore {
 
 /** The part of a store that reads the change log. */
 export interface HistoryStore {
-  /** The changes of a collection after a sequence, in order, at most `limit` of them. Sequence 0 is the beginning. */
-  changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]>;
+  /**
+   * The changes of a collection after a sequence, in order: at most `limit` of them, and fewer if their texts would be more
+   * than `maxSliceBytes`, but at least one. Sequence 0 is the beginning.
+   */
+  changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice>;
+
+  /** The change with this sequence, without its texts; `undefined` if the log does not have it. */
+  changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined>;
+
+  /** The sequences of collections: how many changes each has had. A collection that does not exist is missing. */
+  sequences(collections: readonly string[]): Promise<ReadonlyMap<string, number>>;
+
+  /**
+   * Calls `listener` after changes were committed, by this instance or by another one on the same store: with the names of
+   * the collections that may have changed, soon after the commit and at most 300 ms later. Returns what ends this.
+   */
+  onCommit(listener: (collections: readonly string[]) => void): () => void;
 
   /**
    * The changes of a resource with versions below `before`, newest first, at most `limit` of them. If the log keeps a change,

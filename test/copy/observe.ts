@@ -1,5 +1,6 @@
 /** All that a store answers, to be compared with what another one does. */
 
+import type { LoggedChange } from "../../src/store/change-log.ts";
 import type { ListQuery } from "../../src/store/page.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -43,9 +44,9 @@ async function observeCollection(store: Store, name: string): Promise<object> {
 }
 
 async function allChanges(store: Store, name: string) {
-  const all: Awaited<ReturnType<Store["changesAfter"]>>[number][] = [];
+  const all: LoggedChange[] = [];
   for (;;) {
-    const page = await store.changesAfter(name, all.at(-1)?.sequence ?? 0, 7);
+    const page = (await store.changesAfter(name, all.at(-1)?.sequence ?? 0, 7)).changes;
     if (page.length === 0) return all;
     all.push(...page);
   }
@@ -85,7 +86,7 @@ export async function goOn(store: Store): Promise<object> {
     { key: { collection: "long", id: "l4" }, expect: 5, next: undefined },
   ];
   const committed = await store.commit({ changes, at: begin + 50 });
-  const log = await store.changesAfter("notes", (committed[0]?.sequence ?? 0) - 1, 10);
+  const log = (await store.changesAfter("notes", (committed[0]?.sequence ?? 0) - 1, 10)).changes;
   const taken = await store
     .commit({
       changes: [{ key: { collection: "notes", id: "6" }, expect: "absent", next: text(6) }],

@@ -47,7 +47,7 @@ async function count(store: Store, id: string, times: number): Promise<void> {
 async function followLog(store: Store, isOver: () => boolean): Promise<number[]> {
   const seen: number[] = [];
   for (let last = false; ; ) {
-    const changes = await store.changesAfter("plain", seen.at(-1) ?? 0, 50);
+    const changes = (await store.changesAfter("plain", seen.at(-1) ?? 0, 50)).changes;
     seen.push(...changes.map(({ sequence }) => sequence));
     if (last && changes.length === 0) return seen;
     last = isOver();

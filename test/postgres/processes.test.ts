@@ -104,7 +104,7 @@ async function follow(url: string, collection: string, isOver: () => boolean): P
     const store = await openStore({ kind: "postgres", url });
     for (let reads = 0; reads < 20; reads++) {
       isLast = isOver();
-      const more = await store.changesAfter(collection, seen.at(-1)?.sequence ?? 0, 50);
+      const more = (await store.changesAfter(collection, seen.at(-1)?.sequence ?? 0, 50)).changes;
       seen.push(...more);
       if (isLast && more.length === 0) break;
       if (!isLast) await pass(10);

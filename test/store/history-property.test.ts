@@ -145,7 +145,7 @@ async function run(all: Step[], kept: number | undefined): Promise<void> {
     if (kept === undefined) return;
     await twin.store.close();
     twin.store = await open(true);
-    const count = async () => (await twin.store.changesAfter("numbers", 0, 1_000)).length;
+    const count = async () => (await twin.store.changesAfter("numbers", 0, 1_000)).changes.length;
     await until("the sweep is done", async () => (await count()) <= Math.min(kept, twin.sequence));
     await twin.compare(kept);
   } finally {

@@ -35,7 +35,7 @@ async function raise(store: Store, id: string, versions: number, timeOf: (versio
 }
 
 const sequencesOf = async (store: Store) =>
-  (await store.changesAfter("topics", 0, 10_000)).map(({ sequence }) => sequence);
+  (await store.changesAfter("topics", 0, 10_000)).changes.map(({ sequence }) => sequence);
 
 /** Waits for the sweep to have left so many changes. */
 async function untilLeft(store: Store, changes: number): Promise<void> {
@@ -112,7 +112,7 @@ test("a version is not found if a change after it is missing, as after a time wi
   const again = await openStore({ kind: "sqlite", path }, { history: "forever" });
   t.after(() => again.close());
   for (const version of [1, 2, 3]) assert.equal(await again.version(topic("a"), version), undefined);
-  const changes = await again.changesAfter("topics", 0, 10);
+  const changes = (await again.changesAfter("topics", 0, 10)).changes;
   assert.deepEqual(
     changes.map(({ version, superseded }) => [version, superseded]),
     [

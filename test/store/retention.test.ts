@@ -20,7 +20,7 @@ async function raise(store: Store, id: string, to: number, { pad = "", from = 0,
   }
 }
 
-const logOf = (store: Store) => store.changesAfter("topics", 0, 10_000);
+const logOf = async (store: Store) => (await store.changesAfter("topics", 0, 10_000)).changes;
 
 /** As `keepBytes` counts: the texts here are short enough to be kept whole. */
 const bytesOf = (changes: Awaited<ReturnType<typeof logOf>>) =>

@@ -3,8 +3,15 @@ import { Problem } from "../../errors.ts";
 import { Background } from "../background.ts";
 import { type Batch, createBatch } from "../batch.ts";
 import { requireSense, textLength } from "../calls.ts";
-import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
+import {
+  type Erased,
+  emptySlice,
+  type LoggedKey,
+  type LogSlice,
+  type ResourceChange,
+} from "../change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "../commit.ts";
+import { type CommitListener, CommitListeners } from "../commit-listeners.ts";
 import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
 import type { ListQuery, Page } from "../page.ts";
@@ -28,6 +35,7 @@ import { Reachability } from "./connection/reachability.ts";
 import { retryOnce } from "./connection/retry.ts";
 import { Lists } from "./list/lists.ts";
 import type { PostgresStoreParts } from "./parts.ts";
+import { Heads } from "./read/heads.ts";
 import { inPast, type Past } from "./read/past.ts";
 import { Reads, type Run } from "./read/reads.ts";
 import { Scans } from "./read/scans.ts";
@@ -66,6 +74,8 @@ export class PostgresStore implements Store {
   readonly #reservations: Batch<{ number: number; n: number }, number>;
   readonly #reachability: Reachability;
   readonly keys: Keys;
+  readonly #heads: Heads;
+  readonly #listeners: CommitListeners;
   readonly #background = new Background();
   /** There may be words to gather. */
   #gatherNow = () => {};
@@ -84,6 +94,11 @@ export class PostgresStore implements Store {
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
     this.keys = new PostgresKeys((statement) => this.#watch(() => connections.run(statement)));
+    this.#heads = new Heads(this.#run, this.#declarations);
+    this.#listeners = new CommitListeners({
+      onFirst: () => this.#heads.startPolling((names) => this.#listeners.call(() => names)),
+      onNone: () => this.#heads.stopPolling(),
+    });
     this.#ids = new IdNumbers(connections);
     this.#groups = new GroupNumbers(connections);
     this.#writing = {
@@ -164,9 +179,22 @@ export class PostgresStore implements Store {
     return Number(rows[0]?.[1]);
   }
 
-  async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
+  async changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice> {
     const read = (past: Past, known: NumberedCollection) => past.changesAfter(known, sequence, limit);
-    return (await this.#inPast({ collection, id: "" }, read)) ?? [];
+    return (await this.#inPast({ collection, id: "" }, read)) ?? emptySlice;
+  }
+
+  changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined> {
+    return this.#inPast({ collection, id: "" }, (past, known) => past.changeAt(known, sequence));
+  }
+
+  async sequences(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const heads = await this.#watch(() => this.#heads.read());
+    return new Map([...heads].filter(([name]) => collections.includes(name)));
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.#listeners.add(listener);
   }
 
   async changesOf(key: Key, page: { before: number; limit: number }): Promise<readonly ResourceChange[]> {
@@ -199,7 +227,9 @@ export class PostgresStore implements Store {
       if (!this.#declarations.catalogue.byName.has(key.collection)) await this.#require(key.collection);
     }
     requireSense(commit);
-    return this.#watch(() => this.#commits.run(commit), { isWrite: true });
+    const committed = await this.#watch(() => this.#commits.run(commit), { isWrite: true });
+    this.#listeners.call(() => commit.changes.map(({ key }) => key.collection));
+    return committed;
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {
@@ -267,6 +297,7 @@ export class PostgresStore implements Store {
 
   async #close(): Promise<void> {
     const { connections, slow, long } = this.#parts;
+    this.#heads.stopPolling();
     await this.#reachability.close();
     await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#background.stop()]);
     await this.#load?.cancel();

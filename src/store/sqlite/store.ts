@@ -2,8 +2,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
 import { requireSense } from "../calls.ts";
-import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
+import {
+  type Erased,
+  emptySlice,
+  type LoggedKey,
+  type LogSlice,
+  type ResourceChange,
+} from "../change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "../commit.ts";
+import { type CommitListener, CommitListeners } from "../commit-listeners.ts";
 import type { Load } from "../load.ts";
 import { type ListQuery, lengthOf, type Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
@@ -57,6 +64,7 @@ export class SqliteStore implements Store {
   readonly #background: Background;
   readonly #past: Past;
   readonly #hot = new HotResources((collection) => followersOf(this.#catalogue, collection));
+  readonly #listeners = new CommitListeners();
   readonly #health: Health;
   readonly #requests: WriterRequests;
   readonly #reads: ReadBatch;
@@ -93,6 +101,7 @@ export class SqliteStore implements Store {
       groupCommit: parts.groupCommit,
       numberOf: (collection) => this.#catalogue.get(collection)?.number ?? 0,
       onFollowed: (followed) => this.#hot.drop(followed),
+      listeners: this.#listeners,
     });
     this.#loads = new LoadSlot({
       requests: this.#requests,
@@ -130,9 +139,33 @@ export class SqliteStore implements Store {
     return known === undefined ? 0 : this.#reads.run(() => this.#reader.head(known).count);
   }
 
-  async changesAfter(collection: string, sequence: number, limit: number): Promise<readonly LoggedChange[]> {
-    const read = (known: NumberedCollection) => this.#past.changesAfter(known, sequence, limit);
-    return (await this.#readPast(collection, read, supersededLength)) ?? [];
+  async changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice> {
+    const read = (known: NumberedCollection) => ({
+      changes: this.#past.changesAfter(known, sequence, limit),
+      sequence: this.#reader.head(known).sequence,
+    });
+    return (await this.#readPast(collection, read, sliceLength)) ?? emptySlice;
+  }
+
+  changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined> {
+    return this.#readPast(
+      collection,
+      (known) => this.#past.changeAt(known, sequence),
+      () => 0,
+    );
+  }
+
+  async sequences(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const known = collections.map((name) => this.#known(name)).filter((each) => each !== undefined);
+    return this.#reads.run(() =>
+      this.#reader.inSnapshot(
+        () => new Map(known.map((each) => [each.name, this.#reader.head(each).sequence])),
+      ),
+    );
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.#listeners.add(listener);
   }
 
   async changesOf(
@@ -299,8 +332,8 @@ export class SqliteStore implements Store {
   }
 }
 
-function supersededLength(changes: readonly LoggedChange[]): number {
-  return changes.reduce((sum, { superseded = "" }) => sum + superseded.length, 0);
+function sliceLength({ changes }: LogSlice): number {
+  return changes.reduce((sum, { text = "" }) => sum + text.length, 0);
 }
 
 function textLength(resource: Stored | undefined): number {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { maxSliceBytes } from "../../../src/store/change-log.ts";
+import { until } from "../../until.ts";
 import {
   at,
   commit,
@@ -21,8 +23,17 @@ export function changeLogContract(open: OpenFixture): void {
       await commit(store, [updated(topic("a"), 1, { n: 2 })], { at: at + 1 });
       await commit(store, [deleted(topic("a"), 2)], { at: at + 2, principal: "lee" });
       const common = { id: "a", group: undefined };
-      assert.deepEqual(await store.changesAfter("topics", 0, 10), [
-        { ...common, sequence: 1, version: 1, kind: "created", at, principal: "kim", superseded: undefined },
+      assert.deepEqual((await store.changesAfter("topics", 0, 10)).changes, [
+        {
+          ...common,
+          sequence: 1,
+          version: 1,
+          kind: "created",
+          at,
+          principal: "kim",
+          superseded: undefined,
+          text: textOf("a", { n: 1 }),
+        },
         {
           ...common,
           sequence: 2,
@@ -31,6 +42,7 @@ export function changeLogContract(open: OpenFixture): void {
           at: at + 1,
           principal: undefined,
           superseded: textOf("a", { n: 1 }),
+          text: textOf("a", { n: 2 }),
         },
         {
           ...common,
@@ -40,8 +52,108 @@ export function changeLogContract(open: OpenFixture): void {
           at: at + 2,
           principal: "lee",
           superseded: textOf("a", { n: 2 }),
+          text: undefined,
         },
       ]);
+    }),
+  );
+
+  test(
+    "the text that a change made is exact, also when later changes keep only differences",
+    onStore(open, async (store) => {
+      const texts: string[] = [];
+      for (let version = 0; version < 40; version++) {
+        const pad = Array.from({ length: 300 }, (_, n) => `line ${n * (version % 7)}`);
+        const change =
+          version === 0
+            ? created(topic("a"), { pad, version })
+            : updated(topic("a"), version, { pad, version });
+        texts.push(change.next as string);
+        await commit(store, [change]);
+      }
+      const { changes, sequence } = await store.changesAfter("topics", 0, 1_000);
+      assert.equal(sequence, 40);
+      assert.deepEqual(
+        changes.map(({ text }) => text),
+        texts,
+      );
+      for (const [first, limit] of [
+        [3, 1],
+        [10, 5],
+        [17, 20],
+      ] as const) {
+        const part = await store.changesAfter("topics", first, limit);
+        assert.deepEqual(
+          part.changes.map(({ text, superseded }) => [text, superseded]),
+          texts.slice(first, first + limit).map((text, n) => [text, texts[first + n - 1]]),
+        );
+        assert.equal(part.sequence, 40);
+      }
+    }),
+  );
+
+  test(
+    "a slice of the change log ends when its texts are long, and has at least one change",
+    onStore(open, async (store) => {
+      const pad = "x".repeat(500_000);
+      for (let n = 0; n < 12; n++) await commit(store, [created(topic(`t${n}`), { pad: `${pad}${n}` })]);
+      const seen: number[] = [];
+      let slices = 0;
+      for (; seen.length < 12; slices++) {
+        const { changes } = await store.changesAfter("topics", seen.at(-1) ?? 0, 1_000);
+        assert.ok(changes.length > 0);
+        const bytes = changes.reduce((sum, { text = "" }) => sum + text.length, 0);
+        assert.ok(bytes < 3 * maxSliceBytes, `${bytes} bytes`);
+        seen.push(...changes.map(({ sequence }) => sequence));
+      }
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 12 }, (_, n) => n + 1),
+      );
+      assert.ok(slices > 1);
+    }),
+  );
+
+  test(
+    "a change is found by its sequence, and the sequences of collections are known",
+    onStore(open, async (store) => {
+      await commit(store, [created(topic("a")), created(user("u"))]);
+      await commit(store, [deleted(topic("a"), 1)], { at: at + 5 });
+      assert.deepEqual(await store.changeAt("topics", 2), {
+        id: "a",
+        version: 2,
+        kind: "deleted",
+        at: at + 5,
+      });
+      for (const sequence of [0, 3]) assert.equal(await store.changeAt("topics", sequence), undefined);
+      assert.equal(await store.changeAt("unknown", 1), undefined);
+      assert.deepEqual([...(await store.sequences(["topics", "users", "unknown"]))].sort(), [
+        ["topics", 2],
+        ["users", 1],
+      ]);
+      assert.deepEqual(await store.changesAfter("unknown", 0, 5), { changes: [], sequence: 0 });
+    }),
+  );
+
+  test(
+    "listeners learn which collections have changed, until they are removed",
+    onStore(open, async (store) => {
+      const heard = new Set<string>();
+      const end = store.onCommit((names) => {
+        for (const name of names) heard.add(name);
+      });
+      await commit(store, [created(topic("a")), created(user("u"))]);
+      await until("both are heard of", () => heard.has("topics") && heard.has("users"));
+      end();
+      const other = new Set<string>();
+      const endOther = store.onCommit((names) => {
+        for (const name of names) other.add(name);
+      });
+      heard.clear();
+      await commit(store, [created(topic("b"))]);
+      await until("the other one hears of it", () => other.has("topics"));
+      assert.equal(heard.size, 0);
+      endOther();
     }),
   );
 
@@ -50,7 +162,7 @@ export function changeLogContract(open: OpenFixture): void {
     onStore(open, async (store) => {
       for (let n = 1; n <= 10; n++) await commit(store, [created(topic(`t${n}`)), created(user(`u${n}`))]);
       const sequences = async (after: number, limit: number) =>
-        (await store.changesAfter("topics", after, limit)).map(({ sequence }) => sequence);
+        (await store.changesAfter("topics", after, limit)).changes.map(({ sequence }) => sequence);
       assert.deepEqual(await sequences(0, 3), [1, 2, 3]);
       assert.deepEqual(await sequences(7, 100), [8, 9, 10]);
       assert.deepEqual(await sequences(10, 100), []);
@@ -64,12 +176,12 @@ export function changeLogContract(open: OpenFixture): void {
       await commit(store, [created(topic("c"))]);
       const again = await reopen();
       await commit(again, [updated(topic("a"), 1), updated(topic("b"), 1)]);
-      const groups = (await again.changesAfter("topics", 0, 9)).map(({ group }) => group);
+      const groups = (await again.changesAfter("topics", 0, 9)).changes.map(({ group }) => group);
       const [first, second, third, fourth, fifth] = groups;
       assert.deepEqual([typeof first, second, third], ["number", first, undefined]);
       assert.deepEqual([typeof fourth, fifth], ["number", fourth]);
       assert.notEqual(fourth, first);
-      assert.equal((await again.changesAfter("users", 0, 9))[0]?.group, first);
+      assert.equal((await again.changesAfter("users", 0, 9)).changes[0]?.group, first);
     }),
   );
 
@@ -81,7 +193,7 @@ export function changeLogContract(open: OpenFixture): void {
           commit(store, [n % 3 === 0 ? updated(topic("none"), 1) : created(topic(`t${n}`))]),
         ),
       );
-      const changes = await store.changesAfter("topics", 0, 100);
+      const changes = (await store.changesAfter("topics", 0, 100)).changes;
       assert.deepEqual(
         changes.map(({ sequence }) => sequence),
         Array.from({ length: 40 }, (_, n) => n + 1),

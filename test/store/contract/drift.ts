@@ -196,7 +196,7 @@ export function driftContract(open: OpenFixture): void {
       await commit(store, [deleted(topic("one-more"), 1)]);
       const { sequence } = await store.list({ collection: "topics", limit: 1 });
       await commit(store, [deleted(user("🐘"), 1)]);
-      const changes = await store.changesAfter("topics", sequence, 10_001);
+      const changes = (await store.changesAfter("topics", sequence, 10_001)).changes;
       assert.deepEqual(
         changes.map(({ id }) => id),
         ids.toReversed(),
@@ -223,7 +223,7 @@ export function driftContract(open: OpenFixture): void {
         followed: [{ collection: "topics", id: "own", isDeleted: true }],
       });
       assert.deepEqual(await store.erase(user("lee")), { resource: false, changes: 0, followed: [] });
-      const logged = await store.changesAfter("users", 0, 9);
+      const logged = (await store.changesAfter("users", 0, 9)).changes;
       assert.deepEqual(
         logged.map(({ id }) => id),
         ["kim"],

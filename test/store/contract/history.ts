@@ -99,7 +99,7 @@ export function historyContract(open: OpenFixture): void {
         [17, 4],
         [38, 100],
       ] as const) {
-        const changes = await again.changesAfter("numbers", after, limit);
+        const changes = (await again.changesAfter("numbers", after, limit)).changes;
         assert.deepEqual(
           changes.map(({ superseded }) => superseded),
           changes.map(({ version }) => texts.get(version - 1)),
@@ -126,7 +126,7 @@ export function historyContract(open: OpenFixture): void {
       for (const id of ids)
         for (let version = 1; version <= 20; version++)
           assert.equal((await store.version(number(id), version))?.text, textOf(id, { n: version, pad }));
-      const changes = await store.changesAfter("numbers", 0, 100);
+      const changes = (await store.changesAfter("numbers", 0, 100)).changes;
       for (const { id, version, superseded } of changes)
         assert.equal(superseded, version === 1 ? undefined : textOf(id, { n: version - 1, pad }));
     }),

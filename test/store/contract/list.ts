@@ -140,7 +140,7 @@ export function listContract(open: OpenFixture): void {
         sequence: 0,
       });
       assert.equal(await store.count("unknown"), 0);
-      assert.deepEqual(await store.changesAfter("unknown", 0, 5), []);
+      assert.deepEqual((await store.changesAfter("unknown", 0, 5)).changes, []);
       assert.deepEqual(await scannedIds(store, "unknown"), []);
     }),
   );

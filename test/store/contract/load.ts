@@ -37,7 +37,7 @@ export function loadContract(open: OpenFixture): void {
         ],
       );
       assert.deepEqual([total, sequence], [3, 5]);
-      const logged = await again.changesAfter("topics", 2, 9);
+      const logged = (await again.changesAfter("topics", 2, 9)).changes;
       assert.deepEqual(
         logged.map(({ id, version, kind, superseded }) => [id, version, kind, superseded]),
         [

@@ -51,7 +51,7 @@ async function rebuildHistory(store: Store): Promise<Map<string, string>> {
   const history = new Map<string, string>();
   const lives = new Map<string, number>();
   const name = (id: string, version: number) => `${id} ${lives.get(id) ?? 0} v${version}`;
-  for (const { id, version, kind, superseded } of await store.changesAfter("topics", 0, 100_000)) {
+  for (const { id, version, kind, superseded } of (await store.changesAfter("topics", 0, 100_000)).changes) {
     if (kind === "created") lives.set(id, (lives.get(id) ?? 0) + 1);
     else history.set(name(id, version - 1), superseded as string);
   }

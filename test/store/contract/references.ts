@@ -114,7 +114,7 @@ export function referencesContract(open: OpenFixture): void {
       const { sequence } = await store.list({ collection: "topics", limit: 9 });
       await commit(store, [deleted(user("kim"), 1)]);
       for (const id of ["a", "b", "c"]) assert.equal(await store.read(topic(id)), undefined);
-      const changes = await store.changesAfter("topics", sequence, 9);
+      const changes = (await store.changesAfter("topics", sequence, 9)).changes;
       assert.deepEqual(
         changes.map(({ id, kind, version }) => [id, kind, version]),
         [
@@ -123,7 +123,7 @@ export function referencesContract(open: OpenFixture): void {
           ["c", "deleted", 2],
         ],
       );
-      const users = await store.changesAfter("users", 1, 9);
+      const users = (await store.changesAfter("users", 1, 9)).changes;
       assert.notEqual(users[0]?.group, undefined);
       assert.deepEqual(new Set(changes.map(({ group }) => group)), new Set([users[0]?.group]));
       await commit(store, [deleted(topic("own"), 2)]);
@@ -221,8 +221,8 @@ export function referencesContract(open: OpenFixture): void {
         await commit(store, [deleted(topic("z"), 1)]);
         await commit(store, [deleted(user("kim"), 1)]);
         assert.equal(await store.count("topics"), onDelete === "cascade" ? 0 : 16);
-        const changes = await store.changesAfter("topics", sequence + 1, 99);
-        assert.equal(changes.length, 16);
+        const head = (await store.sequences(["topics"])).get("topics");
+        assert.equal(head, sequence + 1 + 16);
       }),
     );
   }
@@ -327,7 +327,7 @@ export function referencesContract(open: OpenFixture): void {
       assert.equal(await store.receipt("k", 0), undefined);
       await rejectsWith("REFERENCE_NOT_FOUND", commit(store, [created(user("b")), lost]));
       assert.equal(await store.read(user("b")), undefined);
-      assert.deepEqual(await store.changesAfter("users", 0, 9), []);
+      assert.deepEqual((await store.changesAfter("users", 0, 9)).changes, []);
     }),
   );
 

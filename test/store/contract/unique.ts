@@ -49,7 +49,7 @@ export function uniqueContract(open: OpenFixture): void {
       );
       assert.deepEqual(await scannedIds(store, "topics"), ["a", "b"]);
       assert.equal((await store.list({ collection: "topics", limit: 9 })).sequence, 2);
-      assert.equal((await store.changesAfter("topics", 0, 9)).length, 2);
+      assert.equal((await store.changesAfter("topics", 0, 9)).changes.length, 2);
     }),
   );
 

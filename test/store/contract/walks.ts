@@ -146,7 +146,7 @@ export function walksContract(open: OpenFixture): void {
               seen.filter((id) => stays.has(id)),
               expected.sort(compareBy(order)).map(({ id }) => id),
             );
-            const log = await store.changesAfter(world.collection, 0, 100_000);
+            const log = (await store.changesAfter(world.collection, 0, 100_000)).changes;
             for (const { total, sequence } of narrowed === undefined ? pages : []) {
               assert.equal(total, countAt(log, sequence));
             }

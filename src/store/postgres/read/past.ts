@@ -1,12 +1,13 @@
 /** Reads resources as they were from the change log. */
-import type { ChangeKind, LoggedChange, ResourceChange } from "../../change-log.ts";
+import type { ChangeKind, LoggedChange, LoggedKey, LogSlice, ResourceChange } from "../../change-log.ts";
 import { decideAsync } from "../../decision.ts";
-import { type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../../past.ts";
+import { type LoggedVersion, type PastRows, SliceSize, stateAt, versionOf, withTexts } from "../../past.ts";
 import type { Stored } from "../../stored.ts";
 import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { beginnings, transact } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
+import { selectHead } from "../tables/statements.ts";
 import { type Run, toStored } from "./reads.ts";
 import {
   selectChain,
@@ -32,19 +33,44 @@ export class Past {
     this.#run = run;
   }
 
-  /** The change log of a collection after a sequence. */
-  async changesAfter(
-    collection: NumberedCollection,
-    sequence: number,
-    limit: number,
-  ): Promise<LoggedChange[]> {
-    const { rows } = await this.#run(selectChanges(collection.number, sequence, limit));
+  /** The change log of a collection after a sequence: at most `limit` changes, or `maxSliceBytes` of text. */
+  async changesAfter(collection: NumberedCollection, sequence: number, limit: number): Promise<LogSlice> {
+    const changes: LoggedChange[] = [];
+    const size = new SliceSize();
+    for (let rows = size.next(limit); rows > 0; rows = size.next(limit)) {
+      const read = await this.#read(collection, changes.at(-1)?.sequence ?? sequence, rows);
+      changes.push(...read);
+      if (read.length < rows) break;
+      size.note(read);
+    }
+    const head = await this.#run(selectHead(collection.number));
+    return { changes, sequence: Number(head.rows[0]?.[0] ?? 0) };
+  }
+
+  /** The change with a sequence. */
+  async changeAt({ number }: NumberedCollection, sequence: number): Promise<LoggedKey | undefined> {
+    const { rows } = await this.#run(selectChanges(number, sequence - 1, 1));
+    const [row] = rows;
+    if (row === undefined || Number(row[0]) !== sequence) return undefined;
+    const { version, kind, at } = toResourceChange(row);
+    return { id: String(row[6]), version, kind, at };
+  }
+
+  async #read(collection: NumberedCollection, after: number, limit: number): Promise<LoggedChange[]> {
+    const { rows } = await this.#run(selectChanges(collection.number, after, limit));
     const logged = rows.map((row) => ({
       ...toResourceChange(row),
       id: String(row[6]),
       kept: row[7] ?? null,
     }));
-    return decideAsync(withTexts(logged), (id) => this.#rowsOf(collection, id));
+    const current = await this.#currentOf(
+      collection,
+      logged.map(({ id }) => id),
+    );
+    return decideAsync(withTexts(logged), (id) => ({
+      ...this.#rowsOf(collection, id),
+      current: () => current.get(id),
+    }));
   }
 
   /** The changes of a resource below a version, newest first. */
@@ -61,6 +87,15 @@ export class Past {
   /** The resource as it was at a time. */
   at(collection: NumberedCollection, id: string, at: number): Promise<Stored | undefined> {
     return decideAsync(stateAt(id, at), this.#rowsOf(collection, id));
+  }
+
+  async #currentOf(
+    collection: NumberedCollection,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, Stored>> {
+    const keys = [...new Set(ids)].map((id) => keyOf(collection.idKind, id));
+    const { rows } = await this.#run(selectResources(collection.number, keys));
+    return new Map(rows.map((row) => toStored(collection, row)).map((stored) => [stored.id, stored]));
   }
 
   #rowsOf(collection: NumberedCollection, id: string): PastRows {

@@ -28,6 +28,9 @@ export function selectHead(number: number): Statement {
   return { sql: "select sequence, count from holdfast_heads where number = $1", values: [number] };
 }
 
+/** The sequences of all collections. */
+export const selectSequences: Statement = { sql: "select number, sequence from holdfast_heads" };
+
 /** How many resources all collections have. */
 export const selectCounts: Statement = { sql: "select number, count from holdfast_heads" };
 

@@ -2,6 +2,7 @@
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
 import { textLength } from "../../calls.ts";
 import type { Commit, Committed } from "../../commit.ts";
+import type { CommitListeners } from "../../commit-listeners.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";
@@ -21,6 +22,7 @@ export interface CommitsParts {
   numberOf: (collection: string) => number;
   /** Told of resources that were changed because others were deleted. */
   onFollowed: (keys: readonly Key[]) => void;
+  listeners: CommitListeners;
 }
 
 /** Has commits written. */
@@ -50,12 +52,13 @@ export class Commits {
   }
 
   async #together(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
-    const { requests, numberOf, onFollowed } = this.#parts;
+    const { requests, numberOf, onFollowed, listeners } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
     const answer = await requests.send({ kind: "commit", calls: commits.length, cells });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
     if (answer.followed !== undefined) onFollowed(answer.followed);
+    listeners.call(() => collectionsOf(commits, answer.followed));
     const outcomes = decodeOutcomes(
       answer.cells,
       commits.map(({ changes }) => changes.length),
@@ -73,4 +76,10 @@ export class Commits {
       })),
     };
   }
+}
+
+/** The collections that commits may have changed. */
+function collectionsOf(commits: readonly Commit[], followed: readonly Key[] = []): string[] {
+  const keys = commits.flatMap(({ changes }) => changes.map(({ key }) => key));
+  return [...keys, ...followed].map(({ collection }) => collection);
 }

@@ -1,8 +1,16 @@
 /** Reads resources as they were from the change log. The caller holds a snapshot open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { ChangeKind, LoggedChange, ResourceChange } from "../../change-log.ts";
+import type { ChangeKind, LoggedChange, LoggedKey, ResourceChange } from "../../change-log.ts";
 import { decide } from "../../decision.ts";
-import { type Kept, type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../../past.ts";
+import {
+  type Kept,
+  type LoggedVersion,
+  type PastRows,
+  SliceSize,
+  stateAt,
+  versionOf,
+  withTexts,
+} from "../../past.ts";
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
@@ -13,6 +21,7 @@ import { changesTable, resourcesTable } from "../file/tables.ts";
 interface Statements {
   current: StatementSync;
   after: StatementSync;
+  at: StatementSync;
   page: StatementSync;
   upTo: StatementSync;
   oldest: StatementSync;
@@ -28,9 +37,29 @@ export class Past {
     this.#database = database;
   }
 
-  /** The change log of a collection after a sequence. */
+  /** The change log of a collection after a sequence: at most `limit` changes, or `maxSliceBytes` of text. */
   changesAfter(collection: NumberedCollection, sequence: number, limit: number): LoggedChange[] {
-    const rows = this.#of(collection.number).after.all(sequence, limit);
+    const changes: LoggedChange[] = [];
+    const size = new SliceSize();
+    for (let rows = size.next(limit); rows > 0; rows = size.next(limit)) {
+      const read = this.#read(collection, changes.at(-1)?.sequence ?? sequence, rows);
+      changes.push(...read);
+      if (read.length < rows) break;
+      size.note(read);
+    }
+    return changes;
+  }
+
+  /** The change with a sequence. */
+  changeAt({ number }: NumberedCollection, sequence: number): LoggedKey | undefined {
+    const row = this.#of(number).at.get(sequence);
+    if (row === undefined) return undefined;
+    const { version, kind, at } = toResourceChange(row);
+    return { id: String(row.id), version, kind, at };
+  }
+
+  #read(collection: NumberedCollection, after: number, limit: number): LoggedChange[] {
+    const rows = this.#of(collection.number).after.all(after, limit);
     const logged = rows.map((row) => ({
       ...toResourceChange(row),
       id: String(row.id),
@@ -76,6 +105,7 @@ export class Past {
       after: prepare(
         `select ${columns}, id, superseded from ${changes} where sequence > ? order by sequence limit ?`,
       ),
+      at: prepare(`select ${columns}, id from ${changes} where sequence = ?`),
       page: prepare(
         `select ${columns} from ${changes} where id = ? and version < ? order by version desc limit ?`,
       ),

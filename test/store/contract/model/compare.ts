@@ -29,7 +29,7 @@ export async function requireState(
     const later = evidence.log
       .filter((row) => row.collection === collection && row.sequence > half)
       .slice(0, 3);
-    const rows = await store.changesAfter(collection, half, 3);
+    const rows = (await store.changesAfter(collection, half, 3)).changes;
     assert.deepEqual(
       rows.map((row) => ({ ...row, collection })),
       later,

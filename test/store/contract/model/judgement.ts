@@ -47,7 +47,7 @@ export async function evidenceOf(
 ): Promise<Evidence> {
   const log: Logged[] = [];
   for (const { name: collection } of records) {
-    const rows = await store.changesAfter(collection, 0, 1_000_000);
+    const rows = (await store.changesAfter(collection, 0, 1_000_000)).changes;
     log.push(...rows.map((row) => ({ ...row, collection })));
   }
   const receipts = await Promise.all(receiptKeys.map((key) => store.receipt(key, now)));

@@ -78,6 +78,10 @@ export const problems = {
     status: 409,
     meaning: "The first request with this Idempotency-Key took effect, but its response is no longer stored.",
   },
+  POSITION_GONE: {
+    status: 410,
+    meaning: "The change log does not have all changes after this position. List the resources again.",
+  },
   PRECONDITION_FAILED: {
     status: 412,
     meaning: "A precondition is not met: If-Match, If-None-Match or If-Unmodified-Since.",

@@ -116,6 +116,10 @@ export interface HoldfastConfig {
     queryMs?: number;
     /** Collections that clients can create in open mode. @default 1000 */
     collections?: number;
+    /** Event streams, and pages of events that wait, at the same time. @default 5000 */
+    streams?: number;
+    /** The same for one caller, or for one IP address without a credential. @default 100 */
+    streamsPerCaller?: number;
     /** How long a client can take to send the headers, in milliseconds. @default 10000 */
     headersTimeoutMs?: number;
     /** How long a client can take to send the whole request, in milliseconds. @default 30000 */

@@ -65,6 +65,7 @@ async function listen(app: App, { host, port }: Config): Promise<void> {
 async function stop(app: App, opened: OpenService, drainDelayMs: number): Promise<void> {
   opened.drain();
   await sleep(drainDelayMs);
+  opened.endStreams();
   await acceptQueued(app.server);
   await app.close();
   await opened.close();

@@ -11,7 +11,7 @@ const order =
 
 // The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
 const orderOfHttp =
-  "settings limits protocol tags service problem route caller operations lists reads respond writes batch openapi documents perform handle wire".split(
+  "settings limits protocol service problem route caller operations lists reads events respond writes batch openapi documents perform handle wire".split(
     " ",
   );
 

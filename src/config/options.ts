@@ -188,6 +188,16 @@ export const options = {
     "how long the service works on a list that cannot use an index",
   ),
   "limits.collections": limit("collections", 100_000, "collections that clients can create in open mode"),
+  "limits.streams": limit(
+    "streams",
+    100_000,
+    "event streams, and pages of events that wait, at the same time",
+  ),
+  "limits.streamsPerCaller": limit(
+    "streamsPerCaller",
+    100_000,
+    "the same for one caller, or for one IP address without a credential",
+  ),
   "limits.headersTimeoutMs": timeout(
     defaultLimits.headersTimeoutMs,
     "how long a client can take to send the headers",

@@ -57,6 +57,8 @@ function limitsOf(get: Get): Limits {
     page: get("limits.page"),
     queryMs: get("limits.queryMs"),
     collections: get("limits.collections"),
+    streams: get("limits.streams"),
+    streamsPerCaller: get("limits.streamsPerCaller"),
     headersTimeoutMs: get("limits.headersTimeoutMs"),
     requestTimeoutMs: get("limits.requestTimeoutMs"),
     handlerTimeoutMs: get("limits.handlerTimeoutMs"),

@@ -3,6 +3,7 @@ import { Problem } from "../errors.ts";
 import { performBatch } from "./batch/batch.ts";
 import { collectionsDocument } from "./documents/collections.ts";
 import { documentOf } from "./documents/documents.ts";
+import { readEvents } from "./events/events.ts";
 import { performList } from "./lists/lists.ts";
 import { readListing } from "./lists/query.ts";
 import type { Operation } from "./operations/operation.ts";
@@ -56,6 +57,8 @@ function carryOut(service: Service, operation: Operation, request: HttpRequest):
       return readPast(service, operation, request);
     case "changes":
       return readChanges(service, operation);
+    case "events":
+      return readEvents(service, operation, request);
     case "create":
       return create({ service, operation, request });
     case "replace":

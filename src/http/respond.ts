@@ -1,6 +1,7 @@
 /** From a result to the response: status, headers, body. */
 import { type Caller, isEncrypted } from "./caller/admit.ts";
 import { addQuotaHeaders } from "./caller/quota.ts";
+import { eventsResponse, streamResponse } from "./events/response.ts";
 import { listResponse } from "./lists/response.ts";
 import type { OperationOf } from "./operations/operation.ts";
 import type { Document, Result } from "./operations/result.ts";
@@ -41,6 +42,10 @@ export function respond(service: Service, result: Result, request: HttpRequest):
       return listResponse(result, request);
     case "changes":
       return changesResponse(result, request);
+    case "events":
+      return eventsResponse(result, request);
+    case "event stream":
+      return streamResponse(result);
     case "batch":
       return withBody(request, result.body, {
         status: 200,

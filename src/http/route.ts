@@ -17,6 +17,10 @@ export type Route =
   | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
   /** The list of changes of a resource, and the restore of a version. */
   | { kind: "changes" | "restore"; collection: Collection; id: string; path: string; query: string }
+  /** The events of one collection. */
+  | { kind: "events"; collection: Collection; path: string; query: string }
+  /** The events of several collections. */
+  | { kind: "feed"; query: string }
   | { kind: "document"; name: string; query: string }
   /** Several operations in one request. */
   | { kind: "batch"; query: string };
@@ -28,6 +32,8 @@ export const methodsOf = {
   resource: "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
   changes: "GET, HEAD, OPTIONS",
   restore: "POST, OPTIONS",
+  events: "GET, HEAD, OPTIONS",
+  feed: "GET, HEAD, OPTIONS",
   document: "GET, HEAD, OPTIONS",
   batch: "POST, OPTIONS",
 } as const;
@@ -179,7 +185,9 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
   if (name === undefined || rest.length > 0) return nothing;
   const collection = findCollection(service, name);
   if (collection === undefined) {
-    return name === "_batch" && id === undefined ? { kind: "batch", query } : nothing;
+    if (id !== undefined) return nothing;
+    if (name === "_events" && service.feed !== undefined) return { kind: "feed", query };
+    return name === "_batch" ? { kind: "batch", query } : nothing;
   }
   const path = `${service.settings.prefix}/${name}`;
   if (id === undefined) return { kind: "collection", collection, path, query };
@@ -188,5 +196,7 @@ function matchSegments(service: Service, segments: string[], query: string): Rou
     return { kind: part === "_changes" ? "changes" : "restore", collection, id, path, query };
   }
   if (part !== undefined) return nothing;
+  if (id === "_events")
+    return service.feed === undefined ? nothing : { kind: "events", collection, path, query };
   return { kind: "resource", collection, id, path, query };
 }

@@ -2,13 +2,16 @@
 import type { Logger } from "pino";
 import type { Access } from "../access/access.ts";
 import type { Authenticate } from "../access/authenticate.ts";
+import type { Tags } from "../access/tags.ts";
+import type { CommitWatch } from "../changes/commit-watch.ts";
+import type { FeedParts } from "../changes/feed.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
 import type { HistoryStore, ServingStore } from "../store/store.ts";
 import type { Quotas } from "./limits/rate-limit.ts";
+import type { StreamCounts } from "./limits/stream-counts.ts";
 import type { HttpSettings } from "./settings.ts";
-import type { Tags } from "./tags.ts";
 
 /** The part of the logger that requests use. */
 export type Log = Pick<Logger, "info" | "warn" | "error">;
@@ -35,6 +38,8 @@ export interface Service {
   writes: KeyedQueue;
   /** The Idempotency-Keys, with all that they belong to, of requests in progress. */
   keysUnderWay: Set<string>;
+  /** The feed of changes; absent if the store keeps no history. */
+  feed?: Feed;
   /** How many writes start in one turn of the event loop. */
   pace: Pace;
   newUuid: () => string;
@@ -51,6 +56,15 @@ export interface Service {
   tags: Tags;
   /** Differs between configurations, and so do the ETags of their lists. */
   configurationHash: string;
+}
+
+/** What the feed of changes needs. */
+export interface Feed extends FeedParts {
+  watch: CommitWatch;
+  /** The streams and waiting pages of all callers. */
+  counts: StreamCounts;
+  /** Aborted when the service stops: streams end, and pages no longer wait. */
+  stopping: AbortSignal;
 }
 
 /** The collection with this name; `undefined` if the service has none. */

@@ -73,6 +73,10 @@ export interface Limits {
   queryMs: number;
   /** Collections that open mode can create. @default 1000 */
   collections: number;
+  /** Event streams, and pages of events that wait. @default 5000 */
+  streams: number;
+  /** The same for each caller. @default 100 */
+  streamsPerCaller: number;
   /** The time until the headers of a request have arrived. @default 10000 */
   headersTimeoutMs: number;
   /** The time until the whole request has arrived. @default 30000 */
@@ -95,6 +99,8 @@ export const defaultLimits: Limits = {
   page: 1_000,
   queryMs: 2_000,
   collections: 1_000,
+  streams: 5_000,
+  streamsPerCaller: 100,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   handlerTimeoutMs: 10_000,

@@ -37,12 +37,15 @@ export async function embed(app: App, config: Record<string, unknown>): Promise<
   // The documents are outside the prefix, so the plugin does not serve them.
   const content = { ...config, prefix: `${app.prefix}${below}`, docs: false };
   const { log } = app;
-  const { service, drain, close } = await openService(await compileConfig(content, process.cwd()), {
+  const { service, drain, endStreams, close } = await openService(await compileConfig(content, process.cwd()), {
     log,
     onFailure: (reason) => log.error(reason),
     isEmbedded: true,
   });
-  app.addHook("preClose", async () => drain());
+  app.addHook("preClose", async () => {
+    drain();
+    endStreams();
+  });
   app.addHook("onClose", close);
   await app.register(async (inner) => mountService(inner, service), { prefix: below });
 }

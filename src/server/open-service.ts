@@ -1,20 +1,25 @@
 /** Opens the service: the store, prepared for the configuration, and everything else that a request needs. */
 import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
+import { createTags } from "../access/tags.ts";
+import { CommitWatch } from "../changes/commit-watch.ts";
+import { SharedLog } from "../changes/log.ts";
+import { createPositions } from "../changes/position.ts";
 import type { Collection } from "../collection/collection.ts";
 import { createUuidSource } from "../collection/ids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
+import { StreamCounts } from "../http/limits/stream-counts.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
-import type { Log, Service } from "../http/service.ts";
-import type { HttpSettings } from "../http/settings.ts";
-import { createTags } from "../http/tags.ts";
+import type { Feed, Log, Service } from "../http/service.ts";
+import type { HttpSettings, Limits } from "../http/settings.ts";
 import { createKeyedQueue } from "../store/keyed-queue.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import { createPace, type Pace } from "../store/pace.ts";
-import type { Store } from "../store/store.ts";
+import type { HistoryStore, Store } from "../store/store.ts";
 import { prepareStore } from "./prepare-store.ts";
 
 /** What a program or test can provide. */
@@ -38,6 +43,8 @@ export interface OpenService {
   service: Service;
   /** Turns readiness off. From now on, every response closes its connection. */
   drain(): void;
+  /** Ends the streams of events. */
+  endStreams(): void;
   /** Closes the store. */
   close(): Promise<void>;
 }
@@ -85,13 +92,19 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     reasonOf: (error) => reasonOf(config.store, error),
     onFailure: options.onFailure,
   });
+  const stopping = new AbortController();
+  const tags = createTags(() => secret);
+  const positions = createPositions(() => secret);
   const service: Service = {
     store,
+    ...(config.history !== "none" && {
+      feed: createFeed(store, { positions, tags, limits: http.limits, stopping: stopping.signal }),
+    }),
     authenticate: await authenticateOf(config, { keys: store.keys, now, warn: (text) => log.warn(text) }),
     pace,
     now,
     log,
-    tags: createTags(() => secret),
+    tags,
     isDraining: () => isDraining,
     hasStarted: preparation.isComplete,
     isEmbedded,
@@ -112,7 +125,9 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     drain: () => {
       isDraining = true;
     },
+    endStreams: () => stopping.abort(),
     close: async () => {
+      stopping.abort();
       await preparation.stop();
       await store.close();
     },
@@ -142,4 +157,13 @@ function hashConfiguration(
   const schemas = [...collections.values()].map(({ name, schema, search }) => [name, schema, search]);
   const text = JSON.stringify([prefix, limits.page, schemas]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
+}
+
+function createFeed(
+  store: HistoryStore,
+  { limits, ...parts }: Pick<Feed, "positions" | "tags" | "stopping"> & { limits: Limits },
+): Feed {
+  setMaxListeners(0, parts.stopping); // each stream listens
+  const watch = new CommitWatch(store);
+  return { ...parts, watch, log: new SharedLog(store, watch), counts: new StreamCounts(limits) };
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { LoggedChange } from "../../src/store/change-log.ts";
 import { defaultHistory } from "../../src/store/history.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { openForReading, prepareFile } from "../../src/store/sqlite/file/open-file.ts";
@@ -94,7 +95,7 @@ async function readContents(
       ...collection,
       ...head,
       resources: await toArray(scans.scan(collection)),
-      changes: past.changesAfter(collection, 0, Number.MAX_SAFE_INTEGER),
+      changes: allChanges(past, collection),
       nextId: reserved?.kind === "reserved" ? reserved.first : undefined,
       textOf: (id, version) => past.version(collection, id, version)?.text,
       find: (word, limit) => reader.page(collection, { words: [word], limit, count: true }),
@@ -124,5 +125,14 @@ function damageOf(path: string): string[] {
     return rows.map(({ integrity_check: text }) => String(text)).filter((text) => text !== "ok");
   } finally {
     database.close();
+  }
+}
+
+function allChanges(past: Past, collection: Parameters<Past["changesAfter"]>[0]): LoggedChange[] {
+  const all: LoggedChange[] = [];
+  for (;;) {
+    const slice = past.changesAfter(collection, all.at(-1)?.sequence ?? 0, Number.MAX_SAFE_INTEGER);
+    if (slice.length === 0) return all;
+    all.push(...slice);
   }
 }

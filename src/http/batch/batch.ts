@@ -201,6 +201,7 @@ async function performOne(service: Service, operation: Operation, request: HttpR
     case "read":
     case "past":
     case "changes":
+    case "events":
     case "restore":
       return notFound;
   }

@@ -4,6 +4,7 @@ import { includes, type Permit } from "../../access/permit.ts";
 import type { Principal } from "../../access/principal.ts";
 import { denied } from "../../access/refusals.ts";
 import type { Decision } from "../../access/rules.ts";
+import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
@@ -11,19 +12,19 @@ import type { Stored } from "../../store/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
 import type { methodsOf, Route } from "../route.ts";
 import type { Service } from "../service.ts";
-import type { Tags } from "../tags.ts";
 import type { Caller } from "./admit.ts";
 
 /** The actions of each method. One that the caller can do is enough. A method without actions is refused. */
 export const actionsOf: Readonly<
   Record<
-    Exclude<keyof typeof methodsOf, "collections" | "document" | "batch">,
+    Exclude<keyof typeof methodsOf, "collections" | "document" | "batch" | "feed">,
     Readonly<Record<string, readonly Action[]>>
   >
 > = {
   collection: { GET: ["list"], HEAD: ["list"], QUERY: ["list"], POST: ["create"] },
   resource: { GET: ["read"], HEAD: ["read"], PUT: ["update"], PATCH: ["update"], DELETE: ["delete"] },
   changes: { GET: ["read"], HEAD: ["read"] },
+  events: { GET: ["list"], HEAD: ["list"] },
   // A restore creates a deleted resource again.
   restore: { POST: ["update", "create"] },
 };

@@ -1,11 +1,13 @@
 /** The operations: what a parsed request asks for. This file contains only types, and no content of requests. */
+import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { ListRequest } from "../../query/list-request.ts";
 import type { Key } from "../../store/stored.ts";
 import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
-import type { ListType } from "../protocol/accept.ts";
+import type { FeedType, ListType } from "../protocol/accept.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
+import type { FeedAsked } from "./feed-parameters.ts";
 import type { ChangesAsked, PointInTime } from "./history-parameters.ts";
 
 /** A collection as the caller sees it, and what the caller can do there. */
@@ -59,6 +61,22 @@ interface Writes {
   idempotency?: Idempotency;
 }
 
+/** The request of a feed. */
+export interface Subscription {
+  /** What the caller sees of each collection. */
+  views: readonly View[];
+  /** Whether collections that are created later belong to it. */
+  isOpen: boolean;
+  asked: FeedAsked;
+  /** The path of the feed, with the parameters that every page of it has. */
+  target: { path: string; query: readonly string[] };
+  /** The media type of the response. */
+  type: FeedType;
+  caller: Caller;
+  /** Reads the same request for the caller as they are now: their rights can change while a stream is open. */
+  renew: (caller: Caller) => Subscription;
+}
+
 /** A parsed request. */
 export type Operation =
   /** `path` is set for a path outside the prefix. */
@@ -78,6 +96,7 @@ export type Operation =
   /** Reads an earlier state of a resource. */
   | ({ kind: "past"; pointInTime: PointInTime; fields: readonly string[] | undefined } & OfResource)
   | ({ kind: "changes"; asked: ChangesAsked } & OfResource)
+  | ({ kind: "events" } & Subscription)
   | ({ kind: "restore" } & OfResource & Writes)
   | ({ kind: "replace" } & OfResource & Writes)
   | ({ kind: "delete" } & OfResource & Writes)

@@ -17,6 +17,7 @@ import { isMethodWithContent, patchFormat, requireContentType, typesOf } from ".
 import type { HttpRequest } from "../protocol/message.ts";
 import { methodsOf, type Route } from "../route.ts";
 import type { Service } from "../service.ts";
+import { parseSubscription } from "./feed-parameters.ts";
 import { parseChanges, splitPointInTime } from "./history-parameters.ts";
 import type { Operation } from "./operation.ts";
 
@@ -39,6 +40,8 @@ export function parseOperation(
   if (isMethodWithContent(method)) requireContentType(request, method);
   requireContentLength(request, service.settings.limits.bodyBytes);
   requireAcceptable(service, route, request);
+  if (route.kind === "events" || route.kind === "feed")
+    return { kind: "events", ...parseSubscription(service, route, caller, request) };
   if ("collection" in route) return operationIn(service, route, caller, request);
   requireNoParameters(route.query);
   switch (route.kind) {
@@ -54,6 +57,7 @@ export function parseOperation(
 function requireAcceptable(service: Service, route: Route, request: HttpRequest): void {
   const { method } = request;
   if (method === "DELETE" || route.kind === "document") return;
+  if (route.kind === "events" || route.kind === "feed") return; // a feed has formats of its own
   if (route.kind === "collection" && method !== "POST") requireListAcceptable(request);
   else if (route.kind !== "collections" || !isRootPage(service, request)) requireJsonAcceptable(request);
 }
@@ -99,7 +103,7 @@ type RouteIn<Kind extends Route["kind"]> = Extract<Route, { kind: Kind }>;
 
 function operationIn(
   service: Service,
-  route: Extract<Route, { collection: Collection }>,
+  route: Exclude<Extract<Route, { collection: Collection }>, { kind: "events" }>,
   caller: Caller,
   request: HttpRequest,
 ): Operation {
@@ -160,6 +164,8 @@ function optionsOf(kind: keyof typeof methodsOf): Operation {
     resource: { "accept-patch": typesOf("PATCH") },
     changes: {},
     restore: { "accept-post": typesOf("POST") },
+    events: {},
+    feed: {},
     document: {},
     batch: { "accept-post": typesOf("POST") },
   };

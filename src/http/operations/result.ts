@@ -4,8 +4,8 @@ import type { Page } from "../../store/page.ts";
 import type { Stored } from "../../store/stored.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Validators } from "../protocol/conditional.ts";
-import type { HttpResponse, StreamedBody } from "../protocol/message.ts";
-import type { Listing, OperationOf } from "./operation.ts";
+import type { HttpResponse, LiveBody, StreamedBody } from "../protocol/message.ts";
+import type { Listing, OperationOf, Subscription } from "./operation.ts";
 
 /** A small response outside the collections: a page, a description, or the state of the service. */
 export interface Document {
@@ -52,6 +52,9 @@ export type Result =
   | { kind: "document"; document: Document }
   | ListResult
   | ChangesResult
+  /** `next` is the position after the events. */
+  | { kind: "events"; subscription: Subscription; events: readonly string[]; next: string }
+  | { kind: "event stream"; live: LiveBody["live"] }
   /**
    * `path` is the path of the collection. `isWithheld`: the caller wrote the resource and cannot read it. Without validators
    * if the response must not contain them.

@@ -17,6 +17,19 @@ export type ListType = keyof typeof listContentTypes;
 /** All media types of lists. */
 export const listTypes = Object.keys(listContentTypes) as readonly ListType[];
 
+/** The media types of a feed, with the Content-Type of each. */
+const feedContentTypes = {
+  "application/cloudevents-batch+json": "application/cloudevents-batch+json; charset=utf-8",
+  "application/json": jsonType,
+  "text/event-stream": "text/event-stream; charset=utf-8",
+} as const;
+
+/** The media type of a feed. `text/event-stream` is a stream, and the others are pages. */
+export type FeedType = keyof typeof feedContentTypes;
+
+/** All media types of feeds. */
+export const feedTypes = Object.keys(feedContentTypes) as readonly FeedType[];
+
 const jsonOnly = ["application/json"] as const;
 
 /** Throws NOT_ACCEPTABLE if Accept excludes JSON, the only format of a resource. */
@@ -50,7 +63,17 @@ export function prefersHtml(request: HttpRequest): boolean {
   return namesHtml(request) && preferredType(request.headers.accept, types) === "text/html";
 }
 
-function requireType(accept: string | undefined, types: readonly ListType[]): ListType {
+/** The format of a feed that the client prefers. Throws NOT_ACCEPTABLE if Accept excludes all formats. */
+export function feedTypeFor({ headers }: HttpRequest): FeedType {
+  return requireType(headers.accept, feedTypes);
+}
+
+/** The Content-Type of a feed. */
+export function feedContentTypeOf(type: FeedType): string {
+  return feedContentTypes[type];
+}
+
+function requireType<Type extends string>(accept: string | undefined, types: readonly Type[]): Type {
   const type = preferredType(accept, types);
   if (type === undefined) throw notAcceptable(accept, types);
   return type;

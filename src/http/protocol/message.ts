@@ -42,7 +42,7 @@ export interface HttpResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  body: string | Buffer | StreamedBody | undefined;
+  body: string | Buffer | StreamedBody | LiveBody | undefined;
 }
 
 /** A content coding that the body of a response can have. */
@@ -56,6 +56,17 @@ export interface StreamedBody {
   heldBytes: number;
   /** How the pieces are compressed. @default not at all */
   coding?: Coding;
+}
+
+/** A body without an end, such as a stream of events. It ends with the connection, or when the service stops. */
+export interface LiveBody {
+  /** Makes the parts of the body, whenever there is one. The signal is aborted when the connection closes. */
+  live: (gone: AbortSignal) => AsyncIterable<string>;
+}
+
+/** Whether a body is live. */
+export function isLive(body: HttpResponse["body"]): body is LiveBody {
+  return typeof body === "object" && "live" in body;
 }
 
 /** Safe settings for browsers, on every response. */

@@ -14,7 +14,7 @@ import {
 } from "node:zlib";
 import type { Budget } from "../limits/budget.ts";
 import { acceptedCodings, codedTag } from "../protocol/codings.ts";
-import type { Coding, HttpRequest, HttpResponse } from "../protocol/message.ts";
+import { type Coding, type HttpRequest, type HttpResponse, isLive } from "../protocol/message.ts";
 
 /** Bodies up to this size, in bytes, are not compressed: they would not need fewer packets. */
 const smallBytes = 1_024;
@@ -62,6 +62,7 @@ export async function compressed(
   headers["content-encoding"] = coding;
   if (headers.etag !== undefined && status === 200) headers.etag = codedTag(headers.etag, coding);
   if (body === undefined || Buffer.isBuffer(body)) return { status, headers, body };
+  if (isLive(body)) return response;
   if (typeof body === "object") {
     const heldBytes = body.heldBytes + encoderBytes[coding];
     return { status, headers, body: { ...body, heldBytes, coding } };

@@ -17,7 +17,7 @@ import { LargeReads } from "../limits/large-reads.ts";
 import { createTurns } from "../limits/turns.ts";
 import { problemResponse } from "../problem.ts";
 import { hasContent, IncomingContent, noContent } from "../protocol/content.ts";
-import type { Content, HttpRequest, HttpResponse } from "../protocol/message.ts";
+import { type Content, type HttpRequest, type HttpResponse, isLive } from "../protocol/message.ts";
 import { addCommonHeaders } from "../respond.ts";
 import { isHealth } from "../route.ts";
 import type { Service } from "../service.ts";
@@ -31,6 +31,7 @@ import {
   waitingInAll,
 } from "./connections.ts";
 import { continuationOf } from "./expectations.ts";
+import { sendLive } from "./live.ts";
 import { atFairPace, type StallBounds } from "./stalled.ts";
 import { createStreams, type Streams, sendPieces } from "./streams.ts";
 import { closesBehind } from "./upgrade.ts";
@@ -171,6 +172,7 @@ function withinMemory(wire: Wire, request: HttpRequest, response: HttpResponse):
 }
 
 function bytesToHold({ body }: HttpResponse): number {
+  if (isLive(body)) return 0;
   return typeof body === "object" && "pieces" in body ? body.heldBytes : (body?.length ?? 0);
 }
 
@@ -200,6 +202,11 @@ function send(
   if (wire.logRequests) logRequest(wire.service, request, { status, ms: performance.now() - start });
   const staysOpen = () => headers.connection !== "close" && out.shouldKeepAlive;
   const connection = message.socket;
+  if (isLive(body)) {
+    wire.budget.requests--; // `stream-counts.ts` counts it from now on
+    const sent = sendLive(out, body, { connection, idleMs: wire.bounds.stalledTimeoutMs });
+    return sent.finally(() => wire.budget.requests++).then(staysOpen);
+  }
   if (typeof body === "object" && !Buffer.isBuffer(body)) {
     const sent = sendPieces(out, body, wire.streams).catch((err: unknown) => {
       wire.service.log.error({ requestId: request.id, err }, "The response was interrupted.");

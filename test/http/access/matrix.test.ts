@@ -189,6 +189,13 @@ const sentTo: Readonly<Record<Kind, (method: string, name: string, authorId: str
     { method, path: `${prefix}/${name}/of-${authorId}/_changes`, go: 200 },
     { method, path: `${prefix}/${name}/of-${authorId}/_changes?limit=1`, go: 200 },
   ],
+  events: (method, name) =>
+    ["", "/", "?since=start&limit=2"].map((end) => ({
+      method,
+      path: `${prefix}/${name}/_events${end}`,
+      go: 200,
+    })),
+  feed: (method) => [{ method, path: `${prefix}/_events`, go: 200 }],
   restore: (method, name, authorId) => [
     {
       method,

@@ -1,0 +1,107 @@
+/** Events: what one subscriber sees of a change, as CloudEvents 1.0 in JSON. */
+import type { Decision } from "../access/rules.ts";
+import type { Tags } from "../access/tags.ts";
+import type { Collection } from "../collection/collection.ts";
+import { idJson } from "../collection/ids.ts";
+import { pickFields } from "../collection/resource.ts";
+import { visibleText } from "../collection/visibility.ts";
+import { type Filter, matches } from "../query/filter.ts";
+import type { ChangeKind, LoggedChange } from "../store/change-log.ts";
+import type { Positions } from "./position.ts";
+
+/** What a subscriber sees of one collection. */
+export interface View {
+  /** The collection with the attributes that the subscriber sees. */
+  collection: Collection;
+  /** The path of the collection. */
+  source: string;
+  /** The resources that the subscriber can list. */
+  listed: Decision;
+  /** Further conditions; `undefined` for none. */
+  filter: Filter | undefined;
+  /** The attributes of `data`; `undefined` for all. */
+  fields: readonly string[] | undefined;
+}
+
+/** What events are made with. */
+export interface EventParts {
+  positions: Positions;
+  tags: Pick<Tags, "view" | "group">;
+}
+
+/**
+ * What a change is for a subscriber: a resource that enters the view is created, and one that leaves it is deleted.
+ * `undefined`: the subscriber does not see it before or after the change.
+ */
+export function kindFor(view: View, change: LoggedChange): ChangeKind | undefined {
+  if (view.listed === "everything" && view.filter === undefined) return change.kind;
+  const wasSeen = change.superseded !== undefined && isSeen(view, parsed(change, "superseded"));
+  const isSeenNow = change.text !== undefined && isSeen(view, parsed(change, "text"));
+  if (isSeenNow) return wasSeen ? "updated" : "created";
+  return wasSeen ? "deleted" : undefined;
+}
+
+function isSeen({ listed, filter }: View, resource: Record<string, unknown>): boolean {
+  if (listed === "nothing") return false;
+  const isListed = listed === "everything" || matches(listed, resource);
+  return isListed && (filter === undefined || matches(filter, resource));
+}
+
+/** The parsed texts of changes, because many subscribers look at the same ones. */
+const parsedTexts = {
+  superseded: new WeakMap<LoggedChange, Record<string, unknown>>(),
+  text: new WeakMap<LoggedChange, Record<string, unknown>>(),
+};
+
+function parsed(change: LoggedChange, which: "superseded" | "text"): Record<string, unknown> {
+  const known = parsedTexts[which].get(change);
+  if (known !== undefined) return known;
+  const resource = JSON.parse(change[which] ?? "{}") as Record<string, unknown>;
+  parsedTexts[which].set(change, resource);
+  return resource;
+}
+
+/** The events of changes, by everything else that they depend on. */
+const recentEvents = new WeakMap<LoggedChange, Map<string, string>>();
+
+/** The JSON text of the event of a change. `kind` is the result of `kindFor`. */
+export function eventText(parts: EventParts, view: View, change: LoggedChange, kind: ChangeKind): string {
+  const { collection, source, fields } = view;
+  const name = JSON.stringify([kind, source, parts.tags.view(collection.visibility), fields]);
+  const events = recentEvents.get(change) ?? new Map<string, string>();
+  const known = events.get(name);
+  if (known !== undefined) return known;
+  const text = makeEvent(parts, view, change, kind);
+  recentEvents.set(change, events.set(name, text));
+  return text;
+}
+
+function makeEvent(
+  { positions, tags }: EventParts,
+  { collection, source, fields }: View,
+  change: LoggedChange,
+  kind: ChangeKind,
+): string {
+  const { id, version, at, group, sequence } = change;
+  const attributes = JSON.stringify({
+    specversion: "1.0",
+    id: positions.eventId(collection.name, sequence),
+    source,
+    type: `${collection.name}.${kind}`,
+    subject: id,
+    time: new Date(at).toISOString(),
+    datacontenttype: "application/json",
+    etag: kind === "deleted" ? undefined : `"${version}${tags.view(collection.visibility)}"`,
+    version: String(version),
+    group: group === undefined ? undefined : tags.group(group),
+  });
+  const data =
+    kind === "deleted"
+      ? `{"id":${idJson(collection.idKind, id)}}`
+      : partOf(change.text ?? "{}", collection, fields);
+  return `${attributes.slice(0, -1)},"data":${data}}`;
+}
+
+function partOf(text: string, { visibility }: Collection, fields: readonly string[] | undefined): string {
+  return fields === undefined ? visibleText(text, visibility) : pickFields(text, new Set(fields));
+}

@@ -1,0 +1,133 @@
+/** The feed: the events of some collections for one subscriber, page by page from a position. */
+import type { LoggedChange } from "../store/change-log.ts";
+import { type EventParts, eventText, kindFor, type View } from "./event.ts";
+import type { SharedLog } from "./log.ts";
+import { checkOf, type Mark, type Position } from "./position.ts";
+
+/** What feeds are read with. */
+export interface FeedParts extends EventParts {
+  log: SharedLog;
+}
+
+/** Where a page ends. */
+export interface PageEnd {
+  /** Events. A page can have more, to keep the changes of one commit together. */
+  events: number;
+  /** Text of the events, in characters. */
+  text: number;
+}
+
+/** One event of a feed. */
+export interface FeedEvent {
+  /** Its JSON text. */
+  text: string;
+  /** A subscriber who has this event can continue from here. Inside a commit, it is the position before the commit. */
+  position: Position;
+}
+
+/** Some events of a feed. */
+export interface FeedPage {
+  /** In order for each collection. */
+  events: readonly FeedEvent[];
+  /** After these events. */
+  position: Position;
+  /** Whether there were no further changes. */
+  isEnd: boolean;
+}
+
+/** A page looks at no more changes, so that it takes milliseconds even if the subscriber sees none of them. */
+const maxLookedAt = 2_000;
+
+/**
+ * The events after a position, for the views of the same collections. Throws Gone if the log does not have all changes after
+ * it. A page can be empty and not be the end, if the subscriber does not see the changes.
+ */
+export async function readFeed(
+  parts: FeedParts,
+  views: readonly View[],
+  from: Position,
+  end: PageEnd,
+): Promise<FeedPage> {
+  const page = new PageDraft(parts, from, end);
+  for (const view of views) {
+    const { name } = view.collection;
+    for (let isRead = false; !isRead; ) {
+      if (page.isFull) return page.finish(false);
+      const { changes, isEnd } = await parts.log.after(name, page.sequenceOf(name));
+      isRead = page.take(view, changes) && isEnd;
+    }
+  }
+  return page.finish(true);
+}
+
+/** A page while it is read. */
+class PageDraft {
+  readonly #parts: FeedParts;
+  readonly #end: PageEnd;
+  readonly #events: FeedEvent[] = [];
+  #position: Position;
+  #text = 0;
+  #lookedAt = 0;
+
+  constructor(parts: FeedParts, from: Position, end: PageEnd) {
+    this.#parts = parts;
+    this.#position = from;
+    this.#end = end;
+  }
+
+  get isFull(): boolean {
+    const { events, text } = this.#end;
+    return this.#events.length >= events || this.#text >= text || this.#lookedAt >= maxLookedAt;
+  }
+
+  sequenceOf(collection: string): number {
+    return this.#position.find((mark) => mark.collection === collection)?.sequence ?? 0;
+  }
+
+  /** Takes changes up to the end of the page, and then of the commit. Returns whether it took all of them. */
+  take(view: View, changes: readonly LoggedChange[]): boolean {
+    for (const [index, change] of changes.entries()) {
+      this.#lookedAt++;
+      const isWithin = change.group !== undefined && changes[index + 1]?.group === change.group;
+      if (!isWithin) this.#advance(markOf(view.collection.name, change));
+      this.#add(view, change);
+      if (!isWithin && this.isFull) return index === changes.length - 1;
+    }
+    return true;
+  }
+
+  finish(isEnd: boolean): FeedPage {
+    return { events: this.#events, position: this.#position, isEnd };
+  }
+
+  #add(view: View, change: LoggedChange): void {
+    const kind = kindFor(view, change);
+    if (kind === undefined) return;
+    const text = eventText(this.#parts, view, change, kind);
+    this.#events.push({ text, position: this.#position });
+    this.#text += text.length;
+  }
+
+  /** A feed of one collection has the same positions for every subscriber, so they share the object. */
+  #advance(mark: Mark): void {
+    if (this.#position.length === 1) this.#position = positionOf(mark);
+    else
+      this.#position = [...this.#position.filter(({ collection }) => collection !== mark.collection), mark];
+  }
+}
+
+const marks = new WeakMap<LoggedChange, Mark>();
+
+function markOf(collection: string, change: LoggedChange): Mark {
+  const known = marks.get(change) ?? { collection, sequence: change.sequence, check: checkOf(change) };
+  marks.set(change, known);
+  return known;
+}
+
+const positions = new WeakMap<Mark, Position>();
+
+function positionOf(mark: Mark): Position {
+  const known = positions.get(mark) ?? [mark];
+  positions.set(mark, known);
+  return known;
+}

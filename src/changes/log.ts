@@ -1,0 +1,139 @@
+/** Reads the change log for all subscribers: those at the same place share one read. */
+import { LRUCache } from "lru-cache";
+import type { LoggedChange, LogSlice } from "../store/change-log.ts";
+import type { HistoryStore } from "../store/store.ts";
+import type { CommitWatch } from "./commit-watch.ts";
+import { checkOf, type Mark, noChange } from "./position.ts";
+
+/** The changes after a place that belong together. */
+export interface Changes {
+  changes: readonly LoggedChange[];
+  /** Whether these were the last ones when they were read. */
+  isEnd: boolean;
+}
+
+/** Thrown if the log cannot continue from a place. Texts for a client: why, in a few words. */
+export class Gone extends Error {
+  override readonly name = "Gone";
+}
+
+export const goneReasons = {
+  tooOld: "the changes after this position are no longer kept",
+  otherHistory: "this position is of another history of the store: it was restored or replaced",
+} as const;
+
+/** Changes of one read. */
+const changesAtOnce = 100;
+
+/** A commit with more changes, or more text in characters, is not kept together. */
+const wholeCommit = { changes: 2_000, text: 8 * 1024 * 1024 };
+
+/** Text of all slices that are kept for other subscribers, in characters. */
+const maxKeptText = 16 * 1024 * 1024;
+
+/** The log of one store. */
+export class SharedLog {
+  readonly #store: HistoryStore;
+  readonly #watch: CommitWatch;
+  readonly #slices = new LRUCache<string, Changes>({
+    maxSize: maxKeptText,
+    sizeCalculation: ({ changes }) => 1_000 + textOf(changes),
+  });
+  readonly #underWay = new Map<string, Promise<Changes>>();
+
+  constructor(store: HistoryStore, watch: CommitWatch) {
+    this.#store = store;
+    this.#watch = watch;
+  }
+
+  /**
+   * The changes after a sequence. They end between two commits, unless one commit is very large. Throws Gone if the store
+   * does not have all of them.
+   */
+  after(collection: string, sequence: number): Promise<Changes> {
+    const place = `${sequence} ${collection}`;
+    const known = this.#slices.get(place);
+    if (known !== undefined) return Promise.resolve(known);
+    // A read that began before the last commit may not see it.
+    const name = `${this.#watch.commits(collection)} ${place}`;
+    const underWay = this.#underWay.get(name);
+    if (underWay !== undefined) return underWay;
+    const read = this.#read(collection, sequence).finally(() => this.#underWay.delete(name));
+    this.#underWay.set(name, read);
+    return read.then((found) => {
+      if (found.changes.length > 0) this.#slices.set(place, { ...found, isEnd: false });
+      return found;
+    });
+  }
+
+  /** Throws Gone unless the store has this place, in the same history. */
+  async verify({ collection, sequence, check }: Mark): Promise<void> {
+    const [change, sequences] = await Promise.all([
+      this.#store.changeAt(collection, sequence),
+      this.#store.sequences([collection]),
+    ]);
+    const head = sequences.get(collection) ?? 0;
+    if (sequence > head) throw new Gone(goneReasons.otherHistory);
+    const found = change === undefined ? noChange : checkOf(change);
+    if (found === check) return;
+    throw new Gone(change === undefined ? goneReasons.tooOld : goneReasons.otherHistory);
+  }
+
+  /** The place after the last change of each collection. */
+  async now(collections: readonly string[]): Promise<Mark[]> {
+    const sequences = await this.#store.sequences(collections);
+    return Promise.all(collections.map((name) => this.markAt(name, sequences.get(name) ?? 0)));
+  }
+
+  /** The place before the oldest change in the log. */
+  async start(collections: readonly string[]): Promise<Mark[]> {
+    return Promise.all(
+      collections.map(async (name) => {
+        const { changes, sequence } = await this.#store.changesAfter(name, 0, 1);
+        return this.markAt(name, (changes[0]?.sequence ?? sequence + 1) - 1);
+      }),
+    );
+  }
+
+  /** The place after the change with a sequence. */
+  async markAt(collection: string, sequence: number): Promise<Mark> {
+    const change = sequence === 0 ? undefined : await this.#store.changeAt(collection, sequence);
+    return { collection, sequence, check: change === undefined ? noChange : checkOf(change) };
+  }
+
+  async #read(collection: string, after: number): Promise<Changes> {
+    const changes: LoggedChange[] = [];
+    for (;;) {
+      const slice = await this.#store.changesAfter(
+        collection,
+        changes.at(-1)?.sequence ?? after,
+        changesAtOnce,
+      );
+      changes.push(...withoutGap(slice, changes.at(-1)?.sequence ?? after));
+      const last = changes.at(-1);
+      if (last === undefined || last.sequence >= slice.sequence) return { changes, isEnd: true };
+      const whole = wholeCommits(changes);
+      const isTooLarge = changes.length > wholeCommit.changes || textOf(changes) > wholeCommit.text;
+      if (whole.length > 0 || isTooLarge) return { changes: isTooLarge ? changes : whole, isEnd: false };
+    }
+  }
+}
+
+/** The changes up to the first one that the log lacks. Throws Gone if it lacks the first one. */
+function withoutGap({ changes, sequence }: LogSlice, after: number): readonly LoggedChange[] {
+  if (sequence < after) throw new Gone(goneReasons.otherHistory);
+  const gap = changes.findIndex((change, n) => change.sequence !== after + 1 + n);
+  if (gap === 0 || (changes.length === 0 && sequence > after)) throw new Gone(goneReasons.tooOld);
+  return gap === -1 ? changes : changes.slice(0, gap);
+}
+
+/** The changes without the last commit, which may go on behind them. A commit of one change has no group. */
+function wholeCommits(changes: readonly LoggedChange[]): readonly LoggedChange[] {
+  const group = changes.at(-1)?.group;
+  if (group === undefined) return changes;
+  return changes.slice(0, changes.findLastIndex((change) => change.group !== group) + 1);
+}
+
+function textOf(changes: readonly LoggedChange[]): number {
+  return changes.reduce((sum, { text = "", superseded = "" }) => sum + text.length + superseded.length, 0);
+}

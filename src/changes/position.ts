@@ -1,0 +1,147 @@
+/**
+ * Positions in the change log, and ids of events, as texts that clients do not read. They hide the sequences of collections:
+ * a sequence would reveal how much others write.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hash } from "node:crypto";
+import type { LoggedKey } from "../store/change-log.ts";
+
+/** A place in the change log of one collection: after the change with this sequence, or before all changes. */
+export interface Mark {
+  collection: string;
+  sequence: number;
+  /** Identifies the change at this place, as `checkOf` returns it. If the store has none there, it is `noChange`. */
+  check: string;
+}
+
+/** A place in the change log of each collection of a feed. */
+export type Position = readonly Mark[];
+
+/** What reading the text of a position gives. */
+export type ReadPosition =
+  | { kind: "position"; position: Position }
+  /** The text is not a position, is damaged, or is a position in other collections. */
+  | { kind: "invalid" }
+  /** It is a position in another store. */
+  | { kind: "foreign" };
+
+/** Makes and reads the texts. */
+export interface Positions {
+  format(position: Position): string;
+  /** `isOpen`: the position can lack some of the collections, which are new since then. */
+  read(text: string, collections: readonly string[], isOpen: boolean): ReadPosition;
+  /** The id of the event of a change. It differs from all others of the store. */
+  eventId(collection: string, sequence: number): string;
+}
+
+/** The check of a place without a change. */
+export const noChange = "0000000000";
+
+const sizes = { identity: 4, block: 16, name: 5, sequence: 6, check: 5, checksum: 4 } as const;
+
+/** Identifies a change among all that could be at its place: another history has another change there. */
+export function checkOf({ id, version, kind, at }: LoggedKey): string {
+  return hash("sha256", JSON.stringify([id, version, kind, at]), "buffer")
+    .subarray(0, sizes.check)
+    .toString("hex");
+}
+
+/** Creates the texts with the secret of the store. `secret` is first called when a text is made or read. */
+export function createPositions(secret: () => Buffer): Positions {
+  let made: { key: Buffer; identity: Buffer } | undefined;
+  const keys = () => {
+    made ??= {
+      key: derive(secret(), "positions").subarray(0, sizes.block),
+      identity: derive(secret(), "identity").subarray(0, sizes.identity),
+    };
+    return made;
+  };
+  const formatted = new WeakMap<Position, string>();
+  return {
+    format: (position) => {
+      const known = formatted.get(position);
+      if (known !== undefined) return known;
+      const { key, identity } = keys();
+      const content = Buffer.concat([identity, encrypt(key, Buffer.concat(position.map(blockOf)))]);
+      const text = Buffer.concat([content, checksumOf(content)]).toString("base64url");
+      formatted.set(position, text);
+      return text;
+    },
+    read: (text, collections, isOpen) => {
+      const content = contentOf(text);
+      if (content === undefined) return { kind: "invalid" };
+      const { key, identity } = keys();
+      if (!content.subarray(0, sizes.identity).equals(identity)) return { kind: "foreign" };
+      const position = marksOf(decrypt(key, content.subarray(sizes.identity)), collections);
+      const isWhole = position !== undefined && (isOpen || position.length === collections.length);
+      return isWhole ? { kind: "position", position } : { kind: "invalid" };
+    },
+    eventId: (collection, sequence) =>
+      encrypt(keys().key, blockOf({ collection, sequence, check: ofEvent })).toString("base64url"),
+  };
+}
+
+/** In the block of an event's id. No position has it, because it would need the same check. */
+const ofEvent = "ffffffffff";
+
+function derive(secret: Buffer, purpose: string): Buffer {
+  return createHmac("sha256", secret)
+    .update(JSON.stringify(["changes", purpose]))
+    .digest();
+}
+
+function checksumOf(content: Buffer): Buffer {
+  return hash("sha256", content, "buffer").subarray(0, sizes.checksum);
+}
+
+/** The bytes of a text without its checksum; `undefined` if any character is wrong. */
+function contentOf(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, "base64url");
+  const content = bytes.subarray(0, -sizes.checksum);
+  const isWhole =
+    bytes.toString("base64url") === text &&
+    content.length >= sizes.identity &&
+    (content.length - sizes.identity) % sizes.block === 0;
+  return isWhole && checksumOf(content).equals(bytes.subarray(-sizes.checksum)) ? content : undefined;
+}
+
+function nameHash(collection: string): Buffer {
+  return hash("sha256", collection, "buffer").subarray(0, sizes.name);
+}
+
+function blockOf({ collection, sequence, check }: Mark): Buffer {
+  const number = Buffer.alloc(sizes.sequence);
+  number.writeUIntBE(sequence, 0, sizes.sequence);
+  return Buffer.concat([nameHash(collection), number, Buffer.from(check, "hex")]);
+}
+
+/** The marks in blocks; `undefined` if one is not of these collections, or two are of the same. */
+function marksOf(blocks: Buffer, collections: readonly string[]): Position | undefined {
+  const names = new Map(collections.map((name) => [nameHash(name).toString("hex"), name]));
+  const marks: Mark[] = [];
+  for (let start = 0; start < blocks.length; start += sizes.block) {
+    const block = blocks.subarray(start, start + sizes.block);
+    const hashed = block.toString("hex", 0, sizes.name);
+    const collection = names.get(hashed);
+    if (collection === undefined) return undefined;
+    names.delete(hashed);
+    marks.push({
+      collection,
+      sequence: block.readUIntBE(sizes.name, sizes.sequence),
+      check: block.toString("hex", sizes.name + sizes.sequence),
+    });
+  }
+  return marks;
+}
+
+/** Each block alone: a block is never the same for two places, and it needs no secret about the others. */
+const algorithm = "aes-128-ecb";
+
+function encrypt(key: Buffer, blocks: Buffer): Buffer {
+  const cipher = createCipheriv(algorithm, key, null).setAutoPadding(false);
+  return Buffer.concat([cipher.update(blocks), cipher.final()]);
+}
+
+function decrypt(key: Buffer, blocks: Buffer): Buffer {
+  const decipher = createDecipheriv(algorithm, key, null).setAutoPadding(false);
+  return Buffer.concat([decipher.update(blocks), decipher.final()]);
+}

@@ -1,0 +1,119 @@
+/** Answers the request of a feed, with a page or with a stream. */
+import { setTimeout as pass } from "node:timers/promises";
+import { type FeedPage, readFeed } from "../../changes/feed.ts";
+import { Gone } from "../../changes/log.ts";
+import type { Mark, Position } from "../../changes/position.ts";
+import { Problem } from "../../errors.ts";
+import { inQuery, violationAt } from "../../query/violations.ts";
+import { addressKey } from "../caller/quota.ts";
+import type { Subscription } from "../operations/operation.ts";
+import type { Result } from "../operations/result.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import type { Feed, Service } from "../service.ts";
+import { streamOf } from "./stream.ts";
+
+/** Text of the events on one page, in characters. A page can be longer by one commit. */
+const maxPageText = 2 * 1024 * 1024;
+
+/** Reads a page, or starts a stream. Throws INVALID_CURSOR, POSITION_GONE, QUOTA_EXCEEDED and UNAVAILABLE. */
+export async function readEvents(
+  service: Service,
+  subscription: Subscription,
+  request: HttpRequest,
+): Promise<Result> {
+  const feed = service.feed as Feed; // without it, the path does not exist
+  const { asked, type, caller } = subscription;
+  const callerKey = caller.principal?.subject ?? `address ${addressKey(request.client.ip)}`;
+  if (type === "text/event-stream") {
+    const leave = request.method === "HEAD" ? () => {} : feed.counts.open(callerKey);
+    try {
+      const from = await positionOf(feed, subscription).catch(toGone);
+      return { kind: "event stream", live: streamOf(service, { subscription, request, from, leave }) };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+  const leave = asked.waitMs > 0 && request.method !== "HEAD" ? feed.counts.open(callerKey) : undefined;
+  try {
+    const page = await whileKept(() => pageOf(feed, subscription, request));
+    const events = page.events.map(({ text }) => text);
+    return { kind: "events", subscription, events, next: feed.positions.format(page.position) };
+  } finally {
+    leave?.();
+  }
+}
+
+function toGone(error: unknown): Gone {
+  if (error instanceof Gone) return error;
+  throw error;
+}
+
+/** The position from which the request asks for events. Throws Gone, and INVALID_CURSOR. */
+async function positionOf(feed: Feed, { views, asked, isOpen }: Subscription): Promise<Position> {
+  const names = views.map(({ collection }) => collection.name);
+  if (asked.since === "now") return feed.log.now(names);
+  if (asked.since === "start") return feed.log.start(names);
+  const read = feed.positions.read(asked.since, names, isOpen);
+  if (read.kind === "invalid") throw invalidPosition();
+  if (read.kind === "foreign") throw new Gone("this position is of another store");
+  await Promise.all(read.position.map((mark) => feed.log.verify(mark)));
+  return withNew(read.position, names);
+}
+
+/** Collections that are new since a position join from their first change. */
+export function withNew(position: Position, names: readonly string[]): Position {
+  const known = new Map(position.map((mark) => [mark.collection, mark]));
+  return names.map((name): Mark => known.get(name) ?? { collection: name, sequence: 0, check: "0000000000" });
+}
+
+function invalidPosition(): Problem {
+  return new Problem(
+    "INVALID_CURSOR",
+    'The position is not valid for this feed. Use a position of the same collections: from a "next" or "monitor" link, or from the id of an event.',
+    {
+      violations: [
+        violationAt(inQuery("since"), "position", "must be a position of this feed, now or start"),
+      ],
+    },
+  );
+}
+
+async function whileKept<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Gone)) throw error;
+    throw new Problem(
+      "POSITION_GONE",
+      `The service cannot continue from here: ${error.message}. List the resources again, and follow the "monitor" link of the list.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A page. An empty one waits for its first event as long as the request allows. */
+async function pageOf(feed: Feed, subscription: Subscription, { socket }: HttpRequest): Promise<FeedPage> {
+  const { views, asked } = subscription;
+  const end = { events: asked.limit, text: maxPageText };
+  if (asked.waitMs === 0) return readFeed(feed, views, await positionOf(feed, subscription), end);
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  socket.once("close", onClose);
+  const leave = feed.watch.join();
+  try {
+    const over = AbortSignal.any([AbortSignal.timeout(asked.waitMs), gone.signal, feed.stopping]);
+    let from = await positionOf(feed, subscription);
+    for (;;) {
+      const seen = new Map(views.map(({ collection: { name } }) => [name, feed.watch.commits(name)]));
+      const page = await readFeed(feed, views, from, end);
+      if (page.events.length > 0 || over.aborted) return page;
+      from = page.position;
+      if (page.isEnd) await feed.watch.untilCommit(seen, over);
+      else await pass(0);
+    }
+  } finally {
+    leave();
+    socket.off("close", onClose);
+  }
+}

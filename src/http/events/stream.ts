@@ -1,0 +1,186 @@
+/** A stream of events: server-sent events (the HTML standard, section 9.2), until the client leaves or the service stops. */
+import { anyCollection } from "../../changes/commit-watch.ts";
+import { type FeedPage, readFeed } from "../../changes/feed.ts";
+import { Gone } from "../../changes/log.ts";
+import type { Position } from "../../changes/position.ts";
+import type { Subscription } from "../operations/operation.ts";
+import type { HttpRequest, LiveBody } from "../protocol/message.ts";
+import type { Feed, Service } from "../service.ts";
+import { withNew } from "./events.ts";
+
+/** Events that are sent together, and their text in characters. A slow client holds no more in memory. */
+const together = { events: 100, text: 256 * 1024 };
+
+/** How long a client waits before it connects again, in milliseconds. */
+const retryMs = 3_000;
+
+/** When the service stops, each client waits for another time up to this one, in milliseconds. */
+const maxRetryAtStopMs = 5_000;
+
+/** A quiet stream sends its position so often, in milliseconds. */
+const heartbeatMs = 15_000;
+
+/** No event is sent on a credential that was checked longer ago than this, in milliseconds. */
+const judgedMs = 1_000;
+
+/** A stream before it starts. */
+export interface StreamStart {
+  subscription: Subscription;
+  request: HttpRequest;
+  /** Where it starts; a Gone if the log cannot continue from there. */
+  from: Position | Gone;
+  /** Ends the count of this stream. */
+  leave: () => void;
+}
+
+/** The body of a stream. */
+export function streamOf(service: Service, start: StreamStart): LiveBody["live"] {
+  return (gone) => framesOf(service, start, gone);
+}
+
+async function* framesOf(
+  service: Service,
+  { subscription, request, from, leave }: StreamStart,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
+  const feed = service.feed as Feed;
+  const subscriber = new Subscriber(service, subscription, request);
+  const stopWatching = feed.watch.join();
+  try {
+    let position: Position;
+    if (from instanceof Gone) {
+      position = await feed.log.now(subscriber.names);
+      yield `retry: ${retryMs}\n${resyncFrame(feed, position, from)}`;
+    } else {
+      position = from;
+      yield `retry: ${retryMs}\n${idFrame(feed, position)}`;
+    }
+    let sentAt = performance.now();
+    while (!gone.aborted) {
+      if (feed.stopping.aborted) {
+        yield `retry: ${Math.floor(Math.random() * maxRetryAtStopMs)}\n\n`;
+        return;
+      }
+      const seen = subscriber.commits();
+      if (!(await subscriber.isStillAllowed())) return;
+      const next = await nextPage(feed, subscriber, position);
+      position = next.position;
+      const isQuiet = performance.now() - sentAt >= heartbeatMs;
+      if (next.frames !== "" || isQuiet) {
+        yield next.frames === "" ? idFrame(feed, position) : next.frames;
+        sentAt = performance.now();
+      }
+      if (next.isEnd) await waitFor(feed, { seen, ms: heartbeatMs - (performance.now() - sentAt) }, gone);
+    }
+  } finally {
+    stopWatching();
+    leave();
+  }
+}
+
+async function nextPage(
+  feed: Feed,
+  subscriber: Subscriber,
+  from: Position,
+): Promise<{ frames: string; position: Position; isEnd: boolean }> {
+  try {
+    const page = await readFeed(feed, subscriber.views, withNew(from, subscriber.names), together);
+    return { frames: framesOfPage(feed, page), position: page.position, isEnd: page.isEnd };
+  } catch (error) {
+    if (!(error instanceof Gone)) throw error;
+    const position = await feed.log.now(subscriber.names);
+    return { frames: resyncFrame(feed, position, error), position, isEnd: false };
+  }
+}
+
+/** Waits for a commit, for the next heartbeat, or for the end of the stream. */
+async function waitFor(
+  feed: Feed,
+  { seen, ms }: { seen: ReadonlyMap<string, number>; ms: number },
+  gone: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  const timer = setTimeout(end, Math.max(0, ms));
+  gone.addEventListener("abort", end);
+  feed.stopping.addEventListener("abort", end);
+  if (gone.aborted || feed.stopping.aborted) end();
+  await feed.watch.untilCommit(seen, over.signal);
+  clearTimeout(timer);
+  gone.removeEventListener("abort", end);
+  feed.stopping.removeEventListener("abort", end);
+}
+
+function framesOfPage(feed: Feed, { events }: FeedPage): string {
+  return events
+    .map(({ text, position }) => `id: ${feed.positions.format(position)}\ndata: ${text}\n\n`)
+    .join("");
+}
+
+/** Browsers remember the id and fire no event, so a quiet stream never falls behind the log. */
+function idFrame(feed: Feed, position: Position): string {
+  return `id: ${feed.positions.format(position)}\n\n`;
+}
+
+/** The client has missed events. It must list the resources again. */
+function resyncFrame(feed: Feed, position: Position, { message }: Gone): string {
+  const event = {
+    specversion: "1.0",
+    id: feed.positions.format(position),
+    source: "/",
+    type: "holdfast.resync",
+    time: new Date().toISOString(),
+    datacontenttype: "application/json",
+    data: { reason: message },
+  };
+  return `id: ${feed.positions.format(position)}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** The caller of a stream, whose rights can change while it is open. */
+class Subscriber {
+  readonly #service: Service;
+  readonly #request: HttpRequest;
+  #subscription: Subscription;
+  #judgedAt = performance.now();
+
+  constructor(service: Service, subscription: Subscription, request: HttpRequest) {
+    this.#service = service;
+    this.#subscription = subscription;
+    this.#request = request;
+  }
+
+  get views(): Subscription["views"] {
+    return this.#subscription.views;
+  }
+
+  get names(): string[] {
+    return this.views.map(({ collection }) => collection.name);
+  }
+
+  /** The commits of each collection so far. In open mode, new collections are found here. */
+  commits(): ReadonlyMap<string, number> {
+    const { watch } = this.#service.feed as Feed;
+    const { isOpen } = this.#subscription;
+    if (isOpen) this.#renew();
+    const names = isOpen ? [anyCollection] : this.names;
+    return new Map(names.map((name) => [name, watch.commits(name)]));
+  }
+
+  /** Checks the credential again if the last check is too old. */
+  async isStillAllowed(): Promise<boolean> {
+    const { authenticate } = this.#service;
+    if (authenticate === undefined || performance.now() - this.#judgedAt <= judgedMs) return true;
+    try {
+      const principal = await authenticate(this.#request.headers);
+      this.#subscription = this.#subscription.renew({ ...this.#subscription.caller, principal });
+      this.#judgedAt = performance.now();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #renew(): void {
+    this.#subscription = this.#subscription.renew(this.#subscription.caller);
+  }
+}

@@ -1,0 +1,218 @@
+/** Reads the request of a feed: which collections, from which position, and in which form. */
+import type { View } from "../../changes/event.ts";
+import type { Collection } from "../../collection/collection.ts";
+import { shortJson } from "../../collection/messages.ts";
+import { isIdPath } from "../../collection/paths.ts";
+import type { Filter } from "../../query/filter.ts";
+import { parseList } from "../../query/query-string.ts";
+import { inQuery, Violations } from "../../query/violations.ts";
+import type { Caller } from "../caller/admit.ts";
+import { guardOf, requireAllowed, viewFor } from "../caller/permission.ts";
+import { feedTypeFor } from "../protocol/accept.ts";
+import type { HttpRequest } from "../protocol/message.ts";
+import type { Route } from "../route.ts";
+import { findCollection, type Service } from "../service.ts";
+import type { Subscription } from "./operation.ts";
+
+/** The parameters of a feed, besides filters. */
+export interface FeedAsked {
+  /** A position, `now` (after the last change) or `start` (before the oldest change in the log). */
+  since: string;
+  /** Events on a page. */
+  limit: number;
+  /** How long an empty page waits for its first event, in milliseconds. */
+  waitMs: number;
+}
+
+/** The most collections of one feed. */
+export const maxCollections = 50;
+
+const defaultLimit = 100;
+const maxLimit = 1_000;
+const maxWaitSeconds = 60;
+
+type FeedRoute = Extract<Route, { kind: "events" | "feed" }>;
+
+/** Reads the request. Throws NOT_ACCEPTABLE, INVALID_PARAMETER, and what callers without rights get. */
+export function parseSubscription(
+  service: Service,
+  route: FeedRoute,
+  caller: Caller,
+  request: HttpRequest,
+): Subscription {
+  const type = feedTypeFor(request);
+  const { own, rest } = splitParameters(route.query);
+  const asked = readAsked(own, type === "text/event-stream", request);
+  const renew = (now: Caller) => parseSubscription(service, route, now, request);
+  const keep = (names: readonly string[]) => own.filter(([name]) => names.includes(name)).map(toText);
+  const common = { asked, type, caller, renew };
+  if (route.kind === "events") {
+    requireAllowed(service, route, caller, "GET");
+    const { path, collection } = route;
+    const view = viewOf(service, collection, caller, rest);
+    const target = { path: `${path}/_events`, query: [...rest, ...keep(["limit", "wait"])] };
+    return { ...common, views: [view], isOpen: false, target };
+  }
+  const named = own.filter(([name]) => name === "collection").map(([, text]) => text);
+  const { collections, isOpen } = collectionsOf(service, named, caller);
+  const fields = rest.filter((pair) => nameOf(pair) === "fields");
+  refuseFilters(rest.filter((pair) => nameOf(pair) !== "fields"));
+  const views = collections.map((collection) => viewOf(service, collection, caller, fields));
+  const query = [...keep(["collection"]), ...fields, ...keep(["limit", "wait"])];
+  return { ...common, views, isOpen, target: { path: `${service.settings.prefix}/_events`, query } };
+}
+
+type Pair = readonly [name: string, text: string];
+
+const ownParameters: ReadonlySet<string> = new Set(["since", "limit", "wait", "collection", "lastEventId"]);
+
+/** The parameters of feeds, and the other ones as they were sent: these are the filters of lists. */
+function splitParameters(query: string): { own: Pair[]; rest: string[] } {
+  const pairs = query.split("&").filter((pair) => pair !== "");
+  const isOwn = (pair: string) => ownParameters.has(nameOf(pair));
+  return {
+    own: [...new URLSearchParams(pairs.filter(isOwn).join("&"))],
+    rest: pairs.filter((pair) => !isOwn(pair)),
+  };
+}
+
+function nameOf(pair: string): string {
+  const [name = ""] = new URLSearchParams(pair).keys();
+  return name;
+}
+
+function toText([name, text]: Pair): string {
+  return `${name}=${encodeURIComponent(text).replaceAll("%2C", ",")}`;
+}
+
+function readAsked(own: readonly Pair[], isStream: boolean, { headers }: HttpRequest): FeedAsked {
+  const faults = new Violations();
+  const given = new Map(own);
+  for (const [name] of given) {
+    if (own.filter(([each]) => each === name).length > 1)
+      faults.add(inQuery(name), "repeatedParameter", "must be given only once");
+  }
+  if (isStream)
+    for (const name of ["limit", "wait"].filter((each) => given.has(each)))
+      faults.add(inQuery(name), "stream", "is for pages. A stream sends each event when it happens");
+  const limit = readWhole(given, { name: "limit", least: 1, fallback: defaultLimit, faults });
+  const wait = readWhole(given, { name: "wait", least: 0, fallback: 0, faults });
+  if (wait > maxWaitSeconds) faults.add(inQuery("wait"), "wait", `must be at most ${maxWaitSeconds} seconds`);
+  faults.throwIfAny();
+  const last = headers["last-event-id"];
+  const since = (typeof last === "string" && last !== "" ? last : undefined) ?? given.get("lastEventId");
+  return {
+    since: since || (given.get("since") ?? (isStream ? "now" : "start")),
+    limit: Math.min(limit, maxLimit),
+    waitMs: wait * 1_000,
+  };
+}
+
+function readWhole(
+  given: ReadonlyMap<string, string>,
+  { name, least, fallback, faults }: { name: string; least: number; fallback: number; faults: Violations },
+): number {
+  const text = given.get(name);
+  if (text === undefined) return fallback;
+  const isWhole = /^[0-9]{1,9}$/.test(text) && Number(text) >= least;
+  if (!isWhole)
+    faults.add(inQuery(name), name, `must be a whole number of at least ${least}, not ${shortJson(text)}`);
+  return isWhole ? Number(text) : fallback;
+}
+
+/** The collections of a feed of several. Without names, all that the caller can list. */
+function collectionsOf(
+  service: Service,
+  named: readonly string[],
+  caller: Caller,
+): { collections: readonly Collection[]; isOpen: boolean } {
+  const faults = new Violations();
+  const refuse = (detail: string) => {
+    faults.add(inQuery("collection"), "collection", detail);
+    faults.throwIfAny();
+  };
+  const [list] = named;
+  if (list === undefined) {
+    const all = [...new Set([...service.collections.keys(), ...service.store.collections().keys()])].sort();
+    const collections = all
+      .map((name) => findCollection(service, name))
+      .filter((each) => each !== undefined)
+      .filter((each) => guardOf(service, each, caller).listed !== "nothing");
+    if (collections.length > maxCollections)
+      refuse(
+        `is required, because there are more than ${maxCollections} collections. Name up to ${maxCollections}`,
+      );
+    return { collections, isOpen: true };
+  }
+  const names = [...new Set(list.split(",").map((name) => name.trim()))];
+  if (names.length > maxCollections) refuse(`must name at most ${maxCollections} collections`);
+  const collections = names.flatMap((name) => {
+    const collection = findCollection(service, name);
+    if (collection === undefined) refuse(`names the collection ${shortJson(name)}, which does not exist`);
+    return collection ?? [];
+  });
+  for (const collection of collections)
+    requireAllowed(service, { kind: "events", collection, path: "", query: "" }, caller, "GET");
+  return { collections, isOpen: false };
+}
+
+function refuseFilters(pairs: readonly string[]): void {
+  const faults = new Violations();
+  for (const name of new Set(pairs.map(nameOf)))
+    faults.add(
+      inQuery(name),
+      "unknownParameter",
+      'is not understood here. A feed of several collections has no filters: use the "_events" of one collection',
+    );
+  faults.throwIfAny();
+}
+
+/** The parameters of lists that a feed does not have. */
+const ofLists: Readonly<Record<string, string>> = {
+  q: "a feed cannot search. Use a filter",
+  sort: "events have the order of the changes",
+  _sort: "events have the order of the changes",
+  _order: "events have the order of the changes",
+  count: "a feed has no total",
+  envelope: "a page of a feed is always an array",
+  cursor: 'use "since"',
+  offset: 'use "since"',
+  range: 'use "since"',
+  _start: 'use "since"',
+  _end: 'use "since"',
+  _page: 'use "since"',
+  _limit: 'use "limit"',
+  _per_page: 'use "limit"',
+};
+
+/** What a caller sees of a collection, with the filters of the request. */
+function viewOf(service: Service, declared: Collection, caller: Caller, rest: readonly string[]): View {
+  const collection = viewFor(service, declared, caller);
+  const faults = new Violations();
+  for (const name of new Set(rest.map(nameOf))) {
+    const why = Object.hasOwn(ofLists, name) ? ofLists[name] : undefined;
+    if (why !== undefined) faults.add(inQuery(name), "unknownParameter", `cannot be used here: ${why}`);
+  }
+  faults.throwIfAny();
+  const { filter, fields } = parseList(rest.join("&"), collection, maxLimit);
+  if (filter !== undefined && namesIds(filter)) {
+    faults.add(inQuery("id"), "filter", "cannot be used here: a feed has no filter by id");
+    faults.throwIfAny();
+  }
+  const source = `${service.settings.prefix}/${collection.name}`;
+  const { listed } = guardOf(service, collection, caller);
+  return { collection, source, listed, filter, fields };
+}
+
+/** Whether a filter has a condition on ids. */
+export function namesIds(filter: Filter): boolean {
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return filter.filters.some(namesIds);
+    case "not":
+      return namesIds(filter.filter);
+    default:
+      return isIdPath(filter.path);
+  }
+}

@@ -1,0 +1,55 @@
+/** Sends bodies without an end. */
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { LiveBody } from "../protocol/message.ts";
+
+/**
+ * Sends the parts of a body as fast as the client reads them, until they end or the connection closes. A client that takes no
+ * byte for `idleMs` while some wait for it is cut off.
+ */
+export async function sendLive(
+  out: ServerResponse,
+  { live }: LiveBody,
+  { connection, idleMs }: { connection: Socket; idleMs: number },
+): Promise<void> {
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  if (connection.destroyed) onClose();
+  connection.once("close", onClose);
+  out.flushHeaders();
+  try {
+    for await (const part of live(gone.signal)) {
+      if (gone.signal.aborted) return;
+      if (!out.write(part)) await untilDrained(out, { connection, idleMs }, gone.signal);
+    }
+    out.end();
+  } finally {
+    connection.off("close", onClose);
+    gone.abort();
+  }
+}
+
+function untilDrained(
+  out: ServerResponse,
+  { connection, idleMs }: { connection: Socket; idleMs: number },
+  gone: AbortSignal,
+): Promise<void> {
+  const taken = () => connection.bytesWritten - connection.writableLength;
+  let before = taken();
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      const now = taken();
+      if (now === before) connection.destroy();
+      before = now;
+    }, idleMs);
+    const done = () => {
+      clearInterval(timer);
+      out.off("drain", done);
+      gone.removeEventListener("abort", done);
+      resolve();
+    };
+    out.on("drain", done);
+    gone.addEventListener("abort", done);
+    if (gone.aborted || !out.writableNeedDrain) done();
+  });
+}

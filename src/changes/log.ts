@@ -40,6 +40,8 @@ export class SharedLog {
     sizeCalculation: ({ changes }) => 1_000 + textOf(changes),
   });
   readonly #underWay = new Map<string, Promise<Changes>>();
+  /** The place of each collection that was asked for last. */
+  readonly #latest = new Map<string, Mark>();
 
   constructor(store: HistoryStore, watch: CommitWatch) {
     this.#store = store;
@@ -95,10 +97,17 @@ export class SharedLog {
     );
   }
 
-  /** The place after the change with a sequence. */
-  async markAt(collection: string, sequence: number): Promise<Mark> {
+  /** The place after the change with a sequence. At once if it was asked for last. */
+  markAt(collection: string, sequence: number): Mark | Promise<Mark> {
+    const known = this.#latest.get(collection);
+    return known?.sequence === sequence ? known : this.#readMark(collection, sequence);
+  }
+
+  async #readMark(collection: string, sequence: number): Promise<Mark> {
     const change = sequence === 0 ? undefined : await this.#store.changeAt(collection, sequence);
-    return { collection, sequence, check: change === undefined ? noChange : checkOf(change) };
+    const mark = { collection, sequence, check: change === undefined ? noChange : checkOf(change) };
+    if (sequence >= (this.#latest.get(collection)?.sequence ?? 0)) this.#latest.set(collection, mark);
+    return mark;
   }
 
   async #read(collection: string, after: number): Promise<Changes> {

@@ -37,11 +37,14 @@ export async function embed(app: App, config: Record<string, unknown>): Promise<
   // The documents are outside the prefix, so the plugin does not serve them.
   const content = { ...config, prefix: `${app.prefix}${below}`, docs: false };
   const { log } = app;
-  const { service, drain, endStreams, close } = await openService(await compileConfig(content, process.cwd()), {
-    log,
-    onFailure: (reason) => log.error(reason),
-    isEmbedded: true,
-  });
+  const { service, drain, endStreams, close } = await openService(
+    await compileConfig(content, process.cwd()),
+    {
+      log,
+      onFailure: (reason) => log.error(reason),
+      isEmbedded: true,
+    },
+  );
   app.addHook("preClose", async () => {
     drain();
     endStreams();

@@ -4,6 +4,7 @@ import { isRanked, maxOffset } from "../../query/list-request.ts";
 import { pagingParameters } from "../../query/parameters.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
 import type { Page } from "../../store/page.ts";
+import { namesIds } from "../operations/feed-parameters.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 
@@ -13,6 +14,8 @@ export interface Links {
   prev?: string;
   first?: string;
   last?: string;
+  /** The events from the state of the page on (RFC 5989). */
+  monitor?: string;
 }
 
 /** The parameters that select a page, and their aliases. Links use only `limit` with `cursor` or `offset`. */
@@ -138,4 +141,25 @@ function toUrl(path: string, query: string): string {
 /** Escapes characters that a URL must not contain, but that a client can send (RFC 3986 §3.4). */
 function escapeQuery(query: string): string {
   return query.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]|%(?![0-9A-Fa-f]{2})/gu, encodeURIComponent);
+}
+
+/** The parameters of a list that its feed does not have. */
+const notOfFeeds: ReadonlySet<string> = new Set([
+  ...pagingParameters,
+  "sort",
+  "_sort",
+  "_order",
+  "count",
+  "envelope",
+]);
+
+/**
+ * The path of the feed with the same filter, without its position; `undefined` if a feed cannot have this filter, or if the
+ * filter is too long for a URL.
+ */
+export function feedOf({ path, query, asked: { words, filter } }: Listing): string | undefined {
+  if (query === undefined || query.length > maxLinkBytes) return undefined;
+  if (words !== undefined || (filter !== undefined && namesIds(filter))) return undefined;
+  const kept = query.split("&").filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)));
+  return toUrl(`${path}/_events`, kept.join("&"));
 }

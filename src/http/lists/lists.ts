@@ -1,6 +1,7 @@
 /** Reads the page of a list for GET and QUERY: only resources that the caller can list. `response.ts` makes the response. */
 import { createHash } from "node:crypto";
 import type { Decision } from "../../access/rules.ts";
+import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf } from "../../query/filter.ts";
@@ -13,7 +14,7 @@ import { isUnmodified, type Validators } from "../protocol/conditional.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 import { contentOf, textsOf } from "./content.ts";
-import { locationOf } from "./links.ts";
+import { feedOf, locationOf } from "./links.ts";
 
 /** A list, its request, and the resources that the caller can list. */
 interface ListContext {
@@ -54,7 +55,35 @@ async function pageOf(service: Service, page: Page, context: ListContext): Promi
   const texts = await textsOf(page, listing);
   const { type, asked } = listing;
   const content = await contentOf(texts, { type, fields: asked.fields }, request);
-  return { kind: "page", page, texts, content, listing, validators };
+  const monitor = await monitorOf(service, page, listing);
+  return { kind: "page", page, texts, content, listing, validators, monitor };
+}
+
+/** The links of pages that the store keeps in memory, each for the latest list that it was part of. */
+const recentMonitors = new WeakMap<
+  Page,
+  { asked: unknown; query: string | undefined; url: string | undefined }
+>();
+
+/** The URL of the events that follow a page; `undefined` if the list has no feed. */
+function monitorOf(
+  { feed }: Service,
+  page: Page,
+  listing: Listing,
+): string | undefined | Promise<string | undefined> {
+  if (feed === undefined) return undefined;
+  const { asked, query, collection } = listing;
+  const made = recentMonitors.get(page);
+  if (made?.asked === asked && made.query === query) return made.url;
+  const path = feedOf(listing);
+  if (path === undefined) return undefined;
+  const finish = (mark: Mark) => {
+    const url = `${path}${path.includes("?") ? "&" : "?"}since=${feed.positions.format([mark])}`;
+    recentMonitors.set(page, { asked, query, url });
+    return url;
+  };
+  const mark = feed.log.markAt(collection.name, page.sequence);
+  return mark instanceof Promise ? mark.then(finish) : finish(mark);
 }
 
 /** Weak, because they represent the state of the whole collection, not the bytes of this page. */

@@ -20,7 +20,8 @@ export function listResponse(result: ListResult & { kind: "page" }, request: Htt
     "accept-query": typesOf("QUERY"),
     "page-limit": String(listing.asked.paging.limit),
   };
-  const link = formatLinks(links);
+  const { monitor } = result;
+  const link = formatLinks(monitor === undefined ? links : { ...links, monitor });
   if (link !== "") headers.link = link;
   addTotals(headers, result, total);
   const location = locationOf(listing, request);

@@ -29,6 +29,8 @@ export type ListResult =
       content: string | StreamedBody | undefined;
       listing: Listing;
       validators: Validators;
+      /** The URL of the events that follow the page. */
+      monitor: string | undefined;
     };
 
 /** A change as the caller sees it: `principal` may be left out, and `group` is a name that hides the number. */

@@ -69,7 +69,7 @@ export function reasonOf(address: StoreAddress, { cause, message }: Problem): st
   return cause instanceof Error ? engineOf(address).describeError(cause) : message;
 }
 
-/** Waits for work on a store. If the work fails because the disk is full, throws StartError with the address. */
+/** Waits for work on a store. Throws StartError with the address if the work fails because the disk is full. */
 export async function onStoreOf<T>(address: StoreAddress, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -79,7 +79,7 @@ export interface ServingStore {
    */
   migrate(plan: readonly CollectionRecord[]): Promise<void>;
 
-  /** Whether the store works. */
+  /** The state of the store. */
   health(): StoreHealth;
 }
 

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
-import { servingOf } from "../../src/store/serving.ts";
+import { accessPathOf } from "../../src/store/serving.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
 import { type PageQuery, selectPage, watchFunction } from "../../src/store/sqlite/list/select.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -207,7 +207,7 @@ describe("a list that an index serves", () => {
   ];
   for (const [what, query] of far)
     test(`looks at no more than the page: ${what}`, () => {
-      assert.notEqual(servingOf(query, all.indexes), undefined);
+      assert.notEqual(accessPathOf(query, all.indexes), undefined);
       assert.ok(lookedAt(query) <= 25, `${lookedAt(query)}`);
     });
 
@@ -239,7 +239,7 @@ describe("a list that an index serves", () => {
   ];
   for (const [what, query] of unserved)
     test(`is not one that an index may look through at length: ${what}`, () => {
-      assert.equal(servingOf(query, all.indexes), undefined);
+      assert.equal(accessPathOf(query, all.indexes), undefined);
     });
 
   test("gives the same as one that none serves", async () => {

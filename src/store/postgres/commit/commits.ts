@@ -10,7 +10,7 @@ import { problemOf } from "../../commits/refusals.ts";
 import { type Judging, resolveCommit } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
+import type { ReceiptLimits } from "../../receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { answerTo, failureOf, isWithoutTable } from "../connection/failures.ts";
 import { isQuickLoss } from "../connection/retry.ts";
@@ -32,7 +32,7 @@ export interface CommitsParts {
   groups: GroupNumbers;
   ids: IdNumbers;
   isLogged: boolean;
-  receiptBounds: ReceiptBounds;
+  receiptLimits: ReceiptLimits;
 }
 
 /** How often a group that others overtook is tried anew. */
@@ -137,9 +137,9 @@ export class Commits {
 /** What decisions work with. */
 export function judgingOf(
   staged: StagedChanges<NumberedCollection>,
-  { catalogue, groups, receiptBounds }: Pick<CommitsParts, "catalogue" | "groups" | "receiptBounds">,
+  { catalogue, groups, receiptLimits }: Pick<CommitsParts, "catalogue" | "groups" | "receiptLimits">,
 ): Judging {
-  return { catalogue, staged, maxReceipts: receiptBounds.keys, nextGroup: () => groups.next() };
+  return { catalogue, staged, maxReceipts: receiptLimits.keys, nextGroup: () => groups.next() };
 }
 
 /** So much text is written in a millisecond at least. */

@@ -4,7 +4,7 @@ import { type Reference, referencedIds } from "../../../collection/references.ts
 import { canBeId } from "../../commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
+import type { ReceiptLimits } from "../../receipts.ts";
 import { keptText } from "../../superseded.ts";
 import type { Outcome, Statement } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -51,7 +51,7 @@ export interface FlushParts {
   ids: IdNumbers;
   /** Whether changes are logged. */
   isLogged: boolean;
-  receiptBounds: ReceiptBounds;
+  receiptLimits: ReceiptLimits;
 }
 
 /** What was flushed: the sequence of each change, and what is left to be sent with the commit. */
@@ -66,7 +66,7 @@ export async function flush(
   parts: FlushParts,
   replaced: readonly string[] = [],
 ): Promise<Flushed> {
-  const { transaction, receiptBounds: bounds } = parts;
+  const { transaction, receiptLimits: bounds } = parts;
   const byNumber = Map.groupBy(staged.since(0), ({ collection }) => collection.number);
   const changed = staged.collections.flatMap((each) => {
     const changes = byNumber.get(each.collection.number);

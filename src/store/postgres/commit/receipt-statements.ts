@@ -1,5 +1,5 @@
 /** SQL for receipts and their totals. */
-import type { Traces } from "../../receipts.ts";
+import type { ReceiptPatterns } from "../../receipts.ts";
 import { bigints, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 
@@ -114,7 +114,7 @@ const holds = (texts: string, column: string) =>
   `exists (select 1 from unnest(${texts}::text[]) as part (held) where strpos(${column}, held) > 0)`;
 
 /** Removes receipts of requests to a resource that is erased; gives the length of each answer. */
-export function deleteReceiptsOf({ inKey }: Traces): Statement {
+export function deleteReceiptsOf({ inKey }: ReceiptPatterns): Statement {
   return {
     sql: `delete from holdfast_receipts where ${holds("$1", "key")} returning octet_length(answer)`,
     values: [texts(inKey)],
@@ -122,7 +122,7 @@ export function deleteReceiptsOf({ inKey }: Traces): Statement {
 }
 
 /** Takes all that came of the requests out of receipts that tell of an erased resource; gives how long each answer was. */
-export function blankReceiptsOf({ inBrief, inAnswer }: Traces): Statement {
+export function blankReceiptsOf({ inBrief, inAnswer }: ReceiptPatterns): Statement {
   return {
     sql: `with found as (select key, octet_length(answer) as length from holdfast_receipts
         where strpos(brief || '"', $1) > 0 or ${holds("$2", "answer")} for update)

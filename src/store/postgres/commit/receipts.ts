@@ -3,7 +3,7 @@
  * waits for no other one.
  */
 import type { StagedChanges } from "../../commits/staged-changes.ts";
-import { type ReceiptBounds, tracesOf } from "../../receipts.ts";
+import { type ReceiptLimits, receiptPatterns } from "../../receipts.ts";
 import type { Row } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import {
@@ -34,7 +34,7 @@ const slice = 100;
 export async function storeReceipts(
   transaction: Transaction,
   { receipts }: StagedChanges,
-  { replaced, bounds }: { replaced: readonly string[]; bounds: ReceiptBounds },
+  { replaced, bounds }: { replaced: readonly string[]; bounds: ReceiptLimits },
 ): Promise<Delta | undefined> {
   const staged = [...receipts.values()];
   const rows = staged.map(({ brief = "", answer, ...others }) => {
@@ -56,7 +56,7 @@ export async function storeReceipts(
 export async function raiseTotals(
   transaction: Transaction,
   { receipts, answers }: Delta,
-  bounds: ReceiptBounds,
+  bounds: ReceiptLimits,
 ): Promise<boolean> {
   const [stored, kept] = await Promise.all([
     transaction.run(raiseReceiptTotal("receipts", receipts)),
@@ -95,9 +95,9 @@ export async function removeExpired(transaction: Transaction, now: number, limit
 
 /** Removes the traces of an erased resource from receipts. It must be the last part of the transaction. */
 export async function eraseFromReceipts(transaction: Transaction, id: string): Promise<void> {
-  const traces = tracesOf(id);
-  const removed = await transaction.run(deleteReceiptsOf(traces));
-  const blanked = await transaction.run(blankReceiptsOf(traces));
+  const patterns = receiptPatterns(id);
+  const removed = await transaction.run(deleteReceiptsOf(patterns));
+  const blanked = await transaction.run(blankReceiptsOf(patterns));
   const { receipts, answers } = deltaOf(removed.rows, 0);
   await lower(transaction, { receipts, answers: answers + deltaOf(blanked.rows, 0).answers });
 }

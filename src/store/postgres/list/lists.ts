@@ -52,8 +52,8 @@ export class Lists {
         this.#waiting.delete(name);
         return [{ answer: (await options.quick.run(statement)).rows }];
       },
-      maxTogether: 1,
-      maxUnderWay: maxQuick,
+      maxBatchSize: 1,
+      maxConcurrent: maxQuick,
     });
   }
 

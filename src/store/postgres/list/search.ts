@@ -1,5 +1,5 @@
 /** Search in SQL, over a collection's table of words; in the order that SQLite's full-text search gives (BM25). */
-import { tellingWords } from "../../searched-words.ts";
+import { withoutImpliedWords } from "../../searched-words.ts";
 import { resourcesTable, wordsTable } from "../tables/tables.ts";
 import { bind, type Scope } from "./parameters.ts";
 
@@ -23,7 +23,7 @@ const aboveAll = "\u{10ffff}";
 /** How words are looked for: each is there, or a word that begins with it. At least one. */
 export function searchSql(number: number, words: readonly string[], scope: Scope): SearchSql {
   const table = wordsTable(number);
-  const telling = tellingWords(words);
+  const telling = withoutImpliedWords(words);
   const hits = telling.map((word, n) => {
     const range = `word >= ${bind(scope, word, "text")} and word < ${bind(scope, word + aboveAll, "text")}`;
     return `hits_${n} as (select key, sum(times)::float8 as times from ${table} where ${range} group by key)`;

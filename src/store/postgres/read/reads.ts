@@ -17,7 +17,7 @@ export interface ReadsOptions {
   /** The collection of this name, looked for in the database where it is not known yet. */
   find(name: string): Promise<NumberedCollection | undefined>;
   /** How many reads travel together at most. */
-  maxTogether: number;
+  maxBatchSize: number;
 }
 
 /** So many statements of reads are under way at once; reads that arrive meanwhile travel together, where they may. */
@@ -31,10 +31,18 @@ export class Reads {
 
   constructor(options: ReadsOptions) {
     this.#options = options;
-    const { maxTogether } = options;
-    const maxUnderWay = maxTogether === 1 ? Number.POSITIVE_INFINITY : maxTravelling; // as many as there are connections
-    this.#resources = createBatch({ perform: (keys) => this.#readResources(keys), maxTogether, maxUnderWay });
-    this.#receipts = createBatch({ perform: (keys) => this.#readReceipts(keys), maxTogether, maxUnderWay });
+    const { maxBatchSize } = options;
+    const maxConcurrent = maxBatchSize === 1 ? Number.POSITIVE_INFINITY : maxTravelling; // as many as there are connections
+    this.#resources = createBatch({
+      perform: (keys) => this.#readResources(keys),
+      maxBatchSize,
+      maxConcurrent,
+    });
+    this.#receipts = createBatch({
+      perform: (keys) => this.#readReceipts(keys),
+      maxBatchSize,
+      maxConcurrent,
+    });
   }
 
   /** The resource, or `undefined`. */

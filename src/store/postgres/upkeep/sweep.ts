@@ -1,6 +1,6 @@
 /** Removes changes and receipts that are no longer kept, by small statements. */
 import { decideAsync } from "../../decision.ts";
-import type { Logs, Retention } from "../../retention.ts";
+import type { ChangeLogs, Retention } from "../../retention.ts";
 import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
@@ -26,7 +26,7 @@ export async function sweepSome(
   return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
 }
 
-function logsOf(connections: Connections): Logs {
+function logsOf(connections: Connections): ChangeLogs {
   return {
     async heads() {
       const { rows } = await connections.run(selectHeads);

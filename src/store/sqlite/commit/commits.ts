@@ -32,7 +32,7 @@ export class Commits {
     this.#parts = parts;
     this.#batch = createBatch({
       perform: (commits) => this.#together(commits),
-      maxTogether: parts.groupCommit ? 1_000 : 1,
+      maxBatchSize: parts.groupCommit ? 1_000 : 1,
       answersPerTurn: parts.answersPerTurn,
       maxWeight: maxWaitingText,
       weigh: textLength,

@@ -11,7 +11,7 @@ import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { History } from "../../history.ts";
 import type { Refused } from "../../load.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
+import type { ReceiptLimits } from "../../receipts.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { KeyChange } from "../key-table.ts";
@@ -63,7 +63,7 @@ export interface WriterSettings {
   groupCommit: boolean;
   history: History;
   /** @default the program's */
-  receipts?: ReceiptBounds;
+  receipts?: ReceiptLimits;
 }
 
 /** What became of one commit: a sequence for each of its changes and what followed from them, or why it is refused. */

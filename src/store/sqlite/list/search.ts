@@ -5,7 +5,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { tellingWords } from "../../searched-words.ts";
+import { withoutImpliedWords } from "../../searched-words.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 
@@ -53,7 +53,7 @@ export function searchSql(number: number, words: readonly string[]): SearchSql {
 
 /** Words are letters and digits, so that quotes are all it takes for them to be nothing but words. */
 function patternOf(words: readonly string[]): string {
-  return tellingWords(words)
+  return withoutImpliedWords(words)
     .map((word) => `"${word}"*`)
     .join(" ");
 }

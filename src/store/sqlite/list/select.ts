@@ -2,7 +2,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import type { ListQuery } from "../../page.ts";
-import { remainderOf, type Serving, servingOf } from "../../serving.ts";
+import { type AccessPath, accessPathOf, remainderOf } from "../../serving.ts";
 import { quoteName } from "../../sql.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
@@ -41,7 +41,7 @@ export interface Manner {
 export function selectPage(collection: NumberedCollection, query: PageQuery, manner: Manner): Selection {
   const { after, sort = [], offset = 0 } = query;
   const { indexes } = collection;
-  const serving = servingOf(query, indexes);
+  const serving = accessPathOf(query, indexes);
   const whole = { ...manner, serving };
   if (after === undefined) {
     const order = [...rankOf(collection, query), ...orderColumns(sort, indexes)];
@@ -102,7 +102,7 @@ export function selectCount(
   query: PageQuery,
   most: number | undefined,
 ): Statement {
-  const serving = servingOf(query, collection.indexes);
+  const serving = accessPathOf(query, collection.indexes);
   const { from, where, values } = source(collection, query, { isWatched: most === undefined, serving });
   const search = query.filter === undefined ? searchOf(collection, query) : undefined;
   const rest = `from ${search?.table ?? from} where ${where}`;
@@ -111,7 +111,7 @@ export function selectCount(
 }
 
 interface Part extends Manner {
-  serving: Serving;
+  serving: AccessPath;
   where?: string;
   values?: readonly SQLInputValue[];
 }

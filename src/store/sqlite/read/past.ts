@@ -2,7 +2,14 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { ChangeKind, LoggedChange, ResourceChange } from "../../change-log.ts";
 import { decide } from "../../decision.ts";
-import { type Kept, type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../../past.ts";
+import {
+  type KeptText,
+  type LoggedVersion,
+  type PastRows,
+  stateAt,
+  versionOf,
+  withTexts,
+} from "../../past.ts";
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
@@ -113,8 +120,8 @@ function toStored(id: string, row: Row | undefined): Stored | undefined {
   return { id, version: Number(row.version), text: String(row.doc), updatedAt: Number(row.updated_at) };
 }
 
-function takeChain(rows: Iterable<Record<string, SQLInputValue>>): Kept[] {
-  const chain: Kept[] = [];
+function takeChain(rows: Iterable<Record<string, SQLInputValue>>): KeptText[] {
+  const chain: KeptText[] = [];
   for (const { version, superseded } of rows) {
     const kept = superseded === null ? null : String(superseded);
     chain.push({ version: Number(version), kept });

@@ -1,6 +1,6 @@
 /** The change log on the connection that writes. The caller of what changes it holds a transaction open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Logs } from "../../retention.ts";
+import type { ChangeLogs } from "../../retention.ts";
 import { changesIndex, changesTable } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
@@ -12,7 +12,7 @@ interface Statements {
 }
 
 /** The logs of all collections. */
-export class ChangeLog implements Logs {
+export class ChangeLog implements ChangeLogs {
   readonly #database: DatabaseSync;
   /** Whether changes are kept at all. */
   readonly isKept: boolean;

@@ -1,7 +1,7 @@
 /** The receipts of idempotent writes, on the connection that writes. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Receipt } from "../../commit.ts";
-import { type ReceiptBounds, receiptBounds, tracesOf } from "../../receipts.ts";
+import { type ReceiptLimits, receiptLimits, receiptPatterns } from "../../receipts.ts";
 
 /** What one call of `trim` removes at most, but for a single larger one: nobody else writes meanwhile. */
 const slice = { receipts: 200, textLength: 256 * 1024 };
@@ -22,7 +22,7 @@ export function addReceiptTotals(database: DatabaseSync): void {
 
 /** All receipts, whatever their writes were about. */
 export class Receipts {
-  readonly bounds: ReceiptBounds;
+  readonly bounds: ReceiptLimits;
   readonly #find: StatementSync;
   readonly #keep: StatementSync;
   readonly #expired: StatementSync;
@@ -34,7 +34,7 @@ export class Receipts {
   readonly #total: StatementSync;
   readonly #count: StatementSync;
 
-  constructor(database: DatabaseSync, bounds: ReceiptBounds = receiptBounds) {
+  constructor(database: DatabaseSync, bounds: ReceiptLimits = receiptLimits) {
     this.bounds = bounds;
     this.#find = database.prepare("select expires_at from receipts where key = ?");
     this.#keep = database.prepare(
@@ -100,7 +100,7 @@ export class Receipts {
    * resource itself, which has nothing left to be changed.
    */
   erase(id: string): void {
-    const { inKey, inBrief, inAnswer } = tracesOf(id);
+    const { inKey, inBrief, inAnswer } = receiptPatterns(id);
     const searched = [JSON.stringify(inKey), inBrief, JSON.stringify(inAnswer)];
     for (const { key, isOwn } of this.#holding.all(...searched)) {
       if (isOwn === 1) this.#forget(String(key));

@@ -7,7 +7,7 @@ import type { Filter, Scalar } from "../../src/query/filter.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
 import { accessPathOf } from "../../src/store/serving.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
-import { type PageQuery, selectPage, watchFunction } from "../../src/store/sqlite/list/select.ts";
+import { interruptFunction, type PageQuery, selectPage } from "../../src/store/sqlite/list/select.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -64,7 +64,11 @@ describe("a list that an index serves", () => {
   function planOf(query: Omit<PageQuery, "limit">): string[] {
     const collection = readCatalogue(database).get("articles");
     assert.ok(collection !== undefined);
-    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isWatched: false });
+    const { statements, offset } = selectPage(
+      collection,
+      { limit: 20, ...query },
+      { isInterruptible: false },
+    );
     return statements.flatMap(({ sql, values }) =>
       database
         .prepare(`explain query plan ${sql}`)
@@ -143,12 +147,12 @@ describe("a list that an index serves", () => {
     const collection = readCatalogue(database).get("articles");
     assert.ok(collection !== undefined);
     let looks = 0;
-    database.function(watchFunction, { deterministic: false }, () => {
+    database.function(interruptFunction, { deterministic: false }, () => {
       looks++;
       return 1;
     });
     let missing = 20;
-    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isWatched: true });
+    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isInterruptible: true });
     for (const { sql, values } of statements)
       missing -= database.prepare(sql).all(...values, missing, offset).length;
     return looks;

@@ -1,7 +1,7 @@
 /** Checks and measures a commit before a store accepts it. */
 import type { Commit } from "./commit.ts";
 
-/** Throws an Error for a commit that breaks the contract of `Commit`. Such a commit would make the counts in the head rows wrong. */
+/** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
 export function requireSense({ changes, receipt }: Commit): void {
   if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
   if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {

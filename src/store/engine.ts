@@ -13,7 +13,10 @@ export interface Engine<Address> {
   /** Opens the store for reading. A service can have it open at the same time. */
   openReader(address: Address): Promise<StoreReader>;
 
-  /** Opens the API keys of the store, and creates the store if it does not exist. A service can have it open at the same time. */
+  /**
+   * Opens the API keys of the store, and creates the store if it does not exist. A service can have it open at the same
+   * time.
+   */
   openKeys(address: Address): Promise<OpenKeys>;
 
   /** Opens the store as the source of a copy. */

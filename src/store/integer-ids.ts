@@ -3,7 +3,7 @@ import type { IdKind } from "../collection/ids.ts";
 
 const integerText = /^(?:0|-?[1-9][0-9]{0,15})$/;
 
-/** The id as an integer. `undefined` if the collection has other ids, or if the text is not a safe integer in its canonical form. */
+/** The id as an integer. `undefined` if the collection has other ids, or if the text is not a canonical safe integer. */
 export function integerOf(kind: IdKind, id: string): number | undefined {
   return kind === "integer" && integerText.test(id) && Number.isSafeInteger(Number(id))
     ? Number(id)

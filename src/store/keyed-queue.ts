@@ -1,4 +1,4 @@
-/** Tasks with the same key run one after the other, in the order of their arrival. Different keys do not wait for each other. */
+/** Runs tasks with the same key one after the other, in the order of their arrival. Other keys do not have to wait. */
 import { Problem } from "../errors.ts";
 
 /** A queue for each key. */

@@ -35,7 +35,7 @@ export interface Keys {
   /** Adds a key. Returns false, and changes nothing, if a key with this prefix exists. */
   add(key: ApiKey): Promise<boolean>;
 
-  /** Revokes the key with this prefix, or makes it expire, if it exists. A later time than the present one changes nothing. */
+  /** Revokes the key with this prefix, or makes it expire, if it exists. A later time than the recorded one changes nothing. */
   end(prefix: string, end: KeyEnd): Promise<void>;
 
   /** Records that a key was used. An earlier time than the recorded one changes nothing. */

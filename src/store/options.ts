@@ -22,7 +22,7 @@ export interface StoreOptions {
   queryMs?: number;
   /** Which changes the change log keeps. @default `defaultHistory` */
   history?: History;
-  /** The time between two searches for changes that are too old, in milliseconds. The first search is at the start. @default 60000 */
+  /** The time between two searches for old changes, in milliseconds. The first one is at the start. @default 60000 */
   sweepMs?: number;
   /** How many receipts the store keeps, and how many bytes of their responses. @default `receiptLimits` */
   receipts?: ReceiptLimits;

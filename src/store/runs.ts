@@ -32,7 +32,7 @@ export function toRuns(text: Buffer, other: Buffer): string | undefined {
   return [text.length, crc32(text), ...pieces].join(",");
 }
 
-/** The text that `toRuns` was given. Throws an Error if the runs are damaged, or if they belong to another text than `other`. */
+/** Rebuilds the text. Throws an Error if the runs are damaged, or if `other` is not the text that `toRuns` compared with. */
 export function fromRuns(runs: string, other: Buffer): Buffer {
   const [length, checksum, ...pieces] = runs.split(",");
   const parts = pieces.map((piece, n) => {

@@ -13,7 +13,7 @@ export function searchedWords(text: string, paths: readonly Path[]): string[] {
     .flatMap((value) => wordsOf(value, splitting));
 }
 
-/** Removes repeated words, and words that are the beginning of another one. A word that begins with "abc" also begins with "ab". */
+/** Removes words that are repeated, or that another word begins with: what begins with "abc" also begins with "ab". */
 export function withoutImpliedWords(words: readonly string[]): readonly string[] {
   const distinct = [...new Set(words)];
   return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));

@@ -35,7 +35,7 @@ export type WriterRequest =
   | { kind: "probe" }
   | { kind: "close" };
 
-/** The answer to one request. `mistake`: the writer cannot do this in its present state. `problem`: the error for the client. */
+/** The answer to one request. `mistake`: the writer cannot do it in its present state. `problem`: the error for the client. */
 export type WriterAnswer =
   | { kind: "committed"; cells: readonly Cell[]; followed?: readonly Followed[] }
   | { kind: "done" }

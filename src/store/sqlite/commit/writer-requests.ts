@@ -26,7 +26,7 @@ export class WriterRequests {
     return answer;
   }
 
-  /** Sends a request that has one kind of answer. Throws the refusal, and UNAVAILABLE if the writer cannot do the request now. */
+  /** Sends a request that has one kind of answer. Throws the refusal, and UNAVAILABLE if the writer cannot do it now. */
   async sendFor<Kind extends Answer["kind"]>(
     kind: Kind,
     request: WriterRequest,

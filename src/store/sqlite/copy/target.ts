@@ -23,7 +23,7 @@ import { SqliteContents } from "./contents.ts";
 const busyTimeoutMs = 5_000;
 const cacheKibibytes = 128 * 1024;
 
-/** Opens the store at `path` as the target of a copy, and creates it if it does not exist. Throws StartError, also from each method. */
+/** Opens the store at `path` as the target of a copy. Creates it if it does not exist. All methods throw StartError too. */
 export function openSqliteTarget(path: string): Target {
   requireSafeSqlite();
   requireWritablePath(path);

@@ -84,8 +84,8 @@ function selectAfter(
   return ranges.flatMap((range) => {
     if (!isRanged(range.boundary)) return selectResources(collection, query, { ...source, ...range });
     if (range.boundary.kind === "rank") return []; // all values in the list have the same type
-    const narrowed = remainder.filter === undefined ? others : { ...others, filter: remainder.filter };
-    return selectResources(collection, narrowed, { ...source, ...range });
+    const remaining = remainder.filter === undefined ? others : { ...others, filter: remainder.filter };
+    return selectResources(collection, remaining, { ...source, ...range });
   });
 }
 

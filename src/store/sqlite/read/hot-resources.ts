@@ -7,9 +7,9 @@ import { GenerationalCache } from "./generational-cache.ts";
 const maxTextLength = 64 * 1024;
 
 /**
- * The cache never differs from the file. While a commit with a change of a resource is in progress, the cache does not
- * contain this resource, and reads use the file. The same is true for all collections that a delete in progress can change
- * (`onDelete`).
+ * The cache never differs from the file. While a commit changes a resource, the cache does not contain this resource, and
+ * reads use the file. While a delete can change resources of other collections (`onDelete`), reads of these collections use
+ * the file too.
  */
 export class HotResources {
   /** The weight of a resource is the length of its text, in characters. */
@@ -41,7 +41,7 @@ export class HotResources {
     if (!this.#changing.has(key)) this.#cache.set(key, resource);
   }
 
-  /** Removes the resources of a commit before it is sent. Call `release` with the same array when the commit has its outcome. */
+  /** Removes the resources of a commit before it is sent. Call `release` with the same array after the commit. */
   forget(changes: readonly Change[]): void {
     for (const { key, next } of changes) {
       if (next === undefined) this.#addCascade(changes, this.#followersOf(key.collection));

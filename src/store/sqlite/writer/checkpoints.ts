@@ -23,7 +23,7 @@ export class Checkpoints {
     this.#state = database.prepare("pragma wal_checkpoint(noop)");
   }
 
-  /** Makes a checkpoint if the log is long. It does not wait for readers. `commits`: the number of commits since the last call. */
+  /** Makes a checkpoint if the log is long. Does not wait for readers. `commits`: how many there were since the last call. */
   runIfDue(commits = commitsPerCheck): void {
     this.#commits += commits;
     if (this.#commits < commitsPerCheck) return;

@@ -94,7 +94,7 @@ export class Uniques {
   }
 }
 
-/** Whether the column distinguishes the value from all others. It has the same text for `true` and `"true"`, and rounds fractions. */
+/** Whether the column has this value only for equal ones. It has one text for `true` and `"true"`, and rounds fractions. */
 function isExactInSql(value: string): boolean {
   if (value.startsWith('"')) return value !== '"true"' && value !== '"false"';
   return Number.isSafeInteger(Number(value));

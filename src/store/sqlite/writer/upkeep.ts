@@ -57,7 +57,7 @@ export class Upkeep {
     });
   }
 
-  /** Writes to the file to find out whether the disk has space. It changes a value, because SQLite does not write an equal one. */
+  /** Changes a value in the file, to find out whether the disk has space. SQLite would not write an equal value. */
   probe(): void {
     const { database, transactions } = this.#parts;
     transactions.run(() =>

@@ -134,7 +134,7 @@ export class Writer {
       else this.#transactions.commit();
       return outcomes;
     } catch (error) {
-      // One commit can fail because of a defect. The others are written again, each in its own transaction.
+      // One commit has failed because of a defect. Each commit gets its own transaction, so that the others succeed.
       if (isDefect(error) && commits.length > 1) {
         this.#transactions.rollBack();
         return commits.flatMap((commit) => this.#writeGroup([commit]));

@@ -3,7 +3,7 @@ import { type Decision, lookUp } from "./decision.ts";
 import { bytesOfChange, type History } from "./history.ts";
 
 /** A change in a log, with the bytes of its superseded text. */
-export interface LoggedSize {
+export interface ChangeSize {
   sequence: number;
   at: number;
   bytes: number;
@@ -18,7 +18,7 @@ export interface ChangeLogs {
     number: number,
     sequence: number,
     limit: number,
-  ): readonly LoggedSize[] | Promise<readonly LoggedSize[]>;
+  ): readonly ChangeSize[] | Promise<readonly ChangeSize[]>;
   /** Removes the changes up to a sequence. */
   remove(number: number, upTo: number): void | Promise<void>;
 }
@@ -93,7 +93,7 @@ export class Retention {
     const oldestTime = now - this.#keepDays * dayMs;
     const excess = this.#sizes.get(number)?.excess ?? 0;
     if (Math.max(sequence - this.#keepChanges, excess) <= 0) return undefined;
-    const isOutdated = (row: LoggedSize) =>
+    const isOutdated = (row: ChangeSize) =>
       row.sequence <= excess || (row.at < oldestTime && row.sequence <= sequence - this.#keepChanges);
     const oldest = (limit: number) => lookUp((logs: ChangeLogs) => logs.after(number, 0, limit));
     if (!(yield* oldest(1)).every(isOutdated)) return undefined;
@@ -131,7 +131,7 @@ class LogSize {
     this.#keepBytes = keepBytes;
   }
 
-  add({ sequence, bytes: bytesOfText }: LoggedSize): void {
+  add({ sequence, bytes: bytesOfText }: ChangeSize): void {
     const bytes = bytesOfText + bytesOfChange;
     const last = this.#blocks.at(-1);
     if (last !== undefined && last.bytes + bytes <= this.#keepBytes / blocksOfLog) {

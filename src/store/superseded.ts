@@ -30,7 +30,7 @@ const runsMark = `${differenceMark}r`;
 const frameMark = `${differenceMark}z`;
 
 /** The part of a change that decides on the form of the superseded text. */
-export interface Superseding {
+export interface SupersedingChange {
   /** The state before the change; `undefined` for a create. */
   before: { text: string } | undefined;
   /** The state after the change; `undefined` for a delete. */
@@ -40,7 +40,7 @@ export interface Superseding {
 }
 
 /** The superseded text in the form that the change log keeps. `null` for a create. */
-export function keptText({ before, next, version }: Superseding): string | null {
+export function keptText({ before, next, version }: SupersedingChange): string | null {
   return before === undefined ? null : textOrDifference(before.text, next?.text, version);
 }
 

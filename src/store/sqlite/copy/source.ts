@@ -1,14 +1,14 @@
 /** A store's file that is copied: nobody writes to it meanwhile. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { Source } from "../../copy/whole.ts";
+import type { CopySource } from "../../copy/contents.ts";
 import { type Lock, takeReadLock } from "../file/lock.ts";
 import { openError, openForReading, requireFile, requireSoundSqlite } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
 import { SqliteContents } from "./contents.ts";
 
 /** Opens the store at `path` to be copied. Throws StartError, also when a service or an import has it open. */
-export function openSqliteSource(path: string): Source {
+export function openSqliteSource(path: string): CopySource {
   requireSoundSqlite();
   requireFile(path);
   const lock = takeReadLock(path);
@@ -25,7 +25,7 @@ export function openSqliteSource(path: string): Source {
 }
 
 /** The source as it is when it is opened. */
-class SqliteSource extends SqliteContents implements Source {
+class SqliteSource extends SqliteContents implements CopySource {
   readonly #database: DatabaseSync;
   readonly #lock: Lock;
 

@@ -10,26 +10,26 @@ import { contentOf } from "../protocol/content.ts";
 import { type HttpRequest, textOf } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
 import type { Service } from "../service.ts";
-import type { Listed } from "./content.ts";
+import type { BatchOperation } from "./content.ts";
 
 /** The resources that operations created, by the names that the operations gave them. */
 export type Created = ReadonlyMap<string, { id: string; idKind: IdKind }>;
 
 /** The operation as if it were sent alone. */
 export function requestOf(
-  listed: Listed,
+  operation: BatchOperation,
   { request, prefix, created }: { request: HttpRequest; prefix: string; created: Created },
 ): HttpRequest {
-  const bytes = bytesOf(listed, created);
+  const bytes = bytesOf(operation, created);
   const { version, headers, rawHeaders, id, client, socket, budget, largeReads } = request;
   return {
     version,
-    method: listed.method,
-    target: prefix + pathOf(listed.path, created),
+    method: operation.method,
+    target: prefix + pathOf(operation.path, created),
     headers: {
       ...(headers.host === undefined ? {} : { host: headers.host }),
       ...(bytes.length === 0 ? {} : { "content-type": "application/json" }),
-      ...listed.headers,
+      ...operation.headers,
       "content-length": String(bytes.length),
     },
     rawHeaders,
@@ -51,7 +51,7 @@ function pathOf(path: string, created: Created): string {
   });
 }
 
-function bytesOf({ body }: Listed, created: Created): Buffer {
+function bytesOf({ body }: BatchOperation, created: Created): Buffer {
   if (body === undefined) return Buffer.alloc(0);
   return Buffer.from(JSON.stringify(created.size === 0 ? body : membersWithIds(body, created)));
 }

@@ -9,13 +9,13 @@ import { type Refusal, stillReferenced, tooMuchFollows } from "./refusals.ts";
 import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
 
-/** This many changes keep other writers waiting for a second or less. */
+/** With this many changes, other writers wait for a second or less. */
 const maxResources = 10_000;
 
-/** This much text, in bytes as it is before the changes, fits into memory and is written within seconds. */
+/** This much text fits into memory and is written within seconds. In bytes, before the changes. */
 export const maxFollowedText = 16 * 1024 * 1024;
 
-/** A restricted reference is broken by one resource. */
+/** One resource is enough to break a restricted reference. */
 const oneResource: ReadLimit = { resources: 1, text: 0 };
 
 /** A deleted resource, with the index of the change that deletes it or that it follows from. */
@@ -25,7 +25,7 @@ interface Deleted {
   change: number;
 }
 
-/** Stages what follows from the deletes of a commit, whose changes are staged. */
+/** Stages the changes that follow from the deletes of a commit. The commit's own changes must be staged already. */
 export function followDeletes(
   judging: Judging,
   commit: Pick<ResolvedCommit, "changes" | "at">,
@@ -98,7 +98,7 @@ class FollowUp {
     if (this.#own.has(`${from.name}/${resource.id}`)) return stillReferenced(id, change);
     const limit = this.#count(now);
     if (limit !== undefined) return tooMuchFollows(id, change, limit);
-    // A clock may have been set back since the last change, which the resource shows.
+    // The clock may have been set back, but the time in a resource must not go back.
     const at = from.timestamps ? Math.max(this.#at, now.updatedAt) : this.#at;
     const text =
       reference.onDelete === "cascade"
@@ -109,7 +109,7 @@ class FollowUp {
     return undefined;
   }
 
-  /** Counts one more resource that changes, and gives the limit that it exceeds. */
+  /** Counts one more changed resource. Returns the limit that it exceeds. */
   #count({ text }: ResourceState): string | undefined {
     this.#resources++;
     this.#text += Buffer.byteLength(text);
@@ -117,7 +117,7 @@ class FollowUp {
     return this.#text > maxFollowedText ? `${maxFollowedText / 1024 / 1024} MiB of resources` : undefined;
   }
 
-  /** Whether a resource still refers is known only after everything else has followed. */
+  /** Finds a resource that still refers to a deleted one. This is known only after all other changes are staged. */
   *#findRestricted(): WriteDecision<Refusal | undefined> {
     for (const { referrer, deleted } of this.#restricted) {
       const ids = new Set(deleted.map(({ id }) => id));
@@ -129,7 +129,10 @@ class FollowUp {
     return undefined;
   }
 
-  /** Resources that refer to some ids, by their own ids, and each of these ids: up to a limit of those not staged before. */
+  /**
+   * The resources that refer to one of the ids, in the order of their own ids, each with the id that it refers to. The
+   * limit is for resources that are not staged yet.
+   */
   *#referring(
     { from, reference }: Referrer,
     ids: ReadonlySet<string>,

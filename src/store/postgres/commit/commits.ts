@@ -64,7 +64,7 @@ export class Commits {
   }
 
   /** Performs all commits, or only the first ones. */
-  async #performFirst(commits: readonly Commit[], until: number): Promise<readonly Outcome<Committed>[]> {
+  async #performFirst(commits: readonly Commit[], deadline: number): Promise<readonly Outcome<Committed>[]> {
     let hadLostConnection = false;
     let error: unknown;
     for (let tries = 0; tries < maxTries; tries++) {
@@ -74,15 +74,15 @@ export class Commits {
       } catch (caught) {
         error = caught;
         const isLostConnection = isQuickLoss(caught, start);
-        if (performance.now() > until || (isLostConnection && hadLostConnection)) break;
+        if (performance.now() > deadline || (isLostConnection && hadLostConnection)) break;
         if (!isLostConnection && !(await this.#prepareRetry(caught, tries))) break;
         hadLostConnection ||= isLostConnection;
       }
     }
     // An error of one commit must not make the others fail.
-    if (commits.length > 1 && canBeCausedByOne(error)) return this.#oneByOne(commits, until);
-    const answer = error instanceof Overtaken ? alwaysOvertaken() : answerTo(error);
-    return commits.map(() => ({ error: answer }));
+    if (commits.length > 1 && canBeCausedByOne(error)) return this.#oneByOne(commits, deadline);
+    const reason = error instanceof Overtaken ? alwaysOvertaken() : answerTo(error);
+    return commits.map(() => ({ error: reason }));
   }
 
   /** Prepares another attempt. Returns whether there can be one. */
@@ -95,11 +95,11 @@ export class Commits {
     return true;
   }
 
-  async #oneByOne(commits: readonly Commit[], until: number): Promise<readonly Outcome<Committed>[]> {
+  async #oneByOne(commits: readonly Commit[], deadline: number): Promise<readonly Outcome<Committed>[]> {
     const outcomes: Outcome<Committed>[] = [];
     for (const commit of commits) {
-      if (performance.now() > until) outcomes.push({ error: alwaysOvertaken() });
-      else outcomes.push(...(await this.#performFirst([commit], until)));
+      if (performance.now() > deadline) outcomes.push({ error: alwaysOvertaken() });
+      else outcomes.push(...(await this.#performFirst([commit], deadline)));
     }
     return outcomes;
   }
@@ -122,7 +122,7 @@ export class Commits {
       const verdicts: Verdict[] = [];
       for (const commit of resolved) {
         verdicts.push(await decideAsync(judge(judging, commit), lookups));
-        // The changes that follow from deletes have used all the memory that they can use.
+        // The resources that refer to deleted ones take as much memory as they can.
         if (lookups.referrerBytes >= maxFollowedText) break;
       }
       if (verdicts.every((verdict) => "refusal" in verdict)) {

@@ -129,8 +129,8 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
   if (created.length > 0) {
     const inserted = transaction.run(insertResources(number, toRows(collection, created)));
     work.push(inserted.then(({ count }) => requireInserted(count, created.length)));
-    const noted = raiseLastIdFor(collection, created, parts);
-    if (noted !== undefined) work.push(noted);
+    const raised = raiseLastIdFor(collection, created, parts);
+    if (raised !== undefined) work.push(raised);
   }
   if (updated.length > 0) work.push(transaction.run(updateResources(number, toRows(collection, updated))));
   if (deleted.length > 0) work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));

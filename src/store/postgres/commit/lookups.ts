@@ -68,7 +68,7 @@ export class PostgresLookups implements Lookups {
         for (const id of ids) staged.note(collection, id, states.get(id));
       });
       read.push(locked, this.#readLastVersions(collection, restored));
-      read.push(...this.#readConstrained(collection, texts));
+      read.push(...this.#readForConstraints(collection, texts));
     }
     await Promise.all(read);
   }
@@ -80,7 +80,7 @@ export class PostgresLookups implements Lookups {
   ): Promise<unknown> {
     const texts = resources.map(({ text }) => text);
     const ids = resources.map(({ id }) => id);
-    return Promise.all([this.#readExisting(collection, ids), ...this.#readConstrained(collection, texts)]);
+    return Promise.all([this.#readExisting(collection, ids), ...this.#readForConstraints(collection, texts)]);
   }
 
   async resource(collection: NumberedCollection, id: string): Promise<ResourceState | undefined> {
@@ -165,7 +165,7 @@ export class PostgresLookups implements Lookups {
     for (const [id, version] of rows) this.#lastVersions.set(`${number}/${id}`, Number(version));
   }
 
-  #readConstrained(collection: NumberedCollection, texts: readonly string[]): Promise<void>[] {
+  #readForConstraints(collection: NumberedCollection, texts: readonly string[]): Promise<void>[] {
     const { unique, references } = collection;
     if (texts.length === 0 || unique.length + references.length === 0) return [];
     const resources = texts.map((text) => JSON.parse(text) as Record<string, unknown>);

@@ -63,8 +63,8 @@ function pageSql(query: PageQuery, selection: Selection, scope: Scope): string {
   return `select key, version, updated_at, doc::text as text, found, place
     from (select key, version, updated_at, doc, size, count(*) over () as found, row_number() over listed as place,
         sum(size) over (listed rows unbounded preceding) as running
-      from (${partsSql(query, selection, { terms, scope })}) as part
-      window listed as (order by part, ${orderSql(order)})) as measured
+      from (${rangesSql(query, selection, { terms, scope })}) as candidate
+      window listed as (order by range_number, ${orderSql(order)})) as measured
     where running <= ${maxPageBytes} or place = 1`;
 }
 
@@ -74,22 +74,22 @@ function termsOf({ sort = [] }: PageQuery, { search }: Selection): readonly Orde
 }
 
 /** The ranges of the page. Each has at most as many resources as the page. */
-function partsSql(
+function rangesSql(
   { limit, offset = 0, after, sort = [] }: PageQuery,
   { from, where }: Selection,
   { terms, scope }: { terms: readonly OrderTerm[]; scope: Scope },
 ): string {
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   const ranges = after === undefined ? ["true"] : rangesAfter(after, sort, scope);
-  const parts = ranges.map(
-    (range, n) => `(select resource.key, version, updated_at, doc, size, ${n} as part, ${columns}
+  const selects = ranges.map(
+    (range, n) => `(select resource.key, version, updated_at, doc, size, ${n} as range_number, ${columns}
       from ${from} where ${all([...where, range])}
       order by ${orderSql(terms)} limit ${limit + 1} offset ${offset})`,
   );
-  if (parts.length === 1) return String(parts[0]);
+  if (selects.length === 1) return String(selects[0]);
   const order = terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }));
-  return `select * from (${parts.join(" union all ")}) as parts
-    order by part, ${orderSql(order)} limit ${limit + 1}`;
+  return `select * from (${selects.join(" union all ")}) as candidate
+    order by range_number, ${orderSql(order)} limit ${limit + 1}`;
 }
 
 function all(terms: readonly string[]): string {

@@ -133,8 +133,8 @@ async function rewriteReferences(transaction: Transaction, collection: NumberedC
   if (references.length === 0) return;
   for (let after = ""; ; ) {
     const { rows } = await transaction.run(selectAfter(number, after, pageSize));
-    const refers = rows.flatMap(([key, , , text]) => referenceRows(String(key), String(text), references));
-    if (refers.length > 0) await transaction.run(insertReferences(number, refers));
+    const found = rows.flatMap(([key, , , text]) => referenceRows(String(key), String(text), references));
+    if (found.length > 0) await transaction.run(insertReferences(number, found));
     if (rows.length < pageSize) return;
     after = String(rows.at(-1)?.[0]);
   }

@@ -18,7 +18,7 @@ import { answersIndex, copyingTable, firstFormatNumber, formatNumber, storeTable
 
 const maxTries = 20;
 
-/** What a database can and must be. */
+/** The options of `prepareDatabase`. */
 export interface PrepareOptions {
   /** The database can contain an incomplete copy. @default false */
   mayBeUnfinished?: boolean;

@@ -37,7 +37,10 @@ export interface BatchOptions<Call, Answer> {
 
 /** A queue for work that costs about the same for many calls as for one. */
 export interface Batch<Call, Answer> {
-  /** Performs the call together with others. Throws UNAVAILABLE if too many calls wait, and the error of the call. */
+  /**
+   * Performs the call together with others. Rejects with UNAVAILABLE if too many calls wait, or with the error of the
+   * call.
+   */
   run(call: Call): Promise<Answer>;
   /** Resolves when every call is settled. */
   drained(): Promise<void>;

@@ -19,7 +19,7 @@ import { type CommitPlan, type Outcome, overtaken, type Write } from "../writes/
 import { create, requireCollection } from "../writes/create.ts";
 import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
 import { type BatchOperation, parseBatch } from "./content.ts";
-import { type Created, requestOf, resultText } from "./messages.ts";
+import { type CreatedResources, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 
 /** After this time, other requests get a turn. In milliseconds. */
@@ -149,9 +149,9 @@ function idSource<Id>({ ids }: Batch, make: (kind: string) => Id): (kind: string
 /** Carries out the operations one after the other, and returns the text of the response. */
 async function carryOutAll(write: BatchWrite, { operations }: Batch, overlay: Overlay): Promise<string> {
   const { service, request } = write;
-  const created: Map<string, NonNullable<ReturnType<Created["get"]>>> = new Map();
+  const created: Map<string, NonNullable<ReturnType<CreatedResources["get"]>>> = new Map();
   const texts: string[] = [];
-  const pause = pauses();
+  const pause = createPause();
   let length = 0;
   for (const [index, each] of operations.entries()) {
     overlay.operation = index;
@@ -255,7 +255,7 @@ function withOperation(error: unknown, operation: number): unknown {
 }
 
 /** Gives other requests a turn after `stretchMs`. */
-function pauses(): () => Promise<void> | undefined {
+function createPause(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < stretchMs) return undefined;
@@ -265,7 +265,7 @@ function pauses(): () => Promise<void> | undefined {
   };
 }
 
-/** Makes the collections only now, because a batch that fails must not make any. */
+/** Creates the collections only now, because a batch that fails must not create any. */
 async function requireCollections(service: Service, changes: readonly Change[]): Promise<void> {
   for (const name of new Set(changes.map(({ key }) => key.collection))) {
     const collection = findCollection(service, name);

@@ -83,7 +83,7 @@ export class Guard {
     return this.#permit.may("list");
   }
 
-  /** Whether the caller can read any resource. A credential with a scope for writing only cannot. */
+  /** Whether the caller can read any resource. A credential with only write scopes cannot. */
   get canRead(): boolean {
     return this.#permit.may("read") !== "nothing";
   }

@@ -115,7 +115,7 @@ function withoutBody({ status, headers }: HttpResponse): HttpResponse {
   return { status, headers: { ...others, "content-length": "0" }, body: undefined };
 }
 
-/** The same key of another principal, method or path is another key. */
+/** The key together with principal, method and path. With another of these, it is a different key. */
 function scopedKey({ method, target }: HttpRequest, { principal }: Caller, key: string): string {
   return JSON.stringify([shortSubject(principal?.subject), method, canonicalPath(target), key]);
 }
@@ -129,7 +129,7 @@ function shortSubject(subject: string | undefined): string | readonly string[] |
   return subject.length <= maxSubject ? subject : [hash("sha256", subject, "base64url")];
 }
 
-/** The same for all spellings of one path. */
+/** The canonical form of a path, which is the same for all its spellings. */
 function canonicalPath(target: string): string {
   const segments = splitTarget(target).path.split("/");
   if (segments.at(-1) === "") segments.pop();

@@ -77,7 +77,7 @@ export function* findTaken(
   for (const unique of collection.unique) {
     const value = uniqueValue(attributes, unique);
     if (value === undefined) continue;
-    // This resource and resources with staged changes do not count. One more holder decides.
+    // This resource and holders with staged changes are skipped. One holder more than these is enough.
     const enough = staged.of(collection).resources.length + 1;
     const held = yield* lookUp((store) => store.holders({ collection, unique, value, enough }));
     const isTaken =

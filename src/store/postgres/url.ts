@@ -2,7 +2,7 @@
 import { didYouMean } from "../../collection/messages.ts";
 import { StartError } from "../../errors.ts";
 
-/** The driver's parameters that an address can have. Other parameters could change the meaning of responses. */
+/** The driver's parameters that an address can have. Other parameters could change the meaning of results. */
 const parameters = [
   "sslmode",
   "sslrootcert",

@@ -38,8 +38,8 @@ export async function storeReceipts(
 ): Promise<TotalsDelta | undefined> {
   const staged = [...receipts.values()];
   const rows = staged.map(({ brief = "", answer, ...others }) => {
-    const isKept = Buffer.byteLength(answer) <= bounds.answer;
-    return { ...others, brief, answer: isKept ? answer : "" };
+    const fits = Buffer.byteLength(answer) <= bounds.answer;
+    return { ...others, brief, answer: fits ? answer : "" };
   });
   const now = Math.max(...staged.map(({ at }) => at));
   const [expired, { count }] = await Promise.all([
@@ -47,13 +47,14 @@ export async function storeReceipts(
     transaction.run(insertReceipts(rows)),
   ]);
   if (count < rows.length) return undefined;
-  const gone = totalsOf(expired?.rows ?? [], 0);
+  const removed = totalsOf(expired?.rows ?? [], 0);
   const answers = rows.reduce((sum, { answer }) => sum + Buffer.byteLength(answer), 0);
-  return { receipts: rows.length - gone.receipts, answers: answers - gone.answers };
+  return { receipts: rows.length - removed.receipts, answers: answers - removed.answers };
 }
 
 /**
- * Changes the totals. No other row may be locked after them. Returns whether there are more receipts than the limit.
+ * Adds to the totals, which are the last rows that the transaction waits for. Returns whether there are more receipts
+ * than the limit.
  */
 export async function raiseTotals(
   transaction: Transaction,

@@ -17,11 +17,11 @@ export async function writeWords(
   const put = changed.flatMap(({ id, now }) =>
     now === undefined ? [] : [{ key: keyOf(idKind, id), text: now.text }],
   );
-  const before = changed.filter(({ before }) => before !== undefined);
+  const existing = changed.filter(({ before }) => before !== undefined);
   return replaceWords(transaction, {
     number,
     search,
-    gone: before.map(({ id }) => keyOf(idKind, id)),
+    gone: existing.map(({ id }) => keyOf(idKind, id)),
     put,
   });
 }

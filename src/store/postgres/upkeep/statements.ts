@@ -1,4 +1,4 @@
-/** SQL for work in the background: removing old changes, and collecting search words. */
+/** SQL for work in the background: removing old changes, and gathering search words. */
 import type { Statement } from "../connection/connections.ts";
 import { selectAfter } from "../tables/statements.ts";
 import { changesTable, wordsTable } from "../tables/tables.ts";
@@ -38,7 +38,7 @@ export function selectUngathered(version: string): Statement {
   };
 }
 
-/** Starts to collect the search words of a collection from the beginning. */
+/** Starts to gather the search words of a collection from the beginning. */
 export function gatherAnew(number: number, version: string): Statement {
   return {
     sql: "update holdfast_heads set words = 0, gathered_to = '', words_version = $2 where number = $1",
@@ -55,7 +55,7 @@ export function stopGathering(number: number): Statement {
 }
 
 /**
- * Records that words were collected from one key to another, or to the end (null). Changes nothing if another instance
+ * Records that words were gathered from one key to another, or to the end (null). Changes nothing if another instance
  * has recorded it first.
  */
 export function noteGathered(

@@ -1,4 +1,4 @@
-/** SQL expressions for the attributes of a resource: their types, their values, and what lists and indexes are sorted by. */
+/** SQL expressions for the attributes of a resource: types, values, and the expressions that lists and indexes sort by. */
 import type { Path } from "../../../collection/paths.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import { type SortValue, sortedCodePoints } from "../../../query/sort.ts";

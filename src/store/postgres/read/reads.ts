@@ -32,7 +32,8 @@ export class Reads {
   constructor(options: ReadsOptions) {
     this.#options = options;
     const { maxTogether } = options;
-    const maxUnderWay = maxTogether === 1 ? Number.POSITIVE_INFINITY : maxConcurrent; // only the number of connections limits them
+    // If reads never share a statement, only the number of connections limits them.
+    const maxUnderWay = maxTogether === 1 ? Number.POSITIVE_INFINITY : maxConcurrent;
     this.#resources = createBatch({ perform: (keys) => this.#readResources(keys), maxTogether, maxUnderWay });
     this.#receipts = createBatch({ perform: (keys) => this.#readReceipts(keys), maxTogether, maxUnderWay });
   }

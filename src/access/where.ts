@@ -36,7 +36,7 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   return Object.assign(filterFor, { sample: filter });
 }
 
-/** Gives the value of a name in the filter. */
+/** Returns the value of a name in the filter. */
 type Resolve = (name: string) => unknown;
 
 interface ReadFilter {

@@ -1,48 +1,42 @@
 /**
- * Performs calls together: those that are made in one turn of the event loop, and those that arrive while the store is
- * busy. Each call has its own outcome.
+ * Requests that arrive together travel together: calls made in one turn of the event loop, and those that
+ * arrive while the store is busy, are performed in one go. Each call keeps its own fate.
  */
 import { Problem } from "../errors.ts";
 
-/** The outcome of one call: its answer, or the error that only this call is rejected with. */
+/** What came of one call: its answer, or the error that it alone is rejected with. */
 export type Outcome<Answer> = { answer: Answer } | { error: unknown };
 
-/** How calls are combined. */
+/** How calls are put together. */
 export interface BatchOptions<Call, Answer> {
   /**
-   * Performs the calls and returns their outcomes in the same order. If it throws, every call is rejected with that
-   * error. If it returns fewer outcomes, but at least one, the other calls are performed in the next turn of the event
-   * loop.
+   * Performs the calls and gives their outcomes in the same order. What it throws, all of them are rejected with. If it gives
+   * fewer outcomes, but at least one, the other calls are performed in the next turn of the event loop.
    */
   perform(calls: readonly Call[]): Promise<readonly Outcome<Answer>[]> | readonly Outcome<Answer>[];
-  /** How many calls can be unsettled. Further calls are refused. @default 10000 */
+  /** How many calls may be unanswered before others are refused. @default 10000 */
   maxCalls?: number;
-  /** The limit of the sum of `weigh` over all unsettled calls. @default Infinity */
+  /** What `weigh` may sum up to over unanswered calls. @default Infinity */
   maxWeight?: number;
-  /** The weight of a call. @default 0 */
+  /** What a call takes of `maxWeight`. @default 0 */
   weigh?(call: Call): number;
-  /** How many calls are performed together at most. @default 1000 */
+  /** How many calls travel together at most. @default 1000 */
   maxTogether?: number;
   /**
-   * How many calls are settled in one turn of the event loop. The others are settled in later turns, so that other
-   * requests get their turn between the responses. @default Infinity
-   */
-  answersPerTurn?: () => number;
-  /**
-   * How many batches can be in progress at the same time. Calls that arrive in the meantime form the next batch.
+   * How many calls learn of their outcome in one turn of the event loop; the others do so in the next ones. What
+   * follows on an answer takes its time, and whoever waits for something else should get a turn in between.
    * @default Infinity
    */
+  answersPerTurn?: () => number;
+  /** How many batches may be under way at once; calls that arrive meanwhile form the next. @default Infinity */
   maxUnderWay?: number;
 }
 
-/** A queue for work that costs about the same for many calls as for one. */
+/** A queue in front of something that does many calls as cheaply as one. */
 export interface Batch<Call, Answer> {
-  /**
-   * Performs the call together with others. Rejects with UNAVAILABLE if too many calls wait, or with the error of the
-   * call.
-   */
+  /** Performs the call together with others. Throws UNAVAILABLE when too many wait, and what became of the call. */
   run(call: Call): Promise<Answer>;
-  /** Resolves when every call is settled. */
+  /** Resolves when no call is unanswered. */
   drained(): Promise<void>;
 }
 
@@ -53,7 +47,7 @@ interface Waiting<Call, Answer> {
   reject(error: unknown): void;
 }
 
-/** Creates a batch. It starts at the end of the turn of the event loop in which the first call arrives. */
+/** Creates a batch. It starts to perform at the end of the turn in which the first call came. */
 export function createBatch<Call, Answer>(options: BatchOptions<Call, Answer>): Batch<Call, Answer> {
   return new BoundedBatch(options);
 }
@@ -61,11 +55,11 @@ export function createBatch<Call, Answer>(options: BatchOptions<Call, Answer>): 
 class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   readonly #options: Required<BatchOptions<Call, Answer>>;
   #waiting: Waiting<Call, Answer>[] = [];
-  #unsettled = 0;
+  #unanswered = 0;
   #weight = 0;
-  #inProgress = 0;
+  #underWay = 0;
   #isScheduled = false;
-  #onDrained: (() => void)[] = [];
+  #drains: (() => void)[] = [];
 
   constructor(options: BatchOptions<Call, Answer>) {
     this.#options = {
@@ -81,8 +75,8 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
 
   run(call: Call): Promise<Answer> {
     const weight = this.#options.weigh(call);
-    if (!this.#accepts(weight)) return Promise.reject(queueFull());
-    this.#unsettled++;
+    if (!this.#hasRoomFor(weight)) return Promise.reject(queueFull());
+    this.#unanswered++;
     this.#weight += weight;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, weight, resolve, reject });
@@ -91,19 +85,19 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   }
 
   drained(): Promise<void> {
-    if (this.#unsettled === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onDrained.push(resolve));
+    if (this.#unanswered === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#drains.push(resolve));
   }
 
-  /** A call that is heavier than the limit is accepted if no other call is unsettled. */
-  #accepts(weight: number): boolean {
+  /** A call that is heavier than the whole queue may pass alone. */
+  #hasRoomFor(weight: number): boolean {
     const { maxCalls, maxWeight } = this.#options;
-    return this.#unsettled === 0 || (this.#unsettled < maxCalls && this.#weight + weight <= maxWeight);
+    return this.#unanswered === 0 || (this.#unanswered < maxCalls && this.#weight + weight <= maxWeight);
   }
 
-  /** Runs after the poll phase. By then, every request that this turn has read from a socket is in the queue. */
+  /** After the poll phase: every request that this turn has read from its sockets is waiting by then. */
   #schedule(): void {
-    if (this.#isScheduled || this.#inProgress >= this.#options.maxUnderWay) return;
+    if (this.#isScheduled || this.#underWay >= this.#options.maxUnderWay) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -113,16 +107,16 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
 
   #start(): void {
     const { maxTogether, maxUnderWay } = this.#options;
-    while (this.#waiting.length > 0 && this.#inProgress < maxUnderWay) {
-      const takesAll = this.#waiting.length <= maxTogether;
-      const batch = takesAll ? this.#waiting : this.#waiting.splice(0, maxTogether);
-      if (takesAll) this.#waiting = [];
+    while (this.#waiting.length > 0 && this.#underWay < maxUnderWay) {
+      const isAll = this.#waiting.length <= maxTogether;
+      const batch = isAll ? this.#waiting : this.#waiting.splice(0, maxTogether);
+      if (isAll) this.#waiting = [];
       this.#perform(batch);
     }
   }
 
   #perform(batch: readonly Waiting<Call, Answer>[]): void {
-    this.#inProgress++;
+    this.#underWay++;
     try {
       const outcomes = this.#options.perform(batch.map(({ call }) => call));
       if (outcomes instanceof Promise) {
@@ -154,15 +148,15 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
     const to = Math.min(batch.length, from + this.#options.answersPerTurn());
     for (let index = from; index < to; index++)
       this.#answer(batch[index] as Waiting<Call, Answer>, outcomes[index]);
-    this.#unsettled -= to - from;
+    this.#unanswered -= to - from;
     if (to < batch.length) {
       setImmediate(() => this.#settle(batch, outcomes, to));
       return;
     }
-    this.#inProgress--;
+    this.#underWay--;
     if (this.#waiting.length > 0) this.#schedule();
-    if (this.#unsettled > 0) return;
-    for (const drained of this.#onDrained.splice(0)) drained();
+    if (this.#unanswered > 0) return;
+    for (const drained of this.#drains.splice(0)) drained();
   }
 
   #answer({ weight, resolve, reject }: Waiting<Call, Answer>, outcome: Outcome<Answer> | undefined): void {

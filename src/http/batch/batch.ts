@@ -26,7 +26,7 @@ import { createOverlay, type Overlay } from "./overlay.ts";
 const stretchMs = 10;
 
 /** The limit of the results of a batch, in characters. They stay in memory until the last operation. */
-const maxResultsLength = 16 * 1024 * 1024;
+const maxResults = 16 * 1024 * 1024;
 
 type BatchWrite = Write<OperationOf<"batch">>;
 
@@ -147,8 +147,8 @@ function idSource<Id>({ ids }: Batch, make: (kind: string) => Id): (kind: string
 }
 
 /** Carries out the operations one after the other, and returns the text of the response. */
-async function carryOutAll(write: BatchWrite, { operations }: Batch, overlay: Overlay): Promise<string> {
-  const { service, request } = write;
+async function carryOutAll(inside: BatchWrite, { operations }: Batch, overlay: Overlay): Promise<string> {
+  const { service, request } = inside;
   const created: Map<string, NonNullable<ReturnType<CreatedResources["get"]>>> = new Map();
   const texts: string[] = [];
   const pause = createPause();
@@ -157,10 +157,10 @@ async function carryOutAll(write: BatchWrite, { operations }: Batch, overlay: Ov
     overlay.operation = index;
     try {
       const own = requestOf(each, { request, prefix: service.settings.prefix, created });
-      const result = withFinalVersion(await carryOutOne(write, own, each), overlay);
+      const result = settled(await carryOut(inside, own, each), overlay);
       const text = resultText(service, result, own);
       length += text.length;
-      requireResultsFit(length);
+      requireRoom(length);
       texts.push(text);
       if (each.as !== undefined && "stored" in result) created.set(each.as, idOf(service, result));
     } catch (error) {
@@ -171,10 +171,10 @@ async function carryOutAll(write: BatchWrite, { operations }: Batch, overlay: Ov
   return `{"results":[${texts.join(",")}]}`;
 }
 
-async function carryOutOne(write: BatchWrite, own: HttpRequest, { path }: BatchOperation): Promise<Result> {
-  const { service, operation: batch } = write;
+async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOperation): Promise<Result> {
+  const { service, operation: batch } = inside;
   const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
-  const result = await perform(service, operation, own);
+  const result = await performOne(service, operation, own);
   if (result.kind !== "not found") return result;
   const { prefix } = service.settings;
   const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // otherwise the path had a known name
@@ -185,7 +185,7 @@ async function carryOutOne(write: BatchWrite, own: HttpRequest, { path }: BatchO
 }
 
 /** In a batch, only collections and their resources exist. */
-async function perform(service: Service, operation: Operation, request: HttpRequest): Promise<Result> {
+async function performOne(service: Service, operation: Operation, request: HttpRequest): Promise<Result> {
   switch (operation.kind) {
     case "create":
       return create({ service, operation, request });
@@ -218,7 +218,7 @@ function adviceFor(path: string, prefix: string): string {
 }
 
 /** A batch changes each resource once, so all its changes of a resource have the same version. */
-function withFinalVersion(result: Result, overlay: Overlay): Result {
+function settled(result: Result, overlay: Overlay): Result {
   if (result.kind !== "created" && result.kind !== "updated") return result;
   const { path, stored, validators } = result;
   const version = overlay.versionOf({ collection: collectionOf(path), id: stored.id });
@@ -239,8 +239,8 @@ function collectionOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function requireResultsFit(length: number): void {
-  if (length <= maxResultsLength) return;
+function requireRoom(length: number): void {
+  if (length <= maxResults) return;
   throw new Problem(
     "CONTENT_TOO_LARGE",
     "The results of the batch would be larger than 16 MiB. Send fewer operations, or give them the header Prefer: return=minimal.",

@@ -17,19 +17,19 @@ export type CreatedResources = ReadonlyMap<string, { id: string; idKind: IdKind 
 
 /** The operation as if it were sent alone. */
 export function requestOf(
-  operation: BatchOperation,
+  listed: BatchOperation,
   { request, prefix, created }: { request: HttpRequest; prefix: string; created: CreatedResources },
 ): HttpRequest {
-  const bytes = bytesOf(operation, created);
+  const bytes = bytesOf(listed, created);
   const { version, headers, rawHeaders, id, client, socket, budget, largeReads } = request;
   return {
     version,
-    method: operation.method,
-    target: prefix + pathOf(operation.path, created),
+    method: listed.method,
+    target: prefix + pathOf(listed.path, created),
     headers: {
       ...(headers.host === undefined ? {} : { host: headers.host }),
       ...(bytes.length === 0 ? {} : { "content-type": "application/json" }),
-      ...operation.headers,
+      ...listed.headers,
       "content-length": String(bytes.length),
     },
     rawHeaders,

@@ -21,7 +21,7 @@ export interface ReadsOptions {
 }
 
 /** How many statements run at the same time. Reads that arrive in the meantime share the next statement. */
-const maxConcurrent = 3;
+const maxStatements = 3;
 
 /** The reads of one store. */
 export class Reads {
@@ -33,7 +33,7 @@ export class Reads {
     this.#options = options;
     const { maxTogether } = options;
     // If reads never share a statement, only the number of connections limits them.
-    const maxUnderWay = maxTogether === 1 ? Number.POSITIVE_INFINITY : maxConcurrent;
+    const maxUnderWay = maxTogether === 1 ? Number.POSITIVE_INFINITY : maxStatements;
     this.#resources = createBatch({ perform: (keys) => this.#readResources(keys), maxTogether, maxUnderWay });
     this.#receipts = createBatch({ perform: (keys) => this.#readReceipts(keys), maxTogether, maxUnderWay });
   }

@@ -37,7 +37,7 @@ export const storeFaults: readonly Fault[] = [
     name: "copy-resumes-changed-source",
     what: "An interrupted copy continues although the source has changed since it started.",
     noticedBy: "test/copy/refused.test.ts",
-    replacements: [["requireUnchanged(progress.place.source, stamp);", ""]],
+    replacements: [["requireUnchanged(progress.checkpoint.source, checksum);", ""]],
   },
   {
     name: "difference-from-wrong-text",

@@ -9,7 +9,7 @@ import {
   outlineOf,
   type PageSize,
   type Section,
-} from "../../copy/whole.ts";
+} from "../../copy/contents.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
 import { toSqliteId } from "../file/ids.ts";
 import { openError } from "../file/open-file.ts";

@@ -1,14 +1,14 @@
 /** A store's file as the source of a copy. A lock prevents writes to it during the copy. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { Source } from "../../copy/whole.ts";
+import type { CopySource } from "../../copy/contents.ts";
 import { type Lock, takeReadLock } from "../file/lock.ts";
 import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
 import { SqliteContents } from "./contents.ts";
 
 /** Opens the store at `path` as the source of a copy. Throws StartError, also if a service or an import has it open. */
-export function openSqliteSource(path: string): Source {
+export function openSqliteSource(path: string): CopySource {
   requireSafeSqlite();
   requireFile(path);
   const lock = takeReadLock(path);
@@ -25,7 +25,7 @@ export function openSqliteSource(path: string): Source {
 }
 
 /** The source, in the state at the time of its opening. */
-class SqliteSource extends SqliteContents implements Source {
+class SqliteSource extends SqliteContents implements CopySource {
   readonly #database: DatabaseSync;
   readonly #lock: Lock;
 

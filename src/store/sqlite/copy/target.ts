@@ -1,7 +1,7 @@
 /** A store's file as the target of a copy. */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
+import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
 import { takeLock } from "../file/lock.ts";
 import {
   isIncompleteCopy,
@@ -24,7 +24,7 @@ const busyTimeoutMs = 5_000;
 const cacheKibibytes = 128 * 1024;
 
 /** Opens the store at `path` as the target of a copy. Creates it if it does not exist. All methods throw StartError too. */
-export function openSqliteTarget(path: string): Target {
+export function openSqliteTarget(path: string): CopyTarget {
   requireSafeSqlite();
   requireWritablePath(path);
   const lock = takeLock(path);
@@ -50,7 +50,7 @@ function openToWrite(path: string): DatabaseSync {
 }
 
 /** The target of one copy. */
-class SqliteTarget implements Target {
+class SqliteTarget implements CopyTarget {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #lock: { release(): void };

@@ -1,7 +1,7 @@
-/** Commits as they are called for. */
+/** Checks and measures a commit before a store accepts it. */
 import type { Commit } from "./commit.ts";
 
-/** What the port rules out would spoil the counts in the head rows, so it must not get there. */
+/** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
 export function requireSense({ changes, receipt }: Commit): void {
   if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
   if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
@@ -12,7 +12,7 @@ export function requireSense({ changes, receipt }: Commit): void {
   if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
 }
 
-/** Text that a commit brings, in characters. */
+/** The length of all texts in a commit, in characters. */
 export function textLength({ changes, receipt }: Commit): number {
   let length = receipt?.answer.length ?? 0;
   for (const { next } of changes) length += next?.length ?? 0;

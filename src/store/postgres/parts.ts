@@ -1,6 +1,6 @@
 /** What the store is put together from, where it is opened. */
 import type { History } from "../history.ts";
-import type { ReceiptBounds } from "../receipts.ts";
+import type { ReceiptLimits } from "../receipts.ts";
 import type { Connections } from "./connection/connections.ts";
 
 /** The parts of a store. */
@@ -18,6 +18,6 @@ export interface PostgresStoreParts {
   readOnly: boolean;
   history: History;
   /** @default the program's */
-  receipts?: ReceiptBounds;
+  receipts?: ReceiptLimits;
   onWarning: (text: string) => void;
 }

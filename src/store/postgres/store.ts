@@ -15,7 +15,7 @@ import { type CommitListener, CommitListeners } from "../commit-listeners.ts";
 import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
 import type { ListQuery, Page } from "../page.ts";
-import { receiptBounds } from "../receipts.ts";
+import { receiptLimits } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
 import { Retention } from "../retention.ts";
 import { wordsAreSplitAgain } from "../searched-words.ts";
@@ -86,11 +86,11 @@ export class PostgresStore implements Store {
   constructor(parts: PostgresStoreParts) {
     const { connections, slow, long, groupCommit, queryMs, history } = parts;
     this.#parts = parts;
-    const maxTogether = groupCommit ? 1_000 : 1;
+    const maxBatchSize = groupCommit ? 1_000 : 1;
     this.#reachability = new Reachability(() => connections.run(probe));
     this.#declarations = new Declarations(connections, long);
     this.#run = (statement) => retryOnce(() => connections.run(statement));
-    this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxTogether });
+    this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxBatchSize });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
     this.keys = new PostgresKeys((statement) => this.#watch(() => connections.run(statement)));
@@ -108,21 +108,21 @@ export class PostgresStore implements Store {
       groups: this.#groups,
       ids: this.#ids,
       isLogged: history !== "none",
-      receiptBounds: parts.receipts ?? receiptBounds,
+      receiptLimits: parts.receipts ?? receiptLimits,
     };
     const commits = new Commits(this.#writing);
     this.#commits = createBatch({
       perform: (group) => commits.perform(group),
-      maxTogether,
-      maxUnderWay: 1,
+      maxBatchSize,
+      maxConcurrent: 1,
       answersPerTurn: parts.answersPerTurn,
       maxWeight: maxWaitingText,
       weigh: textLength,
     });
     this.#reservations = createBatch({
       perform: (calls) => this.#ids.reserveTogether(calls),
-      maxTogether,
-      maxUnderWay: 1,
+      maxBatchSize,
+      maxConcurrent: 1,
     });
   }
 

@@ -5,7 +5,7 @@ import { problemOf } from "../../commits/refusals.ts";
 import { type Origin, StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import type { ImportedResource, Load, Refused } from "../../load.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
+import type { ReceiptLimits } from "../../receipts.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { Connections } from "../connection/connections.ts";
 import { answerTo } from "../connection/failures.ts";
@@ -25,7 +25,7 @@ export interface LoadParts {
   groups: GroupNumbers;
   ids: IdNumbers;
   isLogged: boolean;
-  receiptBounds: ReceiptBounds;
+  receiptLimits: ReceiptLimits;
   /** Called once, when the import has ended in whatever way. */
   onEnd(): Promise<void>;
 }

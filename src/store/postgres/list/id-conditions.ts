@@ -1,11 +1,11 @@
-/** Filters on the id. Numbers stand for ids only where ids are integers; strings never stand for integers. */
+/** Filters on the id. A number matches only integer ids. A string never matches an integer id. */
 import type { IdKind } from "../../../collection/ids.ts";
 import type { Condition } from "../../../query/filter.ts";
 import { either } from "../../filter-sql.ts";
 import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
 import { bind, type Scope } from "./parameters.ts";
 
-/** Ids that are one of the values. */
+/** The condition that the id is one of the values. */
 export function idInSql({ values }: Condition & { kind: "in" }, scope: Scope): string {
   const keys = values.flatMap((value) => {
     if (typeof value === "string") return isKeepable(value) ? [textKey(scope.idKind, value)] : [];
@@ -17,7 +17,7 @@ export function idInSql({ values }: Condition & { kind: "in" }, scope: Scope): s
 
 type Comparison = Condition & { kind: "gt" | "gte" | "lt" | "lte" };
 
-/** Ids that compare so with one of the values. */
+/** The condition that the id compares with one of the values. */
 export function idCompareSql({ kind, values }: Comparison, scope: Scope): string {
   return either(
     values.map((value) =>
@@ -26,7 +26,7 @@ export function idCompareSql({ kind, values }: Comparison, scope: Scope): string
   );
 }
 
-/** The id in small letters; null where it is an integer. */
+/** The id in lower case; null if it is an integer. */
 export function loweredIdSql(idKind: IdKind): string {
   if (idKind !== "integer") return "lower(resource.key)";
   return `(case when resource.key >= '${textMark}' then lower(substr(resource.key, 2)) end)`;
@@ -40,7 +40,7 @@ function textCompareSql(kind: Comparison["kind"], operand: string, scope: Scope)
   const isText = scope.idKind === "integer" ? `resource.key >= '${textMark}' and ` : "";
   const end = operand.indexOf("\0");
   const limit = textKey(scope.idKind, end === -1 ? operand : operand.slice(0, end));
-  // No id has a null character: whatever has one lies right behind what stands before it.
+  // No id contains a null character. An operand with one sorts directly after the text before it.
   const known = end === -1 ? kind : kind.startsWith("g") ? "gt" : "lte";
   return `(${isText}resource.key ${comparisons[known]} ${bind(scope, limit, "text")})`;
 }
@@ -54,7 +54,7 @@ function numberSql(kind: Comparison["kind"], operand: number, scope: Scope): str
   if (operand > Number.MAX_SAFE_INTEGER) return isUpwards ? "false" : `(${isInteger})`;
   if (operand < -Number.MAX_SAFE_INTEGER) return isUpwards ? `(${isInteger})` : "false";
   const floor = Math.floor(operand);
-  // Between two integers, what is above is above the lower one.
+  // Between two integers, a comparison with the lower one gives the same result.
   const known = floor === operand ? kind : isUpwards ? "gt" : "lte";
   const limit = floor < -Number.MAX_SAFE_INTEGER ? -Number.MAX_SAFE_INTEGER : floor;
   return `(${isInteger} and resource.key ${comparisons[known]} ${bind(scope, integerKey(limit), "text")})`;

@@ -1,23 +1,23 @@
-/** Removes changes and receipts that are no longer kept, by small statements. */
+/** Removes old changes and expired receipts, in small steps. */
 import { decideAsync } from "../../decision.ts";
-import type { Logs, Retention } from "../../retention.ts";
+import type { ChangeLogs, Retention } from "../../retention.ts";
 import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { isUnfinished } from "../tables/prepare.ts";
-import { deleteChangesUpTo, selectHeads, selectSizes } from "./statements.ts";
+import { deleteChangesUpTo, selectChangeSizes, selectHeads } from "./statements.ts";
 
-/** What one statement removes at most. */
+/** The limits of one step. */
 export const slice = { changes: 500, bytes: 1024 * 1024 };
 const maxReceipts = 500;
 
-/** Removes some of what is no longer kept. Gives whether there may be more. */
+/** Removes some old changes and expired receipts. Returns whether there may be more. */
 export async function sweepSome(
   connections: Connections,
   retention: Retention,
   now: number,
 ): Promise<boolean> {
-  if (await isUnfinished(connections)) return false; // what a copy has brought is compared first
+  if (await isUnfinished(connections)) return false; // the copy must be compared before anything is removed
   const hadReceipts = await transact(connections, smallWrite, async (transaction) => {
     const hasRemoved = await removeExpired(transaction, now, maxReceipts);
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
@@ -26,14 +26,14 @@ export async function sweepSome(
   return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
 }
 
-function logsOf(connections: Connections): Logs {
+function logsOf(connections: Connections): ChangeLogs {
   return {
     async heads() {
       const { rows } = await connections.run(selectHeads);
       return rows.map(([number, sequence]) => ({ number: Number(number), sequence: Number(sequence) }));
     },
     async after(number, sequence, limit) {
-      const { rows } = await connections.run(selectSizes(number, sequence, limit));
+      const { rows } = await connections.run(selectChangeSizes(number, sequence, limit));
       return rows.map(([each, at, bytes]) => ({
         sequence: Number(each),
         at: Number(at),

@@ -9,6 +9,11 @@ export interface Change {
   /** The resource's next text; `undefined` deletes it. */
   next: string | undefined;
   /**
+   * The length of the text that is replaced or deleted, in characters. Like the next text, it takes memory and time.
+   * @default 0
+   */
+  replaced?: number;
+  /**
    * Brings a deleted resource back: the version of the delete, from which the numbers go on. Only with `absent`, and only
    * while that delete is the last change of the resource in the change log. @default a resource that never was
    */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import type { Collection } from "../collection/collection.ts";
-import { createUuidSource } from "../collection/ids.ts";
+import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";

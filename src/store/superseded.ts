@@ -46,16 +46,16 @@ export function keptText({ before, next, version }: SupersedingChange): string |
 }
 
 /** After so many characters, `keptTexts` gives other work a turn: their differences take a few milliseconds. */
-const charactersInARow = 524_288;
+const maxCharactersInARow = 524_288;
 
 /** What the change log keeps of the texts that several changes superseded. Other work gets turns if the texts are large. */
-export async function keptTexts(changes: readonly Superseding[]): Promise<(string | null)[]> {
+export async function keptTexts(changes: readonly SupersedingChange[]): Promise<(string | null)[]> {
   const kept: (string | null)[] = [];
   let length = 0;
   for (const change of changes) {
     kept.push(keptText(change));
     length += change.before?.text.length ?? 0;
-    if (length < charactersInARow) continue;
+    if (length < maxCharactersInARow) continue;
     length = 0;
     await turn();
   }

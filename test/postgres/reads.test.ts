@@ -20,7 +20,7 @@ interface Opened {
 async function open(t: TestContext, topics: Readonly<Record<string, number>>): Promise<Opened> {
   const { url, release } = await openDatabase();
   const store = await openStore({ kind: "postgres", url });
-  const connections: Connections = new Open({ url, max: 4, waitMs: 5_000, onIdleError: () => {} });
+  const connections: Connections = new Open({ url, max: 4, connectTimeoutMs: 5_000, onIdleError: () => {} });
   t.after(async () => {
     await Promise.all([store.close(), connections.close()]);
     release();
@@ -32,7 +32,7 @@ async function open(t: TestContext, topics: Readonly<Record<string, number>>): P
   const collection = { number: Number(rows[0]?.[0]), idKind: "uuid" } as NumberedCollection;
   const statements: number[] = [];
   const reads = new Reads({
-    maxTogether: 1_000,
+    maxBatchSize: 1_000,
     find: async (name) => (name === "topics" ? collection : undefined),
     async run(statement) {
       const outcome = await connections.run(statement);

@@ -8,7 +8,7 @@ import { CommitWatch } from "../changes/commit-watch.ts";
 import { SharedLog } from "../changes/log.ts";
 import { createPositions } from "../changes/position.ts";
 import type { Collection } from "../collection/collection.ts";
-import { createUuidSource } from "../collection/ids.ts";
+import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";

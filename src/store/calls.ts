@@ -12,9 +12,9 @@ export function requireSense({ changes, receipt }: Commit): void {
   if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
 }
 
-/** The length of all texts in a commit, in characters. */
+/** The length of all texts that a commit brings and replaces, in characters. */
 export function textLength({ changes, receipt }: Commit): number {
   let length = receipt?.answer.length ?? 0;
-  for (const { next } of changes) length += next?.length ?? 0;
+  for (const { next, replaced = 0 } of changes) length += (next?.length ?? 0) + replaced;
   return length;
 }

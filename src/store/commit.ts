@@ -9,6 +9,11 @@ export interface Change {
   /** The next text of the resource. `undefined` deletes it. */
   next: string | undefined;
   /**
+   * The length of the text that is replaced or deleted, in characters. Like the next text, it takes memory and time.
+   * @default 0
+   */
+  replaced?: number;
+  /**
    * Restores a deleted resource. The value is the version of the delete, and the restored resource gets the next number.
    * `expect` must be `absent`, and the delete must be the last change of the resource in the change log.
    * @default the resource is new

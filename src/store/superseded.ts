@@ -6,6 +6,7 @@
  * write often changes attributes at both ends (`updatedAt` is the last one). All forms are text. Every kind of store can
  * therefore keep them in one column, and a copy does not change them.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { fromRuns, toRuns } from "./runs.ts";
 
@@ -42,6 +43,23 @@ export interface SupersedingChange {
 /** The superseded text in the form that the change log keeps. `null` for a create. */
 export function keptText({ before, next, version }: SupersedingChange): string | null {
   return before === undefined ? null : textOrDifference(before.text, next?.text, version);
+}
+
+/** After so many characters, `keptTexts` gives other work a turn: their differences take a few milliseconds. */
+const maxCharactersInARow = 524_288;
+
+/** What the change log keeps of the texts that several changes superseded. Other work gets turns if the texts are large. */
+export async function keptTexts(changes: readonly SupersedingChange[]): Promise<(string | null)[]> {
+  const kept: (string | null)[] = [];
+  let length = 0;
+  for (const change of changes) {
+    kept.push(keptText(change));
+    length += change.before?.text.length ?? 0;
+    if (length < maxCharactersInARow) continue;
+    length = 0;
+    await turn();
+  }
+  return kept;
 }
 
 function textOrDifference(text: string, next: string | undefined, version: number): string {

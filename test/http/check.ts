@@ -1,7 +1,7 @@
 /** What every answer must have, and what a test expects beside it. */
 import assert from "node:assert/strict";
-import { STATUS_CODES } from "node:http";
 import { type ProblemCode, problems, type Violation } from "../../src/errors.ts";
+import { STATUS_CODES } from "../../src/http/protocol/node-http.ts";
 import type { Answer } from "./service.ts";
 
 /** What a test expects of one answer. */

@@ -3,7 +3,7 @@
  * the next batch is read and checked. At most two batches are in memory, so an input can have any size.
  */
 import type { Collection } from "../../collection/collection.ts";
-import { createUuidSource } from "../../collection/ids.ts";
+import { createUuidSource } from "../../collection/uuids.ts";
 import { subjectAt } from "../../json/pointer.ts";
 import type { JsonLimits } from "../../json/values.ts";
 import { danglingDetail, takenDetail } from "../../store/commits/refusals.ts";

@@ -28,6 +28,12 @@ const stretchMs = 10;
 /** The limit of the results of a batch, in characters. They stay in memory until the last operation. */
 const maxResults = 16 * 1024 * 1024;
 
+/**
+ * The changed resources stay in memory until the batch is written, with their history, in one transaction: at most so many
+ * characters. With the default limits, no batch comes near.
+ */
+const maxChanged = 128 * 1024 * 1024;
+
 type BatchWrite = Write<OperationOf<"batch">>;
 
 /** The content of a batch, and what every attempt needs from the one before. */
@@ -158,6 +164,7 @@ async function carryOutAll(inside: BatchWrite, { operations }: Batch, overlay: O
     try {
       const own = requestOf(each, { request, prefix: service.settings.prefix, created });
       const result = settled(await carryOut(inside, own, each), overlay);
+      holdChanges(request, overlay);
       const text = resultText(service, result, own);
       length += text.length;
       requireRoom(length);
@@ -174,7 +181,8 @@ async function carryOutAll(inside: BatchWrite, { operations }: Batch, overlay: O
 async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOperation): Promise<Result> {
   const { service, operation: batch } = inside;
   const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
-  const result = await performOne(service, operation, own);
+  // What an operation changes is held by the batch afterwards.
+  const result = await performOne(service, operation, own).finally(() => own.largeReads.end(own));
   if (result.kind !== "not found") return result;
   const { prefix } = service.settings;
   const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // otherwise the path had a known name
@@ -238,6 +246,18 @@ function idOf(
 /** The last segment of a collection's path. */
 function collectionOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Counts the changed resources as memory that the batch holds. Throws CONTENT_TOO_LARGE and UNAVAILABLE. */
+function holdChanges(request: HttpRequest, overlay: Overlay): void {
+  const length = overlay.length();
+  if (length > maxChanged) {
+    throw new Problem(
+      "CONTENT_TOO_LARGE",
+      "The batch would change more than 128 MiB of resources. Send fewer operations.",
+    );
+  }
+  request.largeReads.hold(request, length);
 }
 
 function requireRoom(length: number): void {

@@ -5,6 +5,7 @@
 import type { IdKind } from "../../collection/ids.ts";
 import { idJson } from "../../collection/ids.ts";
 import { isObject } from "../../json/values.ts";
+import { createBudget } from "../limits/budget.ts";
 import type { Result } from "../operations/result.ts";
 import { contentOf } from "../protocol/content.ts";
 import { type HttpRequest, textOf } from "../protocol/message.ts";
@@ -21,7 +22,7 @@ export function requestOf(
   { request, prefix, created }: { request: HttpRequest; prefix: string; created: CreatedResources },
 ): HttpRequest {
   const bytes = bytesOf(listed, created);
-  const { version, headers, rawHeaders, id, client, socket, budget, largeReads } = request;
+  const { version, headers, rawHeaders, id, client, socket, largeReads } = request;
   return {
     version,
     method: listed.method,
@@ -37,7 +38,7 @@ export function requestOf(
     client,
     socket,
     content: contentOf(bytes),
-    budget,
+    budget: createBudget(Number.POSITIVE_INFINITY), // the batch counts what its operations hold
     largeReads,
   };
 }

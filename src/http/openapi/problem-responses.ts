@@ -1,7 +1,7 @@
 /** The responses with errors, made from the table of error codes. */
-import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, problems, type Violation } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
+import { STATUS_CODES } from "../protocol/node-http.ts";
 import { media, type Part, ref } from "./described.ts";
 import { headersOf, type ResponseHeader } from "./response-headers.ts";
 

@@ -11,7 +11,7 @@ import { readObject } from "../protocol/content.ts";
 import { timeOfChange, type Write } from "./commit.ts";
 import { decidePatch, decideReplace, type WriteContext } from "./decide.ts";
 import { namedIn, namesHidden, readPatch, revealsResource } from "./patch.ts";
-import { nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
+import { hold, nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
 
 type ChangeOperation = OperationOf<"replace" | "patch" | "delete">;
 
@@ -29,10 +29,12 @@ interface Requested {
 }
 
 const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
-  find: async ({ service, operation, request }) => {
+  find: async (write) => {
+    const { service, operation, request } = write;
     const { kind, collection, guard } = operation;
     const current = await service.store.read(keyOf(operation));
     if (current === undefined || !guard.sees(current.text)) return undefined;
+    hold(write, current);
     guard.require(kind === "delete" ? "delete" : "update", current.text);
     const required = collection.requirePreconditions;
     requirePreconditions(request.headers, guard.validators(current), { required });

@@ -32,6 +32,8 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
   write: Write<Op>,
 ): Promise<Result> {
   if ((await steps.find(write)) === undefined) return notFound;
+  // The content can take its time, and the pipeline does not keep the state until then.
+  write.request.largeReads.end(write.request);
   // Before the write waits for its turn, so that a slow client does not hold up other writes.
   const content = await steps.read(write);
   const { service } = write;
@@ -72,6 +74,15 @@ async function untilCommitted({ settings }: Service, attemptOnce: () => Promise<
   }
 }
 
+/**
+ * Counts the versions that a write has read as memory that its request holds. Throws UNAVAILABLE while other requests hold
+ * too much.
+ */
+export function hold({ request }: Write, ...versions: Stored[]): void {
+  const length = versions.reduce((sum, { text }) => sum + text.length, 0);
+  request.largeReads.hold(request, length);
+}
+
 function inTurn<T>({ writes }: Service, resources: readonly string[], task: () => Promise<T>): Promise<T> {
   return resources.reduceRight((inner, name) => () => writes.run(name, inner), task)();
 }
@@ -107,17 +118,20 @@ export async function planFor(
   const resultFor = (stored: Stored) => written(kind, { stored, path, isAsSent }, guard);
   if (current !== undefined && next === current.text && !isNewVersion)
     return { kind: "plan", changes: [], at, result: resultFor(current) };
-  const expect = current?.version ?? "absent";
+  const replacing =
+    current === undefined
+      ? { key, expect: "absent" as const }
+      : { key, expect: current.version, replaced: current.text.length };
   if (next === undefined)
-    return { kind: "plan", changes: [{ key, expect, next }], at, result: { kind: "deleted" } };
+    return { kind: "plan", changes: [{ ...replacing, next }], at, result: { kind: "deleted" } };
   guard.require(current === undefined ? "create" : "update", next);
-  const replaced = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
-  const text = typeof replaced === "string" ? replaced : await replaced;
+  const checked = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
+  const text = typeof checked === "string" ? checked : await checked;
   const after = deletedVersion === undefined ? {} : { after: deletedVersion };
   const version = (current?.version ?? deletedVersion ?? 0) + 1;
   return {
     kind: "plan",
-    changes: [{ key, expect, next: text, ...after }],
+    changes: [{ ...replacing, next: text, ...after }],
     at,
     result: resultFor({ id: key.id, version, text: next, updatedAt: at }),
   };

@@ -5,11 +5,12 @@
  * Answers are only noted while tests run, and judged when the process ends: the judge holds up nothing that is measured, and
  * a hook that fails would keep other hooks from stopping their services.
  */
-import { ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { after } from "node:test";
 import type { Config } from "../../../src/config.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
+import { ServerResponse as NodeResponse } from "../../../src/http/protocol/node-http.ts";
 import { decoded } from "../decoded.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { leaveNames, noteDocumented, noteSeen } from "./seen-answers.ts";
@@ -87,9 +88,9 @@ function judgeOf(document: object, prefix: string): AnswerJudge {
 
 /** Node's own classes are the two places that every answer goes through. */
 function listen(): void {
-  const { writeHead, end } = ServerResponse.prototype;
+  const { writeHead, end } = NodeResponse.prototype;
   const heads = new WeakMap<ServerResponse, unknown>();
-  Object.assign(ServerResponse.prototype, {
+  Object.assign(NodeResponse.prototype, {
     writeHead(this: ServerResponse, ...given: unknown[]) {
       heads.set(this, given.at(-1));
       return Reflect.apply(writeHead, this, given);

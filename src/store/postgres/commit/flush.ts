@@ -5,7 +5,7 @@ import { canBeId } from "../../commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
 import type { ReceiptLimits } from "../../receipts.ts";
-import { keptText } from "../../superseded.ts";
+import { keptTexts } from "../../superseded.ts";
 import type { Outcome, Statement } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
@@ -88,7 +88,9 @@ export async function flush(
     for (const [position, change] of each.changes.entries()) sequences.set(change, base + position + 1);
   }
   if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
-  return { sequences, last: parts.isLogged ? changed.map((each) => logStatement(each, sequences)) : [] };
+  const last: Statement[] = [];
+  if (parts.isLogged) for (const each of changed) last.push(await logStatement(each, sequences));
+  return { sequences, last };
 }
 
 /** How a write changes the counters in the head. */
@@ -103,15 +105,16 @@ function sequenceBefore({ collection, changes }: CollectionChanges, { rows }: Ou
   return Number(sequence) - changes.length;
 }
 
-function logStatement(
+async function logStatement(
   { collection, changes }: CollectionChanges,
   sequences: ReadonlyMap<StagedChange, number>,
-): Statement {
-  const rows = changes.map((change) => ({
+): Promise<Statement> {
+  const kept = await keptTexts(changes);
+  const rows = changes.map((change, index) => ({
     ...change,
     ...change.origin,
     sequence: sequences.get(change) as number,
-    kept: keptText(change),
+    kept: kept[index] as string | null,
   }));
   return insertChanges(collection.number, rows);
 }

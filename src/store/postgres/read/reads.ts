@@ -6,10 +6,13 @@ import { selectReceipts } from "../commit/receipt-statements.ts";
 import type { Row, Statement } from "../connection/connections.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { idOf, isKeepable, keyOf } from "../tables/id-keys.ts";
-import { selectResources } from "./statements.ts";
+import { selectLargeResources, selectResources } from "./statements.ts";
 
 /** Runs a statement that changes nothing. */
 export type Run = (statement: Statement) => Promise<{ rows: readonly Row[] }>;
+
+/** The statement that reads resources of the collection with this number and name. */
+type Select = (number: number, keys: readonly string[], name: string) => Statement;
 
 /** What reads depend on. */
 export interface ReadsOptions {
@@ -23,10 +26,23 @@ export interface ReadsOptions {
 /** How many statements run at the same time. Reads that arrive in the meantime share the next statement. */
 const maxStatements = 3;
 
+/** Text that one statement reads, in bytes. If each of its reads has less than an equal part of this, it reads all. */
+const maxBytes = 16_777_216;
+
+/** As `maxBytes`, for statements that read large resources. A single resource can be larger. */
+const maxLargeBytes = 4_194_304;
+
+/** Reads of large resources that one statement looks for. It reads only some of them. */
+const maxLarge = 64;
+
+/** The outcome of a read that must be repeated among the large ones. */
+const isLarge = Symbol("large");
+
 /** The reads of one store. */
 export class Reads {
   readonly #options: ReadsOptions;
-  readonly #resources: Batch<Key, Stored | undefined>;
+  readonly #resources: Batch<Key, Stored | undefined | typeof isLarge>;
+  readonly #large: Batch<Key, Stored | undefined>;
   readonly #receipts: Batch<string, KeptReceipt | undefined>;
 
   constructor(options: ReadsOptions) {
@@ -39,6 +55,11 @@ export class Reads {
       maxBatchSize,
       maxConcurrent,
     });
+    this.#large = createBatch({
+      perform: (keys) => this.#readLarge(keys),
+      maxBatchSize: Math.min(maxLarge, maxBatchSize),
+      maxConcurrent: 1,
+    });
     this.#receipts = createBatch({
       perform: (keys) => this.#readReceipts(keys),
       maxBatchSize,
@@ -47,8 +68,9 @@ export class Reads {
   }
 
   /** The resource; `undefined` if it does not exist. */
-  resource(key: Key): Promise<Stored | undefined> {
-    return this.#resources.run(key);
+  async resource(key: Key): Promise<Stored | undefined> {
+    const found = await this.#resources.run(key);
+    return found === isLarge ? this.#large.run(key) : found;
   }
 
   /** The receipt with this key, valid or not. */
@@ -59,16 +81,34 @@ export class Reads {
   /** Resolves when no read is in progress. */
   async drained(): Promise<void> {
     await Promise.all([this.#resources.drained(), this.#receipts.drained()]);
+    await this.#large.drained();
   }
 
-  async #readResources(keys: readonly Key[]): Promise<readonly Outcome<Stored | undefined>[]> {
+  #readResources(keys: readonly Key[]): Promise<Outcome<Stored | undefined | typeof isLarge>[]> {
+    const size = Math.floor(maxBytes / keys.length);
+    return this.#read(keys, (number, own) => selectResources(number, own, size));
+  }
+
+  /** The outcomes of the first ones; the others follow in the next statement. */
+  async #readLarge(keys: readonly Key[]): Promise<readonly Outcome<Stored | undefined>[]> {
+    const [first] = keys;
+    const names = new Set(keys.map(({ collection }) => collection));
+    const size = Math.floor(maxLargeBytes / names.size);
+    const outcomes = await this.#read(keys, (number, own, name) =>
+      selectLargeResources(number, own, { size, atLeast: name === first?.collection ? 1 : 0 }),
+    );
+    const end = outcomes.findIndex((outcome) => "answer" in outcome && outcome.answer === isLarge);
+    return (end === -1 ? outcomes : outcomes.slice(0, end)) as Outcome<Stored | undefined>[];
+  }
+
+  /** Reads with one statement for each collection. */
+  async #read(keys: readonly Key[], select: Select): Promise<Outcome<Stored | undefined | typeof isLarge>[]> {
     const names = [...new Set(keys.map(({ collection }) => collection))];
-    const found = new Map<string, ReadonlyMap<string, Stored> | { error: unknown }>();
+    const found = new Map<string, ReadonlyMap<string, Stored | typeof isLarge> | { error: unknown }>();
     await Promise.all(
       names.map(async (name) => {
         const ids = keys.filter(({ collection }) => collection === name).map(({ id }) => id);
-        const read = this.#readCollection(name, ids);
-        found.set(name, await read.catch((error: unknown) => ({ error })));
+        found.set(name, await this.#readCollection(name, ids, select).catch((error: unknown) => ({ error })));
       }),
     );
     return keys.map(({ collection, id }) => {
@@ -77,13 +117,22 @@ export class Reads {
     });
   }
 
-  async #readCollection(name: string, ids: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+  async #readCollection(
+    name: string,
+    ids: readonly string[],
+    select: Select,
+  ): Promise<ReadonlyMap<string, Stored | typeof isLarge>> {
     const collection = await this.#options.find(name);
     if (collection === undefined) return new Map();
     const { number, idKind } = collection;
-    const keys = new Set(ids.filter(isKeepable).map((id) => keyOf(idKind, id)));
-    const { rows } = await this.#options.run(selectResources(number, [...keys]));
-    return new Map(rows.map((row) => toStored(collection, row)).map((stored) => [stored.id, stored]));
+    const keys = [...new Set(ids.filter(isKeepable).map((id) => keyOf(idKind, id)))];
+    const { rows } = await this.#options.run(select(number, keys, name));
+    return new Map(
+      rows.map((row) => {
+        const stored = toStored(collection, row);
+        return [stored.id, row[3] === null ? isLarge : stored];
+      }),
+    );
   }
 
   async #readReceipts(keys: readonly string[]): Promise<readonly Outcome<KeptReceipt | undefined>[]> {

@@ -5,11 +5,33 @@ import type { Statement } from "../connection/connections.ts";
 import { changeColumns, resourceColumns } from "../tables/statements.ts";
 import { changesTable, resourcesTable } from "../tables/tables.ts";
 
-/** The resources with these keys. */
-export function selectResources(number: number, keys: readonly string[]): Statement {
+/** The largest value of an integer column. */
+const maxInteger = 2_147_483_647;
+
+/** The resources with these keys; without the text if it has more than `size` bytes. */
+export function selectResources(number: number, keys: readonly string[], size = maxInteger): Statement {
   return {
-    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key = any($1::text[])`,
-    values: [texts(keys)],
+    sql: `select key, version, updated_at, case when size <= $2 then doc::text end
+      from ${resourcesTable(number)} where key = any($1::text[])`,
+    values: [texts(keys), size],
+  };
+}
+
+/**
+ * Resources by their keys, in this order, with their texts up to `size` bytes in all; without the text after that. The first
+ * `atLeast` of the keys have their texts whatever their size.
+ */
+export function selectLargeResources(
+  number: number,
+  keys: readonly string[],
+  { size, atLeast }: { size: number; atLeast: number },
+): Statement {
+  return {
+    sql: `select key, version, updated_at, case when running <= $2 or n <= $3 then doc::text end
+      from (select resource.*, n, sum(size) over (order by n) as running
+        from unnest($1::text[]) with ordinality as asked (id, n)
+        join ${resourcesTable(number)} as resource on key = asked.id) as measured`,
+    values: [texts(keys), size, atLeast],
   };
 }
 

@@ -27,7 +27,7 @@ export interface RunOptions {
 const { directory: compiled } = enableCompileCache();
 
 /** More files than processors: many of them wait for disks, databases and clocks half of their time. */
-const filesAtOnce = Math.ceil(availableParallelism() * 1.5);
+const filesAtOnce = 2 * availableParallelism();
 
 const defaultCeilingMs = 600_000;
 

@@ -7,6 +7,7 @@ import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "../commit.ts";
 import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
+import { Loads } from "../loads.ts";
 import type { ListQuery, Page } from "../page.ts";
 import { receiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
@@ -20,7 +21,7 @@ import { Commits, type CommitsParts } from "./commit/commits.ts";
 import { erase } from "./commit/erase.ts";
 import { GroupNumbers } from "./commit/group-numbers.ts";
 import { IdNumbers } from "./commit/id-numbers.ts";
-import { PostgresLoad } from "./commit/load.ts";
+import { beginLoad } from "./commit/load.ts";
 import { probe } from "./connection/connections.ts";
 import { findRelaxed } from "./connection/durability.ts";
 import { failureOf } from "./connection/failures.ts";
@@ -63,13 +64,13 @@ export class PostgresStore implements Store {
   readonly #groups: GroupNumbers;
   readonly #writing: CommitsParts;
   readonly #commits: Batch<Commit, Committed>;
+  readonly #loads: Loads;
   readonly #reservations: Batch<{ number: number; n: number }, number>;
   readonly #reachability: Reachability;
   readonly keys: Keys;
   readonly #background = new Background();
   /** There may be words to gather. */
   #gatherNow = () => {};
-  #load: PostgresLoad | undefined;
   #reached: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
@@ -103,6 +104,17 @@ export class PostgresStore implements Store {
       answersPerTurn: parts.answersPerTurn,
       maxWeight: maxWaitingText,
       weigh: textLength,
+    });
+    this.#loads = new Loads({
+      drained: () => this.#commits.drained(),
+      begin: async (into, among) => {
+        if (typeof into === "string") await this.#require(into);
+        return beginLoad({ ...this.#writing, connections: long }, into, among);
+      },
+      onEnd: async () => {
+        await this.#declarations.reload().catch(() => {}); // a later use finds that it is not up to date
+        this.#gatherNow();
+      },
     });
     this.#reservations = createBatch({
       perform: (calls) => this.#ids.reserveTogether(calls),
@@ -204,7 +216,8 @@ export class PostgresStore implements Store {
 
   async reserveIds(collection: string, n: number): Promise<number> {
     this.#requireOpen();
-    if (this.#load?.name === collection) return this.#load.reserve(n);
+    const load = this.#loads.into(collection);
+    if (load !== undefined) return load.reserve(n);
     const { number } = await this.#require(collection);
     return this.#watch(() => this.#reservations.run({ number, n }));
   }
@@ -225,26 +238,7 @@ export class PostgresStore implements Store {
 
   async load(collection: string | CollectionRecord, among: readonly string[] = []): Promise<Load> {
     this.#requireWritable();
-    const name = typeof collection === "object" ? collection.name : collection;
-    const load = new PostgresLoad(name, among, {
-      ...this.#writing,
-      connections: this.#parts.long,
-      onEnd: async () => {
-        this.#load = undefined;
-        await this.#declarations.reload().catch(() => {}); // a later use finds that it is not up to date
-        this.#gatherNow();
-      },
-    });
-    this.#load = load; // from here on nobody else writes by this instance
-    try {
-      if (typeof collection === "string") await this.#require(collection);
-      await this.#commits.drained();
-      await load.begin(collection);
-      return load;
-    } catch (error) {
-      this.#load = undefined;
-      throw error;
-    }
+    return this.#loads.begin(collection, among);
   }
 
   async *scan(collection: string): AsyncGenerator<Stored> {
@@ -269,7 +263,7 @@ export class PostgresStore implements Store {
     const { connections, slow, long } = this.#parts;
     await this.#reachability.close();
     await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#background.stop()]);
-    await this.#load?.cancel();
+    await this.#loads.cancel();
     this.#scans.close();
     await Promise.all([connections.close(), slow.close(), long.close()]);
   }
@@ -280,7 +274,7 @@ export class PostgresStore implements Store {
 
   #requireWritable(): void {
     this.#requireOpen();
-    if (this.#load !== undefined) throw new Problem("UNAVAILABLE", "An import is in progress. Try again.");
+    this.#loads.requireNone();
   }
 
   async #find(name: string): Promise<NumberedCollection | undefined> {

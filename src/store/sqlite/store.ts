@@ -5,6 +5,7 @@ import { requireSense } from "../calls.ts";
 import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "../commit.ts";
 import type { Load } from "../load.ts";
+import { Loads } from "../loads.ts";
 import { type ListQuery, lengthOf, type Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
@@ -14,7 +15,7 @@ import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
 import { Commits } from "./commit/commits.ts";
 import { followersOf } from "./commit/followers.ts";
-import { LoadSlot } from "./commit/load-slot.ts";
+import { beginLoad } from "./commit/load.ts";
 import type { Writer } from "./commit/writer-client.ts";
 import { WriterRequests } from "./commit/writer-requests.ts";
 import { type NumberedCollection, readCatalogue } from "./file/catalogue.ts";
@@ -61,7 +62,7 @@ export class SqliteStore implements Store {
   readonly #requests: WriterRequests;
   readonly #reads: ReadBatch;
   readonly #commits: Commits;
-  readonly #loads: LoadSlot;
+  readonly #loads: Loads;
   readonly #writer: Writer;
   #catalogue: Map<string, NumberedCollection>;
   #closed: Promise<void> | undefined;
@@ -94,17 +95,24 @@ export class SqliteStore implements Store {
       numberOf: (collection) => this.#catalogue.get(collection)?.number ?? 0,
       onFollowed: (followed) => this.#hot.drop(followed),
     });
-    this.#loads = new LoadSlot({
-      requests: this.#requests,
-      health: this.#health,
+    this.#loads = new Loads({
       drained: () => this.#commits.drained(),
-      onEnd: (into) => this.#afterLoad(into),
+      begin: (into, among) =>
+        beginLoad(
+          this.#requests,
+          typeof into === "object" ? into : this.#requireCollection(into).number,
+          among,
+        ),
+      onEnd: () => {
+        this.#catalogue = readCatalogue(parts.database);
+        this.#background.gather();
+      },
     });
     this.#background = new Background({
       ...parts,
       requests: this.#requests,
       health: this.#health,
-      isLoading: () => this.#loads.isUnderWay,
+      isLoading: () => this.#loads.isInProgress,
     });
   }
 
@@ -185,8 +193,9 @@ export class SqliteStore implements Store {
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {
-    this.#health.requireWorking();
-    const number = this.#loads.numberOf(collection) ?? this.#requireCollection(collection).number;
+    const load = this.#loads.into(collection);
+    if (load !== undefined) return load.reserve(n);
+    const { number } = this.#requireCollection(collection);
     return (await this.#requests.sendFor("reserved", { kind: "reserve", collection: number, n })).first;
   }
 
@@ -201,17 +210,15 @@ export class SqliteStore implements Store {
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     this.#requireWritable();
     if (plan.every((record) => isDeclared(this.#catalogue.get(record.name), record))) return;
-    const answer = await this.#requests.send({ kind: "migrate", plan });
-    if (answer.kind === "mistake") throw new StartError(answer.message);
-    if (answer.kind !== "migrated") return;
-    for (const collection of answer.collections) this.#catalogue.set(collection.name, collection);
+    const toError = (message: string) => new StartError(message);
+    const migrated = await this.#requests.sendFor("migrated", { kind: "migrate", plan }, toError);
+    for (const collection of migrated.collections) this.#catalogue.set(collection.name, collection);
     this.#background.gather();
   }
 
   async load(collection: string | CollectionRecord, among: readonly string[] = []): Promise<Load> {
     this.#requireWritable();
-    if (typeof collection === "object") return this.#loads.begin(collection.name, collection, among);
-    return this.#loads.begin(collection, this.#requireCollection(collection).number, among);
+    return this.#loads.begin(collection, among);
   }
 
   async *scan(collection: string): AsyncGenerator<Stored> {
@@ -265,11 +272,6 @@ export class SqliteStore implements Store {
   #requireWritable(): void {
     this.#health.requireWorking();
     this.#loads.requireNone();
-  }
-
-  #afterLoad(into: number | CollectionRecord): void {
-    if (typeof into === "object") this.#catalogue = readCatalogue(this.#parts.database);
-    this.#background.gather();
   }
 
   #readResource(collection: NumberedCollection, id: string): Stored | undefined {

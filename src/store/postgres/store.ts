@@ -12,7 +12,7 @@ import type { ListQuery, Page } from "../page.ts";
 import { receiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
 import { Retention } from "../retention.ts";
-import { wordsAreSplitAgain } from "../searched-words.ts";
+import { buildPauseMs, wordsAreSplitAgain } from "../searched-words.ts";
 import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
@@ -148,7 +148,7 @@ export class PostgresStore implements Store {
       isTold = true;
     };
     const gather = () => gatherSome(connections, this.#declarations.catalogue, tell);
-    this.#gatherNow = this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000, beginMs });
+    this.#gatherNow = this.#background.repeat(gather, { pauseMs: buildPauseMs, everyMs: 5_000, beginMs });
     const retention = new Retention(history, slice);
     const sweep = () => sweepSome(connections, retention, Date.now());
     this.#background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, beginMs });

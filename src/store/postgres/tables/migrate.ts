@@ -2,14 +2,15 @@
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
-import { wordsVersion } from "../../../query/words.ts";
+import { decideAsync } from "../../decision.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { isDeclared } from "../../record.ts";
+import { startIndex } from "../../searched-words.ts";
 import { refersRows } from "../commit/flush.ts";
 import { insertRefers } from "../commit/statements.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { gatherSlice } from "../upkeep/gather.ts";
-import { gatherAnew, gatherNoMore } from "../upkeep/statements.ts";
+import { searchIndexOf } from "../upkeep/gather.ts";
+import { gatherNoMore } from "../upkeep/statements.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
@@ -101,7 +102,9 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   if (before !== undefined && before.idKind !== after.idKind && count > 0) throw idKindMistake(before, after);
   await transaction.run(putDeclaration(toRow(after)));
   if (!isDeepStrictEqual(before?.references ?? [], after.references)) await refill(transaction, after);
-  if (isSearchNew) await beginSearch(transaction, after);
+  if (isSearchNew && after.search.length === 0) await transaction.run(gatherNoMore(number));
+  if (isSearchNew && after.search.length > 0)
+    await decideAsync(startIndex<string>(), searchIndexOf(transaction, after));
   if (before !== undefined) await transaction.run(declareAnew(touched));
   else if (after.references.length > 0) await transaction.run(declareAnew(targetNumbers([after], known)));
 }
@@ -132,15 +135,6 @@ async function refill(transaction: Transaction, collection: NumberedCollection):
     if (rows.length < slice) return;
     after = String(rows.at(-1)?.[0]);
   }
-}
-
-async function beginSearch(transaction: Transaction, { number, search }: NumberedCollection): Promise<void> {
-  if (search.length === 0) {
-    await transaction.run(gatherNoMore(number));
-    return;
-  }
-  await transaction.run(gatherAnew(number, wordsVersion));
-  await gatherSlice(transaction, { number, search, from: "" }); // all there is, of most collections
 }
 
 function toRow(collection: NumberedCollection): DeclarationRow {

@@ -48,3 +48,21 @@ export interface Commit {
 
 /** What a commit did, change by change, in the order of the call. */
 export type Committed = readonly { version: number; sequence: number }[];
+
+/** Throws for a commit that breaks the contract of `commit`: it would make the counts of collections wrong. */
+export function requireSense({ changes, receipt }: Commit): void {
+  if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
+  if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
+    throw new Error("A change cannot delete what it expects to be absent.");
+  }
+  if (changes.length === 1) return;
+  const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
+  if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
+}
+
+/** The length of the text in a commit, in characters. */
+export function textLength({ changes, receipt }: Commit): number {
+  let length = receipt?.answer.length ?? 0;
+  for (const { next } of changes) length += next?.length ?? 0;
+  return length;
+}

@@ -1,13 +1,12 @@
 /**
- * Filters in SQL, as far as all stores have them in common. What comes out is true of exactly those resources that
- * `matches` says it of; where it is null rather than false, `not` must not take that for true.
+ * Filters in SQL: what all stores have in common. The expression is true for exactly the resources that `matches` accepts.
+ * For the others it is false or null, and `not` must treat null as false.
  */
 import type { Index } from "../collection/indexes.ts";
-import { isIdPath, type Path } from "../collection/paths.ts";
+import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
 import { lowerAscii } from "../collection/text.ts";
 import type { Condition, Filter, Scalar } from "../query/filter.ts";
 import { sortedCodePoints, sortValueOf } from "../query/sort.ts";
-import { isIndexed } from "./sql.ts";
 
 /** Compares as the operators of SQL do. */
 export type Comparison = Condition & { kind: keyof typeof comparisons };
@@ -118,4 +117,10 @@ export function isLong(text: string): boolean {
 /** What of a string is sorted by. */
 export function beginningOf(text: string): string {
   return String(sortValueOf(text));
+}
+
+/** Whether an index has the attribute. */
+export function isIndexed(path: Path, indexes: readonly Index[]): boolean {
+  const name = formatPath(path);
+  return indexes.some((index) => index.some((key) => formatPath(key.path) === name));
 }

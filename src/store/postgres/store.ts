@@ -2,12 +2,12 @@
 import { Problem } from "../../errors.ts";
 import { Background } from "../background.ts";
 import { type Batch, createBatch } from "../batch.ts";
-import { requireSense, textLength } from "../calls.ts";
 import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
-import type { Commit, Committed, KeptReceipt } from "../commit.ts";
+import { type Commit, type Committed, type KeptReceipt, requireSense, textLength } from "../commit.ts";
 import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
 import { Loads } from "../loads.ts";
+import type { ResolvedStoreOptions } from "../options.ts";
 import type { ListQuery, Page } from "../page.ts";
 import { receiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
@@ -19,16 +19,14 @@ import type { Key, Stored } from "../stored.ts";
 import { PostgresKeys } from "./api-keys.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
 import { erase } from "./commit/erase.ts";
-import { GroupNumbers } from "./commit/group-numbers.ts";
-import { IdNumbers } from "./commit/id-numbers.ts";
 import { beginLoad } from "./commit/load.ts";
-import { probe } from "./connection/connections.ts";
+import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
+import { type Connections, probe } from "./connection/connections.ts";
 import { findRelaxed } from "./connection/durability.ts";
 import { failureOf } from "./connection/failures.ts";
 import { Reachability } from "./connection/reachability.ts";
 import { retryOnce } from "./connection/retry.ts";
 import { Lists } from "./list/lists.ts";
-import type { PostgresStoreParts } from "./parts.ts";
 import { inPast, type Past } from "./read/past.ts";
 import { Reads, type Run } from "./read/reads.ts";
 import { Scans } from "./read/scans.ts";
@@ -51,6 +49,16 @@ const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
 
 /** How often a list is read anew whose collection others declare anew at the same time. */
 const maxTries = 5;
+
+/** What the store is made of. */
+export interface PostgresStoreParts extends ResolvedStoreOptions {
+  /** For reads and commits. */
+  connections: Connections;
+  /** For lists that can take long. */
+  slow: Connections;
+  /** For work that is open for as long as it takes: imports, scans and migrations. */
+  long: Connections;
+}
 
 /** A store that is open. `openPostgresStore` makes one. */
 export class PostgresStore implements Store {

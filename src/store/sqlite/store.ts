@@ -1,11 +1,11 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
-import { requireSense } from "../calls.ts";
 import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
-import type { Commit, Committed, KeptReceipt } from "../commit.ts";
+import { type Commit, type Committed, type KeptReceipt, requireSense } from "../commit.ts";
 import type { Load } from "../load.ts";
 import { Loads } from "../loads.ts";
+import type { ResolvedStoreOptions } from "../options.ts";
 import { type ListQuery, lengthOf, type Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
@@ -14,7 +14,6 @@ import { isQuick } from "../serving.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
 import { Commits } from "./commit/commits.ts";
-import { followersOf } from "./commit/followers.ts";
 import { beginLoad } from "./commit/load.ts";
 import type { Writer } from "./commit/writer-client.ts";
 import { WriterRequests } from "./commit/writer-requests.ts";
@@ -25,7 +24,7 @@ import { type KeyChange, KeyTable } from "./key-table.ts";
 import { SqliteKeys } from "./keys.ts";
 import { HotPages } from "./list/hot-pages.ts";
 import { QueryThreads } from "./list/query-threads.ts";
-import { HotResources } from "./read/hot-resources.ts";
+import { followersOf, HotResources } from "./read/hot-resources.ts";
 import { Past } from "./read/past.ts";
 import { ReadBatch } from "./read/read-batch.ts";
 import { Reader } from "./read/reader.ts";
@@ -33,17 +32,11 @@ import { Scans } from "./read/scan.ts";
 import { Background } from "./upkeep/background.ts";
 import { Health } from "./upkeep/health.ts";
 
-/** What the store is put together from. */
-export interface SqliteStoreParts {
+/** What the store is made of. */
+export interface SqliteStoreParts extends ResolvedStoreOptions {
   path: string;
   lock: Lock;
   database: DatabaseSync;
-  answersPerTurn: () => number;
-  groupCommit: boolean;
-  queryMs: number;
-  sweepMs: number;
-  onFailure: (reason: string) => void;
-  onWarning: (text: string) => void;
 }
 
 const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };

@@ -1,7 +1,6 @@
 /** Commits on their way to the writer and back: those that arrive together travel together. */
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
-import { textLength } from "../../calls.ts";
-import type { Commit, Committed } from "../../commit.ts";
+import { type Commit, type Committed, textLength } from "../../commit.ts";
 import type { Refusal } from "../../commits/refusals.ts";
 import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";

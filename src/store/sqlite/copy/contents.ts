@@ -11,10 +11,9 @@ import {
   type Section,
 } from "../../copy/whole.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
 import { openError } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
-import { changesTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 
 /** Where the items of a section are. */
 export interface TableOfSection {

@@ -5,6 +5,8 @@
  * kept of the text that it superseded (`store/superseded.ts`), so that a create stores its text once. Where a collection is searched, it has a third for
  * the words (`../list/search.ts`), and `searches` says of which attributes they are and up to which key they are there.
  */
+import type { IdKind } from "../../../collection/ids.ts";
+import { integerOf } from "../../integer-ids.ts";
 
 /** Marks a file as a store of this program: "Hold" in ASCII. */
 export const applicationId = 0x486f6c64;
@@ -119,4 +121,15 @@ export function resourcesTable(number: number): string {
 /** The name of the table of the changes to a collection's resources. */
 export function changesTable(number: number): string {
   return `changes_${number}`;
+}
+
+/** The value of an id in a table of resources. Integers come before texts, as in lists. */
+export function toSqliteId(kind: IdKind, id: string): string | bigint {
+  const integer = integerOf(kind, id);
+  return integer === undefined ? id : BigInt(integer);
+}
+
+/** Quotes a name. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }

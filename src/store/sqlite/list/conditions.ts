@@ -9,10 +9,10 @@ import {
   comparisons,
   type Dialect,
   either,
+  isIndexed,
   isLong,
   filterSql as spelledSql,
 } from "../../filter-sql.ts";
-import { isIndexed } from "../../sql.ts";
 import { columnOf, extractSql, pathSql, ranks, textSql, typeSql } from "./columns.ts";
 
 /** What a filter is spelled for. Values go to `values` in the order of their question marks. */

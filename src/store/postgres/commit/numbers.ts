@@ -1,9 +1,9 @@
-/** Integer ids, which the database alone gives: no instance keeps any that another could give too. */
+/** Integer ids and numbers of groups. Only the database gives them, so no two instances give the same. */
 import { Problem } from "../../../errors.ts";
 import type { Outcome as BatchOutcome } from "../../batch.ts";
 import type { Connections, Outcome, Statement } from "../connection/connections.ts";
 import { retryOnce } from "../connection/retry.ts";
-import { reserveIds } from "./statements.ts";
+import { reserveGroups, reserveIds } from "./statements.ts";
 
 /** Runs a statement, on its own or in a transaction. */
 type Run = (statement: Statement) => Promise<Outcome>;
@@ -58,4 +58,33 @@ async function lastOf(run: Run, number: number, n: number): Promise<number> {
   const last = rows[0]?.[0];
   if (last === undefined) throw new Problem("UNAVAILABLE", "The collection has no integer ids left.");
   return Number(last);
+}
+
+/** Numbers are reserved in blocks, so most groups need no statement. */
+const blockSize = 1_000;
+
+/** Numbers for groups of changes, which no other group has on any instance. A crash leaves a gap. */
+export class GroupNumbers {
+  readonly #connections: Connections;
+  #next = 1;
+  #last = 0;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  /** Reserves numbers until at least `n` are left. One caller at a time. */
+  async ensure(n: number): Promise<void> {
+    if (this.#last - this.#next + 1 >= n) return;
+    const size = Math.max(n, blockSize);
+    const { rows } = await this.#connections.run(reserveGroups(size));
+    this.#last = Number(rows[0]?.[0]);
+    this.#next = this.#last - size + 1;
+  }
+
+  /** The next number. */
+  next(): number {
+    if (this.#next > this.#last) throw new Error("There are no group numbers left.");
+    return this.#next++;
+  }
 }

@@ -1,4 +1,6 @@
 /** What is asked of a store that is to write, and what it answers. */
+import { type Batch, type BatchOptions, createBatch } from "./batch.ts";
+import type { ResolvedStoreOptions } from "./options.ts";
 import type { Key } from "./stored.ts";
 
 /** One resource's part of a commit: from a version that the caller saw to what should be next. */
@@ -58,6 +60,24 @@ export function requireSense({ changes, receipt }: Commit): void {
   if (changes.length === 1) return;
   const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
   if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
+}
+
+/** Text of commits that can wait, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+/** Performs commits that arrive together in one go. */
+export function createCommitBatch(
+  { groupCommit, answersPerTurn }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn">,
+  options: Pick<BatchOptions<Commit, Committed>, "perform" | "maxUnderWay">,
+): Batch<Commit, Committed> {
+  const maxTogether = groupCommit ? 1_000 : 1;
+  return createBatch({
+    ...options,
+    maxTogether,
+    answersPerTurn,
+    maxWeight: maxWaitingText,
+    weigh: textLength,
+  });
 }
 
 /** The length of the text in a commit, in characters. */

@@ -1,18 +1,16 @@
 /** The store on PostgreSQL. Nothing that matters is kept here: other instances work on the same database. */
 import { Problem } from "../../errors.ts";
 import { Background } from "../background.ts";
-import { type Batch, createBatch } from "../batch.ts";
+import type { Batch } from "../batch.ts";
 import type { Erased, LoggedChange, ResourceChange } from "../change-log.ts";
-import { type Commit, type Committed, type KeptReceipt, requireSense, textLength } from "../commit.ts";
+import { type Commit, type Committed, createCommitBatch, type KeptReceipt, requireSense } from "../commit.ts";
 import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
 import { Loads } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
-import type { ListQuery, Page } from "../page.ts";
+import { emptyPage, type ListQuery, type Page } from "../page.ts";
 import { receiptBounds } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
-import { Retention } from "../retention.ts";
-import { buildPauseMs, wordsAreSplitAgain } from "../searched-words.ts";
 import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
@@ -36,16 +34,7 @@ import { isKeepable } from "./tables/id-keys.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { readSecret } from "./tables/secret.ts";
 import { selectHead } from "./tables/statements.ts";
-import { gatherSome } from "./upkeep/gather.ts";
-import { slice, sweepSome } from "./upkeep/sweep.ts";
-
-/** Text of commits that may wait, in characters. */
-const maxWaitingText = 128 * 1024 * 1024;
-
-/** How long the work in the background waits for what the store was opened for, in milliseconds. */
-const beginMs = 200;
-
-const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
+import { startWork } from "./upkeep/background.ts";
 
 /** How often a list is read anew whose collection others declare anew at the same time. */
 const maxTries = 5;
@@ -69,11 +58,9 @@ export class PostgresStore implements Store {
   readonly #lists: Lists;
   readonly #scans: Scans;
   readonly #ids: IdNumbers;
-  readonly #groups: GroupNumbers;
   readonly #writing: CommitsParts;
   readonly #commits: Batch<Commit, Committed>;
   readonly #loads: Loads;
-  readonly #reservations: Batch<{ number: number; n: number }, number>;
   readonly #reachability: Reachability;
   readonly keys: Keys;
   readonly #background = new Background();
@@ -93,26 +80,19 @@ export class PostgresStore implements Store {
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
     this.keys = new PostgresKeys((statement) => this.#watch(() => connections.run(statement)));
-    this.#ids = new IdNumbers(connections);
-    this.#groups = new GroupNumbers(connections);
+    this.#ids = new IdNumbers(connections, maxTogether);
     this.#writing = {
       connections,
       catalogue: () => this.#declarations.catalogue,
       reload: () => this.#declarations.reload(),
-      groups: this.#groups,
+      groups: new GroupNumbers(connections),
       ids: this.#ids,
       isLogged: history !== "none",
       receiptBounds: parts.receipts ?? receiptBounds,
     };
     const commits = new Commits(this.#writing);
-    this.#commits = createBatch({
-      perform: (group) => commits.perform(group),
-      maxTogether,
-      maxUnderWay: 1,
-      answersPerTurn: parts.answersPerTurn,
-      maxWeight: maxWaitingText,
-      weigh: textLength,
-    });
+    const perform = (group: readonly Commit[]) => commits.perform(group);
+    this.#commits = createCommitBatch(parts, { perform, maxUnderWay: 1 });
     this.#loads = new Loads({
       drained: () => this.#commits.drained(),
       begin: async (into, among) => {
@@ -123,11 +103,6 @@ export class PostgresStore implements Store {
         await this.#declarations.reload().catch(() => {}); // a later use finds that it is not up to date
         this.#gatherNow();
       },
-    });
-    this.#reservations = createBatch({
-      perform: (calls) => this.#ids.reserveTogether(calls),
-      maxTogether,
-      maxUnderWay: 1,
     });
   }
 
@@ -143,23 +118,15 @@ export class PostgresStore implements Store {
 
   /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
   async #reach(): Promise<void> {
-    const { connections, history, sweepMs, readOnly, onWarning } = this.#parts;
+    const { connections, readOnly, onWarning } = this.#parts;
     await prepareDatabase(connections, { isThere: readOnly, mayRaise: !readOnly });
     const relaxed = await findRelaxed(connections);
     if (relaxed !== undefined) onWarning(relaxed);
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
-    let isTold = false;
-    const tell = () => {
-      if (!isTold) onWarning(wordsAreSplitAgain);
-      isTold = true;
-    };
-    const gather = () => gatherSome(connections, this.#declarations.catalogue, tell);
-    this.#gatherNow = this.#background.repeat(gather, { pauseMs: buildPauseMs, everyMs: 5_000, beginMs });
-    const retention = new Retention(history, slice);
-    const sweep = () => sweepSome(connections, retention, Date.now());
-    this.#background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, beginMs });
+    const catalogue = () => this.#declarations.catalogue;
+    this.#gatherNow = startWork(this.#background, { ...this.#parts, catalogue });
   }
 
   read(key: Key): Promise<Stored | undefined> {
@@ -227,7 +194,7 @@ export class PostgresStore implements Store {
     const load = this.#loads.into(collection);
     if (load !== undefined) return load.reserve(n);
     const { number } = await this.#require(collection);
-    return this.#watch(() => this.#reservations.run({ number, n }));
+    return this.#watch(() => this.#ids.reserve(number, n));
   }
 
   collections(): ReadonlyMap<string, CollectionRecord> {

@@ -6,7 +6,7 @@ import { type Commit, type Committed, type KeptReceipt, requireSense } from "../
 import type { Load } from "../load.ts";
 import { Loads } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
-import { type ListQuery, lengthOf, type Page } from "../page.ts";
+import { emptyPage, type ListQuery, lengthOf, type Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
 import { secretBytes } from "../secret.ts";
@@ -38,8 +38,6 @@ export interface SqliteStoreParts extends ResolvedStoreOptions {
   lock: Lock;
   database: DatabaseSync;
 }
-
-const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
 
 /** A store that is open. `openSqliteStore` makes one. */
 export class SqliteStore implements Store {
@@ -77,14 +75,13 @@ export class SqliteStore implements Store {
     this.#past = new Past(parts.database);
     const keys = new KeyTable(parts.database);
     this.keys = new SqliteKeys({
-      read: (read) => this.#readKeys(() => read(keys)),
+      read: async (read) => this.#reads.run(() => read(keys)),
       write: (change) => this.#changeKey(change),
     });
     this.#commits = new Commits({
+      ...parts,
       requests: this.#requests,
       health: this.#health,
-      answersPerTurn: parts.answersPerTurn,
-      groupCommit: parts.groupCommit,
       numberOf: (collection) => this.#catalogue.get(collection)?.number ?? 0,
       onFollowed: (followed) => this.#hot.drop(followed),
     });
@@ -169,7 +166,6 @@ export class SqliteStore implements Store {
   }
 
   async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
-    this.#health.requireWorking();
     return this.#reads.run(() => this.#reader.receipt(key, now));
   }
 
@@ -220,7 +216,6 @@ export class SqliteStore implements Store {
   }
 
   async secret(): Promise<Buffer> {
-    this.#health.requireWorking();
     return this.#reads.run(() => secretBytes(readSecret(this.#parts.database)));
   }
 
@@ -271,11 +266,6 @@ export class SqliteStore implements Store {
     const resource = this.#reader.resource(collection, id);
     if (resource !== undefined) this.#hot.keep(collection.name, resource);
     return resource;
-  }
-
-  async #readKeys<T>(read: () => T): Promise<T> {
-    this.#health.requireWorking();
-    return this.#reads.run(read);
   }
 
   async #changeKey(change: KeyChange): Promise<boolean> {

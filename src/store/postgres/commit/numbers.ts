@@ -1,12 +1,18 @@
 /** Integer ids and numbers of groups. Only the database gives them, so no two instances give the same. */
 import { Problem } from "../../../errors.ts";
-import type { Outcome as BatchOutcome } from "../../batch.ts";
-import type { Connections, Outcome, Statement } from "../connection/connections.ts";
+import { type Batch, createBatch, type Outcome } from "../../batch.ts";
+import type { Outcome as Answer, Connections, Statement } from "../connection/connections.ts";
 import { retryOnce } from "../connection/retry.ts";
 import { reserveGroups, reserveIds } from "./statements.ts";
 
 /** Runs a statement, on its own or in a transaction. */
-type Run = (statement: Statement) => Promise<Outcome>;
+type Run = (statement: Statement) => Promise<Answer>;
+
+interface Reservation {
+  /** The number of the collection. */
+  number: number;
+  n: number;
+}
 
 /** The ids of all collections. */
 export class IdNumbers {
@@ -14,8 +20,17 @@ export class IdNumbers {
   /** By the number of the collection: no id up to this one will be given again. */
   readonly #seen = new Map<number, number>();
 
-  constructor(connections: Connections) {
+  readonly #reservations: Batch<Reservation, number>;
+
+  constructor(connections: Connections, maxTogether: number) {
     this.#connections = connections;
+    const perform = (calls: readonly Reservation[]) => this.#reserveTogether(calls);
+    this.#reservations = createBatch({ perform, maxTogether, maxUnderWay: 1 });
+  }
+
+  /** Reserves `n` ids of a collection and returns the first. Calls that arrive together are one statement. */
+  reserve(number: number, n: number): Promise<number> {
+    return this.#reservations.run({ number, n });
   }
 
   /** An id of a collection up to which all are out of use. */
@@ -23,29 +38,26 @@ export class IdNumbers {
     return this.#seen.get(number) ?? 0;
   }
 
-  /** Takes ids out of use for several calls and gives the first of each. */
-  async reserveTogether(
-    calls: readonly { number: number; n: number }[],
-  ): Promise<readonly BatchOutcome<number>[]> {
-    const outcomes = new Map<(typeof calls)[number], BatchOutcome<number>>();
+  /** Takes `n` ids out of use and gives the first, in a transaction that may yet be taken back. */
+  async reserveWithin(run: Run, number: number, n: number): Promise<number> {
+    return (await lastOf(run, number, n)) - n + 1;
+  }
+
+  async #reserveTogether(calls: readonly Reservation[]): Promise<readonly Outcome<number>[]> {
+    const outcomes = new Map<Reservation, Outcome<number>>();
     for (const [number, own] of Map.groupBy(calls, (call) => call.number)) {
       const total = own.reduce((sum, { n }) => sum + n, 0);
-      const reserved = await this.#reserve(number, total).catch((error: unknown) => ({ error }));
+      const reserved = await this.#take(number, total).catch((error: unknown) => ({ error }));
       let next = typeof reserved === "number" ? reserved : 0;
       for (const call of own) {
         outcomes.set(call, typeof reserved === "number" ? { answer: next } : reserved);
         next += call.n;
       }
     }
-    return calls.map((call) => outcomes.get(call) as BatchOutcome<number>);
+    return calls.map((call) => outcomes.get(call) as Outcome<number>);
   }
 
-  /** Takes `n` ids out of use and gives the first, in a transaction that may yet be taken back. */
-  async reserveWithin(run: Run, number: number, n: number): Promise<number> {
-    return (await lastOf(run, number, n)) - n + 1;
-  }
-
-  async #reserve(number: number, n: number): Promise<number> {
+  async #take(number: number, n: number): Promise<number> {
     // Where nobody knows whether they were taken, it costs nothing but a gap to take others.
     const last = await retryOnce(() => lastOf((statement) => this.#connections.run(statement), number, n));
     this.#seen.set(number, Math.max(this.seen(number), last));

@@ -1,21 +1,17 @@
 /** Commits on their way to the writer and back: those that arrive together travel together. */
-import { type Batch, createBatch, type Outcome } from "../../batch.ts";
-import { type Commit, type Committed, textLength } from "../../commit.ts";
+import type { Batch, Outcome } from "../../batch.ts";
+import { type Commit, type Committed, createCommitBatch } from "../../commit.ts";
 import type { Refusal } from "../../commits/refusals.ts";
+import type { ResolvedStoreOptions } from "../../options.ts";
 import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";
 import { type Cell, decodeOutcomes, encodeCommit } from "./protocol.ts";
 import type { WriterRequests } from "./writer-requests.ts";
 
-/** Text of commits that may wait for the disk, in characters. */
-const maxWaitingText = 128 * 1024 * 1024;
-
 /** What commits work with. */
-export interface CommitsParts {
+export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit"> {
   requests: WriterRequests;
   health: Health;
-  answersPerTurn: () => number;
-  groupCommit: boolean;
   /** The number of a collection. */
   numberOf: (collection: string) => number;
   /** Told of resources that were changed because others were deleted. */
@@ -29,13 +25,7 @@ export class Commits {
 
   constructor(parts: CommitsParts) {
     this.#parts = parts;
-    this.#batch = createBatch({
-      perform: (commits) => this.#together(commits),
-      maxTogether: parts.groupCommit ? 1_000 : 1,
-      answersPerTurn: parts.answersPerTurn,
-      maxWeight: maxWaitingText,
-      weigh: textLength,
-    });
+    this.#batch = createCommitBatch(parts, { perform: (commits) => this.#together(commits) });
   }
 
   /** Has a commit written, and throws why it was not. */

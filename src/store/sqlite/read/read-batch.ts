@@ -27,9 +27,10 @@ export class ReadBatch {
 
   /**
    * Gives what `read` gives, soon. `lengthOf` gives the characters of its text, if it can be long. Rejects with UNAVAILABLE when
-   * the file cannot be read.
+   * the file cannot be read. Throws UNAVAILABLE when the store has stopped.
    */
   run<T>(read: () => T, lengthOf: (answer: T) => number = () => 0): Promise<T> {
+    this.#health.requireWorking();
     return this.#batch.run({ read, lengthOf: lengthOf as Read["lengthOf"] }) as Promise<T>;
   }
 

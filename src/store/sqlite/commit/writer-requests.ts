@@ -22,7 +22,8 @@ export class WriterRequests {
   async send(request: WriterRequest): Promise<Answer> {
     const answer = await this.#writer.send(request);
     if (answer.kind === "problem") throw this.errorOf(answer);
-    if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteSpace();
+    const hasWritten = answer.kind === "migrated" || (answer.kind === "done" && request.kind !== "cancel");
+    if (hasWritten) this.#health.noteSpace();
     return answer;
   }
 

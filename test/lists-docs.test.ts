@@ -11,7 +11,7 @@ import { legacySuffixes, operators } from "../src/query/operators.ts";
 import { listParameters } from "../src/query/parameters.ts";
 import { parseList } from "../src/query/query-string.ts";
 import { filterLimits } from "../src/query/reading.ts";
-import { servingOf } from "../src/store/serving.ts";
+import { accessPathOf } from "../src/store/serving.ts";
 import { type Answer, type Request, type Service, startService } from "./http/service.ts";
 
 const reference = readFileSync("docs/reference/lists.md", "utf8");
@@ -98,7 +98,7 @@ describe("the reference of lists", () => {
     const books = await defineCollection("books", collections.books ?? {});
     for (const [query, served] of tableOf("query string | index used")) {
       const { filter, sort } = parseList(query, books, 1_000);
-      const isServed = servingOf({ ...(filter && { filter }), sort }, books.indexes) !== undefined;
+      const isServed = accessPathOf({ ...(filter && { filter }), sort }, books.indexes) !== undefined;
       assert.equal(served?.split(":")[0], isServed ? "yes" : "no", query);
     }
   });

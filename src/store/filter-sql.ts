@@ -119,7 +119,7 @@ export function beginningOf(text: string): string {
   return String(sortValueOf(text));
 }
 
-/** Whether an index has the attribute. */
+/** Whether an index contains the attribute. */
 export function isIndexed(path: Path, indexes: readonly Index[]): boolean {
   const name = formatPath(path);
   return indexes.some((index) => index.some((key) => formatPath(key.path) === name));

@@ -1,10 +1,10 @@
-/** The words that a resource is found by, and how the index of these words is built. */
+/** The words of full-text search: those of a resource, those of a query, and how the index of them is built. */
 import type { Path } from "../collection/paths.ts";
 import { valueAt } from "../collection/paths.ts";
 import { createSplitting, wordsOf, wordsVersion } from "../query/words.ts";
 import { type Decision, lookUp } from "./decision.ts";
 
-/** The words of strings at the paths, and of strings in arrays there, in their order. */
+/** The words in the attributes at the paths, in their order. The attributes are strings or arrays of strings. */
 export function searchedWords(text: string, paths: readonly Path[]): string[] {
   const resource: Record<string, unknown> = JSON.parse(text);
   const splitting = createSplitting();
@@ -14,13 +14,13 @@ export function searchedWords(text: string, paths: readonly Path[]): string[] {
     .flatMap((value) => wordsOf(value, splitting));
 }
 
-/** Those of the words looked for that decide: who has a word that begins with "abc" has one that begins with "ab". */
-export function tellingWords(words: readonly string[]): readonly string[] {
-  const asked = [...new Set(words)];
-  return asked.filter((word) => !asked.some((other) => other !== word && other.startsWith(word)));
+/** Removes words that are repeated, or that another word begins with: what begins with "abc" also begins with "ab". */
+export function withoutImpliedWords(words: readonly string[]): readonly string[] {
+  const distinct = [...new Set(words)];
+  return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)));
 }
 
-/** Says that the words of a store are split again, since another version of the program split them. */
+/** The warning that the search words are built again, because another version of the program has built them differently. */
 export const wordsAreSplitAgain =
   "This version splits texts into search words differently. The service now builds the search words again. Until it has finished, requests with q get 503.";
 

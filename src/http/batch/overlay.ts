@@ -32,7 +32,7 @@ export interface Overlay {
   versionOf(key: Key): number | undefined;
 }
 
-/** An overlay over `base`. Ids come from `reserveId`. Collections that do not exist are not made yet. */
+/** Creates an overlay over `base`. Ids come from `reserveId`. The overlay does not create collections in the store. */
 export function createOverlay(
   base: RequestStore,
   reserveId: (collection: string) => Promise<number>,
@@ -58,7 +58,7 @@ export function createOverlay(
 
   function countChanged(collection: string): number {
     return [...changed.values()].filter(
-      ({ change }) => change.key.collection === collection && isChange(change),
+      ({ change }) => change.key.collection === collection && changesStore(change),
     ).length;
   }
 
@@ -89,20 +89,20 @@ export function createOverlay(
     health: () => base.health(),
   };
 
-  const kept = () => [...changed.values()].filter(({ change }) => isChange(change));
+  const changedInStore = () => [...changed.values()].filter(({ change }) => changesStore(change));
   const overlay: Overlay = {
     store,
     operation: 0,
-    changes: () => kept().map(({ change }) => change),
-    operationOf: (change) => kept()[change]?.operation,
+    changes: () => changedInStore().map(({ change }) => change),
+    operationOf: (change) => changedInStore()[change]?.operation,
     latest: () => latest,
     versionOf: (key) => changed.get(nameOf(key))?.version,
   };
   return overlay;
 }
 
-/** Not if the batch has created the resource and deleted it again. */
-function isChange({ expect, next }: Change): boolean {
+/** Whether the batch changes the stored resource. It does not if it creates the resource and deletes it again. */
+function changesStore({ expect, next }: Change): boolean {
   return expect !== "absent" || next !== undefined;
 }
 

@@ -20,7 +20,7 @@ export function change(write: Write<ChangeOperation>): Promise<Result> {
   return runWrite(steps, write);
 }
 
-/** What the content of a change asks for. */
+/** The change that the body asks for. */
 interface Requested {
   /** The next text; `undefined` deletes the resource. */
   next(context: WriteContext): string | undefined | Promise<string>;
@@ -99,7 +99,7 @@ async function readPatchRequest(
 const onlyAdd =
   'Without this permission, a JSON Patch can only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}. Any other operation would reveal what the resource contains.';
 
-/** The resource as the sender of the write knows it. */
+/** The resource as the caller knows it. */
 function resourceFor(operation: ChangeOperation): Pick<ChangeOperation, "collection" | "id"> {
   const { guard, collection, id } = operation;
   if (guard.canRead) return operation;

@@ -1,4 +1,7 @@
-/** THE WRITE PIPELINE: the steps of every write, in order. `create.ts`, `change.ts`, `restore.ts` and `batch.ts` fill them in. */
+/**
+ * The write pipeline: the steps of every write, in order. `create.ts`, `change.ts`, `restore.ts` and `batch.ts`
+ * implement them.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { createBackOff } from "../../store/back-off.ts";
@@ -23,7 +26,7 @@ export interface WriteSteps<Op extends WriteOperation, State, Content> {
   decide(write: Write<Op>, state: State, content: Content): Promise<CommitPlan | Outcome>;
 }
 
-/** Carries out a write. Throws what its steps throw, and UNAVAILABLE if other writes come first until the time is over. */
+/** Carries out a write. Throws what its steps throw, and UNAVAILABLE if other writes come first every time. */
 export async function runWrite<Op extends WriteOperation, State, Content>(
   steps: WriteSteps<Op, State, Content>,
   write: Write<Op>,
@@ -53,7 +56,7 @@ const retryBounds = { first: 2, most: 50 };
 
 /**
  * Attempts a write until it is no longer overtaken. The waits between attempts are random, so that two instances do not
- * stay in step. The time is over when the store would have had to write the change (`handlerTimeoutMs`).
+ * stay in step. The attempts end when the time for a request is over (`handlerTimeoutMs`).
  */
 async function untilCommitted({ settings }: Service, attemptOnce: () => Promise<Outcome>): Promise<Result> {
   const since = performance.now();
@@ -94,7 +97,7 @@ interface NextState {
   isAsSent?: boolean;
 }
 
-/** The plan for one resource. Throws if the caller cannot create the resource, or change it, to be like this. */
+/** The plan for one resource. Throws if the caller does not have the right to write the next state. */
 export async function planFor(
   { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" }>>,
   { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true }: NextState,

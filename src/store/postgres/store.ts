@@ -9,7 +9,7 @@ import type { Load } from "../load.ts";
 import { Loads } from "../loads.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import { emptyPage, type ListQuery, type Page } from "../page.ts";
-import { receiptBounds } from "../receipts.ts";
+import { receiptLimits } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
 import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
@@ -72,15 +72,15 @@ export class PostgresStore implements Store {
   constructor(parts: PostgresStoreParts) {
     const { connections, slow, long, groupCommit, queryMs, history } = parts;
     this.#parts = parts;
-    const maxTogether = groupCommit ? 1_000 : 1;
+    const maxBatchSize = groupCommit ? 1_000 : 1;
     this.#reachability = new Reachability(() => connections.run(probe));
     this.#declarations = new Declarations(connections, long);
     this.#run = (statement) => retryOnce(() => connections.run(statement));
-    this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxTogether });
+    this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxBatchSize });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
     this.keys = new PostgresKeys((statement) => this.#watch(() => connections.run(statement)));
-    this.#ids = new IdNumbers(connections, maxTogether);
+    this.#ids = new IdNumbers(connections, maxBatchSize);
     this.#writing = {
       connections,
       catalogue: () => this.#declarations.catalogue,
@@ -88,11 +88,11 @@ export class PostgresStore implements Store {
       groups: new GroupNumbers(connections),
       ids: this.#ids,
       isLogged: history !== "none",
-      receiptBounds: parts.receipts ?? receiptBounds,
+      receiptLimits: parts.receipts ?? receiptLimits,
     };
     const commits = new Commits(this.#writing);
     const perform = (group: readonly Commit[]) => commits.perform(group);
-    this.#commits = createCommitBatch(parts, { perform, maxUnderWay: 1 });
+    this.#commits = createCommitBatch(parts, { perform, maxConcurrent: 1 });
     this.#loads = new Loads({
       drained: () => this.#commits.drained(),
       begin: async (into, among) => {

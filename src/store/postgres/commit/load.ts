@@ -16,7 +16,7 @@ import { flush } from "./flush.ts";
 import { PostgresLookups } from "./lookups.ts";
 
 /** What an import works with. */
-export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receiptBounds">;
+export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receiptLimits">;
 
 /** Thrown to take the transaction back. */
 class Cancelled extends Error {}

@@ -22,10 +22,10 @@ export class IdNumbers {
 
   readonly #reservations: Batch<Reservation, number>;
 
-  constructor(connections: Connections, maxTogether: number) {
+  constructor(connections: Connections, maxBatchSize: number) {
     this.#connections = connections;
     const perform = (calls: readonly Reservation[]) => this.#reserveTogether(calls);
-    this.#reservations = createBatch({ perform, maxTogether, maxUnderWay: 1 });
+    this.#reservations = createBatch({ perform, maxBatchSize, maxConcurrent: 1 });
   }
 
   /** Reserves `n` ids of a collection and returns the first. Calls that arrive together are one statement. */

@@ -101,7 +101,7 @@ function compare({ kind, path }: Comparison, operand: string | number, scope: Sc
   return `(${isString} and ${roughly} and ${exactly})`;
 }
 
-/** No text has a null character, so that whatever compares with one lies right behind what stands before it. */
+/** No text contains a null character. An operand with one sorts directly after the text before it. */
 function keepableComparison(
   kind: Comparison["kind"],
   operand: string,
@@ -111,7 +111,7 @@ function keepableComparison(
   return { kind: kind.startsWith("g") ? "gt" : "lte", text: operand.slice(0, end) };
 }
 
-/** Numbers equal ids only where ids are integers. Strings never equal integers. */
+/** A number matches only integer ids. A string never matches an integer id. */
 function idEquals(values: readonly Scalar[], scope: Scope): string {
   const keys = values.flatMap((value) => {
     if (typeof value === "string") return isKeepable(value) ? [textKey(scope.idKind, value)] : [];
@@ -139,7 +139,7 @@ function compareIntegers(kind: Comparison["kind"], operand: number, scope: Scope
   if (operand > Number.MAX_SAFE_INTEGER) return isUpwards ? "false" : `(${isInteger})`;
   if (operand < -Number.MAX_SAFE_INTEGER) return isUpwards ? `(${isInteger})` : "false";
   const floor = Math.floor(operand);
-  // Between two integers, what is above is above the lower one.
+  // Between two integers, a comparison with the lower one gives the same result.
   const known = floor === operand ? kind : isUpwards ? "gt" : "lte";
   const limit = floor < -Number.MAX_SAFE_INTEGER ? -Number.MAX_SAFE_INTEGER : floor;
   return `(${isInteger} and resource.key ${comparisons[known]} ${bind(scope, integerKey(limit), "text")})`;

@@ -1,4 +1,4 @@
-/** Reads of single resources and receipts: those that are asked for together travel together. */
+/** Reads single resources and receipts. Reads that are requested together share a statement. */
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
 import type { KeptReceipt } from "../../commit.ts";
 import type { Key, Stored } from "../../stored.ts";
@@ -11,17 +11,17 @@ import { selectResources } from "./statements.ts";
 /** Runs a statement that changes nothing. */
 export type Run = (statement: Statement) => Promise<{ rows: readonly Row[] }>;
 
-/** How reads are made. */
+/** What reads depend on. */
 export interface ReadsOptions {
   run: Run;
-  /** The collection of this name, looked for in the database where it is not known yet. */
+  /** The collection with this name. If it is not in the catalogue, this looks in the database. */
   find(name: string): Promise<NumberedCollection | undefined>;
-  /** How many reads travel together at most. */
-  maxTogether: number;
+  /** How many reads share a statement at most. */
+  maxBatchSize: number;
 }
 
-/** So many statements of reads are under way at once; reads that arrive meanwhile travel together, where they may. */
-const maxTravelling = 3;
+/** How many statements run at the same time. Reads that arrive in the meantime share the next statement. */
+const maxStatements = 3;
 
 /** The reads of one store. */
 export class Reads {
@@ -31,13 +31,22 @@ export class Reads {
 
   constructor(options: ReadsOptions) {
     this.#options = options;
-    const { maxTogether } = options;
-    const maxUnderWay = maxTogether === 1 ? Number.POSITIVE_INFINITY : maxTravelling; // as many as there are connections
-    this.#resources = createBatch({ perform: (keys) => this.#readResources(keys), maxTogether, maxUnderWay });
-    this.#receipts = createBatch({ perform: (keys) => this.#readReceipts(keys), maxTogether, maxUnderWay });
+    const { maxBatchSize } = options;
+    // If reads never share a statement, only the number of connections limits them.
+    const maxConcurrent = maxBatchSize === 1 ? Number.POSITIVE_INFINITY : maxStatements;
+    this.#resources = createBatch({
+      perform: (keys) => this.#readResources(keys),
+      maxBatchSize,
+      maxConcurrent,
+    });
+    this.#receipts = createBatch({
+      perform: (keys) => this.#readReceipts(keys),
+      maxBatchSize,
+      maxConcurrent,
+    });
   }
 
-  /** The resource, or `undefined`. */
+  /** The resource; `undefined` if it does not exist. */
   resource(key: Key): Promise<Stored | undefined> {
     return this.#resources.run(key);
   }
@@ -47,7 +56,7 @@ export class Reads {
     return this.#receipts.run(key);
   }
 
-  /** Resolves when no read is under way. */
+  /** Resolves when no read is in progress. */
   async drained(): Promise<void> {
     await Promise.all([this.#resources.drained(), this.#receipts.drained()]);
   }
@@ -58,7 +67,7 @@ export class Reads {
     await Promise.all(
       names.map(async (name) => {
         const ids = keys.filter(({ collection }) => collection === name).map(({ id }) => id);
-        const read = this.#readOf(name, ids);
+        const read = this.#readCollection(name, ids);
         found.set(name, await read.catch((error: unknown) => ({ error })));
       }),
     );
@@ -68,7 +77,7 @@ export class Reads {
     });
   }
 
-  async #readOf(name: string, ids: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+  async #readCollection(name: string, ids: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
     const collection = await this.#options.find(name);
     if (collection === undefined) return new Map();
     const { number, idKind } = collection;
@@ -95,7 +104,7 @@ export class Reads {
   }
 }
 
-/** A resource from its key, version, time and text. */
+/** The resource in a row of `resourceColumns`. */
 export function toStored({ idKind }: NumberedCollection, [key, version, at, text]: Row): Stored {
   return {
     id: idOf(idKind, String(key)),

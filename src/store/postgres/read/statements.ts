@@ -5,7 +5,7 @@ import type { Statement } from "../connection/connections.ts";
 import { changeColumns, resourceColumns } from "../tables/statements.ts";
 import { changesTable, resourcesTable } from "../tables/tables.ts";
 
-/** Resources by their keys. */
+/** The resources with these keys. */
 export function selectResources(number: number, keys: readonly string[]): Statement {
   return {
     sql: `select ${resourceColumns} from ${resourcesTable(number)} where key = any($1::text[])`,
@@ -13,7 +13,7 @@ export function selectResources(number: number, keys: readonly string[]): Statem
   };
 }
 
-/** As `selectAfter`, with no more text than so many bytes; but at least one. */
+/** As `selectAfter`, with a limit of bytes of text. It returns at least one resource, if there is one. */
 export function selectChunk(
   number: number,
   after: string,
@@ -49,7 +49,7 @@ export function selectChangesOf(
   };
 }
 
-/** The change of a resource that made a version or the last one below it. */
+/** The change of a resource that made a version. If it is not in the log, the last change before it. */
 export function selectChangeUpTo(number: number, id: string, version: number): Statement {
   return {
     sql: `select version, kind, at from ${changesTable(number)}
@@ -66,7 +66,7 @@ export function selectOldestChange(number: number, id: string): Statement {
   };
 }
 
-/** What changes of a resource keep of the texts that they superseded, from a version up to the first whole text. */
+/** What the change log keeps of superseded texts, from a version up to the first whole text. */
 export function selectChain(number: number, id: string, version: number): Statement {
   const changes = changesTable(number);
   const last = version + maxChain - 1;

@@ -1,8 +1,8 @@
-/** The work of a store in the background: it builds search indexes, and removes what is no longer kept. */
+/** The work of a store in the background: it builds search indexes, and removes old changes and expired receipts. */
 import type { Background } from "../../background.ts";
 import { decideAsync } from "../../decision.ts";
 import type { ResolvedStoreOptions } from "../../options.ts";
-import { type Logs, Retention } from "../../retention.ts";
+import { type ChangeLogs, Retention } from "../../retention.ts";
 import { buildPauseMs, wordsAreSplitAgain } from "../../searched-words.ts";
 import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
@@ -10,12 +10,12 @@ import { smallWrite, transact } from "../connection/transaction.ts";
 import type { Catalogue } from "../tables/catalogue.ts";
 import { isUnfinished } from "../tables/prepare.ts";
 import { gatherSome } from "./gather.ts";
-import { deleteChangesUpTo, selectHeads, selectSizes } from "./statements.ts";
+import { deleteChangesUpTo, selectChangeSizes, selectHeads } from "./statements.ts";
 
 /** What the work needs. */
 export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | "sweepMs" | "onWarning"> {
   connections: Connections;
-  /** The catalogue as it was read last. */
+  /** The catalogue as it was last read. */
   catalogue: () => Catalogue;
 }
 
@@ -42,13 +42,13 @@ export function startWork(
   return background.repeat(gather, { pauseMs: buildPauseMs, everyMs: gatherEveryMs, beginMs });
 }
 
-/** What one statement removes at most. */
+/** The limits of one step. */
 const slice = { changes: 500, bytes: 1024 * 1024 };
 const maxReceipts = 500;
 
-/** Removes some of what is no longer kept. Gives whether there may be more. */
+/** Removes some old changes and expired receipts. Returns whether there may be more. */
 async function sweepSome(connections: Connections, retention: Retention, now: number): Promise<boolean> {
-  if (await isUnfinished(connections)) return false; // what a copy has brought is compared first
+  if (await isUnfinished(connections)) return false; // the copy must be compared before anything is removed
   const hadReceipts = await transact(connections, smallWrite, async (transaction) => {
     const hasRemoved = await removeExpired(transaction, now, maxReceipts);
     if (!hasRemoved) await transaction.rollBack(); // nothing to flush
@@ -57,14 +57,14 @@ async function sweepSome(connections: Connections, retention: Retention, now: nu
   return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
 }
 
-function logsOf(connections: Connections): Logs {
+function logsOf(connections: Connections): ChangeLogs {
   return {
     async heads() {
       const { rows } = await connections.run(selectHeads);
       return rows.map(([number, sequence]) => ({ number: Number(number), sequence: Number(sequence) }));
     },
     async after(number, sequence, limit) {
-      const { rows } = await connections.run(selectSizes(number, sequence, limit));
+      const { rows } = await connections.run(selectChangeSizes(number, sequence, limit));
       return rows.map(([each, at, bytes]) => ({
         sequence: Number(each),
         at: Number(at),

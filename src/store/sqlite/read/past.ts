@@ -1,8 +1,15 @@
-/** Reads resources as they were from the change log. The caller holds a snapshot open. */
+/** Reads old versions of resources from the change log. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { ChangeKind, LoggedChange, ResourceChange } from "../../change-log.ts";
 import { decide } from "../../decision.ts";
-import { type Kept, type LoggedVersion, type PastRows, stateAt, versionOf, withTexts } from "../../past.ts";
+import {
+  type KeptText,
+  type LoggedVersion,
+  type PastRows,
+  stateAt,
+  versionOf,
+  withTexts,
+} from "../../past.ts";
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
@@ -27,34 +34,34 @@ export class Past {
     this.#database = database;
   }
 
-  /** The change log of a collection after a sequence. */
+  /** The changes of a collection after a sequence. */
   changesAfter(collection: NumberedCollection, sequence: number, limit: number): LoggedChange[] {
-    const rows = this.#of(collection.number).after.all(sequence, limit);
+    const rows = this.#statementsOf(collection.number).after.all(sequence, limit);
     const logged = rows.map((row) => ({
       ...toResourceChange(row),
       id: String(row.id),
       kept: row.superseded === null ? null : String(row.superseded),
     }));
-    return decide(withTexts(logged), (id) => this.#rowsOf(collection, id));
+    return decide(withTexts(logged), (id) => this.#lookupsOf(collection, id));
   }
 
   /** The changes of a resource below a version, newest first. */
   changes({ number }: NumberedCollection, id: string, page: { before: number; limit: number }) {
-    return this.#of(number).page.all(id, page.before, page.limit).map(toResourceChange);
+    return this.#statementsOf(number).page.all(id, page.before, page.limit).map(toResourceChange);
   }
 
   /** A version of a resource: the current one, or one whose change is in the log. */
   version(collection: NumberedCollection, id: string, version: number): Stored | undefined {
-    return decide(versionOf(id, version), this.#rowsOf(collection, id));
+    return decide(versionOf(id, version), this.#lookupsOf(collection, id));
   }
 
-  /** The resource as it was at a time. */
+  /** The version of a resource at a time. */
   at(collection: NumberedCollection, id: string, at: number): Stored | undefined {
-    return decide(stateAt(id, at), this.#rowsOf(collection, id));
+    return decide(stateAt(id, at), this.#lookupsOf(collection, id));
   }
 
-  #rowsOf({ number, idKind }: NumberedCollection, id: string) {
-    const statements = this.#of(number);
+  #lookupsOf({ number, idKind }: NumberedCollection, id: string) {
+    const statements = this.#statementsOf(number);
     return {
       current: () => toStored(id, statements.current.get(toSqliteId(idKind, id))),
       upTo: (version) => toLoggedVersion(statements.upTo.get(id, version)),
@@ -63,12 +70,12 @@ export class Past {
     } satisfies PastRows;
   }
 
-  #of(number: number): Statements {
+  #statementsOf(number: number): Statements {
     const known = this.#collections.get(number);
     if (known !== undefined) return known;
     const prepare = (sql: string) => this.#database.prepare(sql);
     const changes = changesTable(number);
-    const short = `select version, kind, at from ${changes}`;
+    const select = `select version, kind, at from ${changes}`;
     const columns = `sequence, version, kind, at, principal, "group"`;
     const statements = {
       current: prepare(`select version, updated_at, doc from ${resourcesTable(number)} where id = ?`),
@@ -78,8 +85,8 @@ export class Past {
       page: prepare(
         `select ${columns} from ${changes} where id = ? and version < ? order by version desc limit ?`,
       ),
-      upTo: prepare(`${short} where id = ? and version <= ? order by version desc limit 1`),
-      oldest: prepare(`${short} where id = ? order by version limit 1`),
+      upTo: prepare(`${select} where id = ? and version <= ? order by version desc limit 1`),
+      oldest: prepare(`${select} where id = ? order by version limit 1`),
       chain: prepare(
         `select version, superseded from ${changes} where id = ? and version >= ? order by version limit ?`,
       ),
@@ -112,8 +119,8 @@ function toStored(id: string, row: Row | undefined): Stored | undefined {
   return { id, version: Number(row.version), text: String(row.doc), updatedAt: Number(row.updated_at) };
 }
 
-function takeChain(rows: Iterable<Record<string, SQLInputValue>>): Kept[] {
-  const chain: Kept[] = [];
+function takeChain(rows: Iterable<Record<string, SQLInputValue>>): KeptText[] {
+  const chain: KeptText[] = [];
   for (const { version, superseded } of rows) {
     const kept = superseded === null ? null : String(superseded);
     chain.push({ version: Number(version), kept });

@@ -1,4 +1,6 @@
 /** Commits: what a store is asked to write, and the result. */
+import { type Batch, type BatchOptions, createBatch } from "./batch.ts";
+import type { ResolvedStoreOptions } from "./options.ts";
 import type { Key } from "./stored.ts";
 
 /** The change of one resource in a commit: the version that the caller has read, and the next text. */
@@ -54,3 +56,39 @@ export interface Commit {
 
 /** The result of each change of a commit, in the same order. */
 export type Committed = readonly { version: number; sequence: number }[];
+
+/** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
+export function requireSense({ changes, receipt }: Commit): void {
+  if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
+  if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
+    throw new Error("A change cannot delete what it expects to be absent.");
+  }
+  if (changes.length === 1) return;
+  const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
+  if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
+}
+
+/** The limit of the texts in all waiting commits, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+/** Performs commits that arrive together in one go. */
+export function createCommitBatch(
+  { groupCommit, answersPerTurn }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn">,
+  options: Pick<BatchOptions<Commit, Committed>, "perform" | "maxConcurrent">,
+): Batch<Commit, Committed> {
+  const maxBatchSize = groupCommit ? 1_000 : 1;
+  return createBatch({
+    ...options,
+    maxBatchSize,
+    answersPerTurn,
+    maxWeight: maxWaitingText,
+    weigh: textLength,
+  });
+}
+
+/** The length of all texts that a commit brings and replaces, in characters. */
+export function textLength({ changes, receipt }: Commit): number {
+  let length = receipt?.answer.length ?? 0;
+  for (const { next, replaced = 0 } of changes) length += (next?.length ?? 0) + replaced;
+  return length;
+}

@@ -51,6 +51,9 @@ export interface Page {
   sequence: number;
 }
 
+/** The page of a collection that does not exist. */
+export const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
+
 /** The length of all texts on a page, in characters. */
 export function lengthOf({ items }: Pick<Page, "items">): number {
   return items.reduce((sum, { text }) => sum + text.length, 0);

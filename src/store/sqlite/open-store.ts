@@ -21,7 +21,7 @@ const mappedBytes = 128 * 1024 * 1024;
  * process can. Throws StartError.
  */
 export async function openSqliteStore(path: string, options: ResolvedStoreOptions): Promise<SqliteStore> {
-  const { answersPerTurn, groupCommit, queryMs, sweepMs, onFailure, onWarning, readOnly } = options;
+  const { readOnly } = options;
   requireSafeSqlite();
   requireWritablePath(path);
   if (readOnly) requireFile(path);
@@ -37,10 +37,7 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
     const writer = readOnly ? noWriter : await startWriter(path, options, fail);
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-    store = new SqliteStore(
-      { path, lock, database, answersPerTurn, groupCommit, queryMs, sweepMs, onFailure, onWarning },
-      writer,
-    );
+    store = new SqliteStore({ ...options, path, lock, database }, writer);
     if (failure !== undefined) store.fail(failure);
     return store;
   } catch (error) {

@@ -102,8 +102,8 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/search.test.ts",
     replacements: [
       [
-        "if (search.indexedTo !== undefined && key > search.indexedTo) return;",
-        "if (search.indexedTo !== undefined && key >= search.indexedTo) return;",
+        "if (search.indexedTo !== null && key > search.indexedTo) return;",
+        "if (search.indexedTo !== null && key >= search.indexedTo) return;",
       ],
     ],
   },

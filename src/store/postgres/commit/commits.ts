@@ -4,8 +4,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../../errors.ts";
 import type { Outcome } from "../../batch.ts";
-import { textLength } from "../../calls.ts";
-import type { Commit, Committed } from "../../commit.ts";
+import { type Commit, type Committed, textLength } from "../../commit.ts";
 import { maxFollowedText } from "../../commits/deletes.ts";
 import { judge, type Verdict } from "../../commits/judge.ts";
 import { problemOf } from "../../commits/refusals.ts";
@@ -20,9 +19,8 @@ import { smallWrite, type Transaction, transact } from "../connection/transactio
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { lockHeads } from "../tables/statements.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
-import type { GroupNumbers } from "./group-numbers.ts";
-import type { IdNumbers } from "./id-numbers.ts";
 import { PostgresLookups } from "./lookups.ts";
+import type { GroupNumbers, IdNumbers } from "./numbers.ts";
 
 /** What commits depend on. */
 export interface CommitsParts {

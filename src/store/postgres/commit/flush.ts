@@ -10,7 +10,7 @@ import type { Outcome, Statement } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
-import type { IdNumbers } from "./id-numbers.ts";
+import type { IdNumbers } from "./numbers.ts";
 import { raiseTotals, storeReceipts } from "./receipts.ts";
 import {
   deleteReferences,

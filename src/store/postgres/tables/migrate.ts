@@ -2,14 +2,15 @@
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
-import { wordsVersion } from "../../../query/words.ts";
+import { decideAsync } from "../../decision.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { isDeclared } from "../../record.ts";
+import { startIndex } from "../../searched-words.ts";
 import { referenceRows } from "../commit/flush.ts";
 import { insertReferences } from "../commit/statements.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { gatherSlice } from "../upkeep/gather.ts";
-import { gatherAnew, stopGathering } from "../upkeep/statements.ts";
+import { searchIndexOf } from "../upkeep/gather.ts";
+import { stopGathering } from "../upkeep/statements.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
@@ -104,7 +105,9 @@ async function migrateOne(transaction: Transaction, { before, after, known }: Mi
   await transaction.run(upsertDeclaration(toRow(after)));
   if (!isDeepStrictEqual(before?.references ?? [], after.references))
     await rewriteReferences(transaction, after);
-  if (hasSearchChanged) await startSearch(transaction, after);
+  if (hasSearchChanged && after.search.length === 0) await transaction.run(stopGathering(number));
+  if (hasSearchChanged && after.search.length > 0)
+    await decideAsync(startIndex<string>(), searchIndexOf(transaction, after));
   if (before !== undefined) await transaction.run(raiseDeclared(affected));
   else if (after.references.length > 0) await transaction.run(raiseDeclared(targetNumbers([after], known)));
 }
@@ -138,15 +141,6 @@ async function rewriteReferences(transaction: Transaction, collection: NumberedC
     if (rows.length < pageSize) return;
     after = String(rows.at(-1)?.[0]);
   }
-}
-
-async function startSearch(transaction: Transaction, { number, search }: NumberedCollection): Promise<void> {
-  if (search.length === 0) {
-    await transaction.run(stopGathering(number));
-    return;
-  }
-  await transaction.run(gatherAnew(number, wordsVersion));
-  await gatherSlice(transaction, { number, search, from: "" }); // in most collections, this is everything
 }
 
 function toRow(collection: NumberedCollection): DeclarationRow {

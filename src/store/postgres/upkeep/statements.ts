@@ -1,12 +1,20 @@
 /** SQL for work in the background: removing old changes, and gathering search words. */
 import type { Statement } from "../connection/connections.ts";
 import { selectAfter } from "../tables/statements.ts";
-import { changesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 
 /** As `selectAfter`, with locks. */
 export function lockAfter(number: number, after: string, limit: number): Statement {
   const { sql, values = [] } = selectAfter(number, after, limit);
   return { sql: `${sql} for update`, values };
+}
+
+/** The sizes of resources after a key, in bytes. */
+export function selectSizesAfter(number: number, after: string, limit: number): Statement {
+  return {
+    sql: `select size from ${resourcesTable(number)} where key > $1 order by key limit $2`,
+    values: [after, limit],
+  };
 }
 
 /** The sequences of all collections. */

@@ -1,23 +1,18 @@
 /** Sends commits to the writer thread. Commits that arrive together are sent in one message. */
-import { type Batch, createBatch, type Outcome } from "../../batch.ts";
-import { textLength } from "../../calls.ts";
-import type { Commit, Committed } from "../../commit.ts";
+import type { Batch, Outcome } from "../../batch.ts";
+import { type Commit, type Committed, createCommitBatch } from "../../commit.ts";
 import type { CommitListeners } from "../../commit-listeners.ts";
 import type { Refusal } from "../../commits/refusals.ts";
+import type { ResolvedStoreOptions } from "../../options.ts";
 import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";
 import { type Cell, decodeOutcomes, encodeCommit } from "./protocol.ts";
 import type { WriterRequests } from "./writer-requests.ts";
 
-/** The limit of the texts in all waiting commits, in characters. */
-const maxWaitingText = 128 * 1024 * 1024;
-
 /** The parts of the store that commits use. */
-export interface CommitsParts {
+export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit"> {
   requests: WriterRequests;
   health: Health;
-  answersPerTurn: () => number;
-  groupCommit: boolean;
   numberOf: (collection: string) => number;
   /** Called with the resources that a delete of other resources has changed or deleted (`onDelete`). */
   onFollowed: (keys: readonly Key[]) => void;
@@ -31,13 +26,7 @@ export class Commits {
 
   constructor(parts: CommitsParts) {
     this.#parts = parts;
-    this.#batch = createBatch({
-      perform: (commits) => this.#send(commits),
-      maxBatchSize: parts.groupCommit ? 1_000 : 1,
-      answersPerTurn: parts.answersPerTurn,
-      maxWeight: maxWaitingText,
-      weigh: textLength,
-    });
+    this.#batch = createCommitBatch(parts, { perform: (commits) => this.#send(commits) });
   }
 
   /** Writes a commit. Throws the reason if it was not written. */

@@ -22,18 +22,24 @@ export class WriterRequests {
   async send(request: WriterRequest): Promise<Answer> {
     const answer = await this.#writer.send(request);
     if (answer.kind === "problem") throw this.errorOf(answer);
-    if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteSpace();
+    const hasWritten = answer.kind === "migrated" || (answer.kind === "done" && request.kind !== "cancel");
+    if (hasWritten) this.#health.noteSpace();
     return answer;
   }
 
-  /** Sends a request that has one kind of answer. Throws the refusal, and UNAVAILABLE if the writer cannot do it now. */
+  /**
+   * Sends a request that has one kind of answer. Throws the refusal, and UNAVAILABLE, or `toError`, if the writer cannot do it
+   * now.
+   */
   async sendFor<Kind extends Answer["kind"]>(
     kind: Kind,
     request: WriterRequest,
+    toError: (message: string) => Error = (message) => new Problem("UNAVAILABLE", message),
   ): Promise<Extract<Answer, { kind: Kind }>> {
+    this.#health.requireWorking(); // a write to a file that is gone would be lost
     const answer = await this.send(request);
     if (answer.kind === kind) return answer as Extract<Answer, { kind: Kind }>;
-    if (answer.kind === "mistake") throw new Problem("UNAVAILABLE", answer.message);
+    if (answer.kind === "mistake") throw toError(answer.message);
     throw new Error(`The writer answered "${request.kind}" with "${answer.kind}".`);
   }
 

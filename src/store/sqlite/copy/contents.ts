@@ -11,10 +11,9 @@ import {
   type Section,
 } from "../../copy/contents.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
 import { openError } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
-import { changesTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 
 /** The table with the items of a section. */
 export interface SectionTable {

@@ -7,6 +7,8 @@
  * A collection with search also has a table of words (`../list/search.ts`). Its row in `searches` names the attributes of
  * the words, and the key up to which the resources are indexed.
  */
+import type { IdKind } from "../../../collection/ids.ts";
+import { integerOf } from "../../integer-ids.ts";
 
 /** The application id in the header of every store: "Hold" in ASCII. */
 export const applicationId = 0x486f6c64;
@@ -121,4 +123,15 @@ export function resourcesTable(number: number): string {
 /** The name of the table of changes. */
 export function changesTable(number: number): string {
   return `changes_${number}`;
+}
+
+/** The value of an id in a table of resources. Integers come before texts, as in lists. */
+export function toSqliteId(kind: IdKind, id: string): string | bigint {
+  const integer = integerOf(kind, id);
+  return integer === undefined ? id : BigInt(integer);
+}
+
+/** Quotes the name of a table, column or index. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -6,8 +6,8 @@
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import { isIndexed, quoteName } from "../../sql.ts";
-import { resourcesTable } from "../file/tables.ts";
+import { isIndexed } from "../../filter-sql.ts";
+import { quoteName, resourcesTable } from "../file/tables.ts";
 
 /** The order of types: absent or null, boolean, number, string, array or object. */
 export const ranks = { null: 0, boolean: 1, number: 2, string: 3, container: 4 } as const;

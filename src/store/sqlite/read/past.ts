@@ -14,8 +14,7 @@ import {
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
-import { changesTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
 interface Statements {

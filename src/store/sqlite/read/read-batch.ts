@@ -27,9 +27,10 @@ export class ReadBatch {
 
   /**
    * Runs `read` with the next batch and returns its result. If the text of the result can be long, pass `lengthOf`, which
-   * returns its length in characters. Throws UNAVAILABLE if the file cannot be read.
+   * returns its length in characters. Throws UNAVAILABLE if the file cannot be read, or the store has stopped.
    */
   run<T>(read: () => T, lengthOf: (answer: T) => number = () => 0): Promise<T> {
+    this.#health.requireWorking();
     return this.#batch.run({ read, lengthOf: lengthOf as Read["lengthOf"] }) as Promise<T>;
   }
 

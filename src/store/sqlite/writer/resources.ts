@@ -7,8 +7,7 @@ import type { ResourceState, StagedChange } from "../../commits/staged-changes.t
 import { integerOf } from "../../integer-ids.ts";
 import { keptText } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
-import { changesTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";

@@ -185,10 +185,9 @@ export function links(answer: Answer): Record<string, string> {
 
 /** The pattern of the whole `Link` of a page: other links, then the link to the events of `feed`, which is a path with its filter. */
 export function linkTo(others: string, feed: string): RegExp {
-  const sign = feed.includes("?") ? "&" : "?";
-  return new RegExp(
-    `^${RegExp.escape(`${others}, <${feed}${sign}since=`)}[A-Za-z0-9_-]{32}>; rel="monitor"$`,
-  );
+  const start = `${others}, <${feed}${feed.includes("?") ? "&" : "?"}since=`;
+  const escaped = start.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${escaped}[A-Za-z0-9_-]{32}>; rel="monitor"$`);
 }
 
 /** The targets of the `Link` of a page without the one to the events of `feed`, which is checked. */

@@ -11,6 +11,7 @@ import { type About, credentialFor } from "./about.ts";
 import { collectionOperations } from "./collection-operations.ts";
 import { commonSchemas } from "./common-schemas.ts";
 import { type Described, type OpenApiVersion, openApiVersions, type Part, ref } from "./described.ts";
+import { eventsOperations, feedOperations } from "./event-operations.ts";
 import { examplesFor } from "./examples.ts";
 import { folded, type Names, namesFor, schemaNames } from "./names.ts";
 import { type OperationPlan, operationPart } from "./operations.ts";
@@ -40,7 +41,7 @@ export async function openApiDocument(described: Described, version: OpenApiVers
     Object.assign(paths, collectionPaths({ ...about, examples }));
     await nextTurn();
   }
-  Object.assign(paths, servicePaths(described));
+  Object.assign(paths, servicePaths(described, version));
   return {
     openapi: openApiVersions[version],
     info: infoOf(described),
@@ -56,7 +57,7 @@ export async function openApiDocument(described: Described, version: OpenApiVers
 }
 
 const ofService =
-  "Operations on the whole service: batches, health checks and descriptions of the interface.";
+  "Operations on the whole service: batches, the feed of all collections, health checks and descriptions of the interface.";
 
 function infoOf(described: Described): Part {
   const { title, version, description } = described.settings.info;
@@ -145,6 +146,7 @@ function collectionPaths(about: About): Record<string, Part> {
   };
   return {
     [path]: item("collection", collectionOperations),
+    ...(about.described.settings.hasFeed && { [`${path}/_events`]: item("events", eventsOperations) }),
     [`${path}/{id}`]: item("resource", resourceOperations),
     [`${path}/{id}/_changes`]: item("changes", changesOperations),
     [`${path}/{id}/_restore`]: item("restore", restoreOperations),
@@ -152,14 +154,17 @@ function collectionPaths(about: About): Record<string, Part> {
 }
 
 /** The paths of the list of collections and of the batch, and the paths outside the prefix. */
-function servicePaths(described: Described): Record<string, Part> {
+function servicePaths(described: Described, version: OpenApiVersion): Record<string, Part> {
   const shown = Object.entries(documentOperations).filter(
     ([path]) => described.settings.docs || !descriptionPaths.includes(path),
   );
   const documents = shown.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
   const batch = { post: operationPart(batchOperations.POST(described), described) };
+  const feed = { get: operationPart(feedOperations.GET(described, version), described) };
+  const { prefix, hasFeed } = described.settings;
   return {
-    [`${described.settings.prefix}/_batch`]: batch,
+    [`${prefix}/_batch`]: batch,
+    ...(hasFeed && { [`${prefix}/_events`]: feed }),
     ...rootPaths(described),
     ...Object.fromEntries(documents),
   };

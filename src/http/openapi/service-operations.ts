@@ -139,6 +139,7 @@ export const serviceIds = [
   "getCollections",
   "getFrontPage",
   "runBatch",
+  "listEvents",
   "getLiveness",
   "getReadiness",
   "getHealth",

@@ -27,9 +27,14 @@ export interface FeedAsked {
 /** The most collections of one feed. */
 export const maxCollections = 50;
 
-const defaultLimit = 100;
-const maxLimit = 1_000;
-const maxWaitSeconds = 60;
+/** Events on a page without `limit`. */
+export const defaultLimit = 100;
+
+/** The most events on a page. A larger `limit` is lowered to this number. */
+export const maxLimit = 1_000;
+
+/** The longest `wait`. */
+export const maxWaitSeconds = 60;
 
 type FeedRoute = Extract<Route, { kind: "events" | "feed" }>;
 

@@ -81,7 +81,8 @@ function descriptionOf({ openCollections, access, settings }: Described): string
 const credentials =
   "Each operation says whether it needs a credential, which is an API key or a JSON Web Token. Send it as `Authorization: Bearer …`.";
 
-function tagOf(name: string, { schema }: Collection): Part {
+/** The name and the description of a collection, for its operations. */
+export function tagOf(name: string, { schema }: Collection): Part {
   const { description, title } = (schema === undefined ? {} : JSON.parse(schema)) as Record<string, unknown>;
   if (typeof description === "string") return { name, description };
   if (name === anyCollection) return { name, description: ofAnyCollection };
@@ -89,7 +90,7 @@ function tagOf(name: string, { schema }: Collection): Part {
 }
 
 /** Every declared collection, after the generic one of open mode. */
-function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
+export function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
   const taken = new Set(
     [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds].map(folded),
   );
@@ -155,13 +156,13 @@ function collectionPaths(about: About): Record<string, Part> {
 
 /** The paths of the list of collections and of the batch, and the paths outside the prefix. */
 function servicePaths(described: Described, version: OpenApiVersion): Record<string, Part> {
+  const { prefix, docs, hasFeed } = described.settings;
   const shown = Object.entries(documentOperations).filter(
-    ([path]) => described.settings.docs || !descriptionPaths.includes(path),
+    ([path]) => (docs || !descriptionPaths.includes(path)) && (hasFeed || path !== "/asyncapi.json"),
   );
   const documents = shown.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
   const batch = { post: operationPart(batchOperations.POST(described), described) };
   const feed = { get: operationPart(feedOperations.GET(described, version), described) };
-  const { prefix, hasFeed } = described.settings;
   return {
     [`${prefix}/_batch`]: batch,
     ...(hasFeed && { [`${prefix}/_events`]: feed }),
@@ -185,14 +186,15 @@ function componentsOf(described: Described, paths: Part, schemas: Record<string,
   };
 }
 
-const bearer: Part = {
+/** The kind of credential. */
+export const bearer: Part = {
   type: "http",
   scheme: "bearer",
   description: "An API key, or a JSON Web Token.",
 };
 
 /** The components of a kind that are referred to, directly or by other components. */
-function onlyUsed(kind: string, parts: Record<string, Part>, used: Set<string>): Record<string, Part> {
+export function onlyUsed(kind: string, parts: Record<string, Part>, used: Set<string>): Record<string, Part> {
   const place = `#/components/${kind}/`;
   for (const each of used) {
     const name = each.startsWith(place) ? each.slice(place.length).split("/", 1)[0] : undefined;
@@ -202,7 +204,7 @@ function onlyUsed(kind: string, parts: Record<string, Part>, used: Set<string>):
 }
 
 /** Every reference in a part. */
-function refsIn(part: unknown, found = new Set<string>()): Set<string> {
+export function refsIn(part: unknown, found = new Set<string>()): Set<string> {
   if (typeof part !== "object" || part === null) return found;
   for (const [name, inner] of Object.entries(part)) {
     if (name === "$ref" && typeof inner === "string") found.add(inner);

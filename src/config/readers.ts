@@ -114,7 +114,6 @@ export const ownRootNames: readonly string[] = [
   "openapi.json",
   "openapi-3.2.json",
   "asyncapi.json",
-  "asyncapi.json",
   ".well-known",
   "docs",
 ];

@@ -169,24 +169,24 @@ function readMessage(text: string): { first: string; headers: [string, string][]
   return { first, headers, body: rest.join("\n\n").trim() };
 }
 
-/** What the examples call a cursor, and what it is. */
+/** What the examples call a cursor or a position, and what it is. */
 class Cursors {
   readonly #known = new Map<string, string>();
 
   /** Learns the names of cursors that are new, and puts the cursors in the place of their names. */
   fill(text: string, actual: string): string {
-    const found = [...actual.matchAll(cursor)].map(([, value = ""]) => value);
+    const found = [...actual.matchAll(cursor)].map(([, , value = ""]) => value);
     let n = 0;
-    return text.replace(cursor, (_, name: string) => {
+    return text.replace(cursor, (_, parameter: string, name: string) => {
       const value = this.#known.get(name) ?? found[n] ?? name;
       n++;
       this.#known.set(name, value);
-      return `cursor=${value}`;
+      return `${parameter}=${value}`;
     });
   }
 }
 
-const cursor = /\bcursor=([\w-]+)/g;
+const cursor = /\b(cursor|since)=([\w-]+)/g;
 
 /** The text of a body as the examples show it: white space between the parts of JSON is theirs. */
 function shownBody({ headers, text }: Answer, body: string): [actual: string, expected: string] {

@@ -97,7 +97,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const positions = createPositions(() => secret);
   const service: Service = {
     store,
-    ...(config.history !== "none" && {
+    ...(http.hasFeed && {
       feed: createFeed(store, { positions, tags, limits: http.limits, stopping: stopping.signal }),
     }),
     authenticate: await authenticateOf(config, { keys: store.keys, now, warn: (text) => log.warn(text) }),

@@ -39,7 +39,10 @@ export const maxSliceBytes = 2 * 1024 * 1024;
 export type ResourceChange = Omit<LoggedChange, "id" | "superseded" | "text">;
 
 /** What a change did to its resource. */
-export type ChangeKind = "created" | "updated" | "deleted";
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** All kinds of changes. */
+export const changeKinds = ["created", "updated", "deleted"] as const;
 
 /** The result of an erasure. */
 export interface Erased {

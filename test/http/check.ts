@@ -183,6 +183,20 @@ export function links(answer: Answer): Record<string, string> {
   return found;
 }
 
+/** The pattern of the whole `Link` of a page: other links, then the link to the events of `feed`, which is a path with its filter. */
+export function linkTo(others: string, feed: string): RegExp {
+  const start = `${others}, <${feed}${feed.includes("?") ? "&" : "?"}since=`;
+  const escaped = start.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${escaped}[A-Za-z0-9_-]{32}>; rel="monitor"$`);
+}
+
+/** The targets of the `Link` of a page without the one to the events of `feed`, which is checked. */
+export function pageLinks(answer: Answer, feed: string): Record<string, string> {
+  const { monitor, ...others } = links(answer);
+  assert.match(`, <${monitor}>; rel="monitor"`, linkTo("", feed));
+  return others;
+}
+
 /** The pattern of a UUIDv7 in its canonical text. */
 export const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

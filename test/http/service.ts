@@ -262,6 +262,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       compression: options.compression ?? true,
       info: options.info ?? { title: "Holdfast", version: program.version },
       showPrincipal: options.showPrincipal ?? false,
+      hasFeed: options.history !== "none",
       limits: { ...patientLimits, ...options.limits },
     },
     host: "127.0.0.1",

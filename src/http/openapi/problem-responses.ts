@@ -84,6 +84,7 @@ const sentences: Readonly<Record<number, string>> = {
   406: "No format of the response matches `Accept`.",
   408: "The request took too long.",
   409: "The request conflicts with the current state.",
+  410: "The feed cannot continue from this position.",
   412: "A precondition failed: the resource is not in the expected state.",
   413: "The body is too large.",
   414: "The URL is too long.",

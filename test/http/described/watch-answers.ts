@@ -92,12 +92,26 @@ function listen(): void {
   const heads = new WeakMap<ServerResponse, unknown>();
   Object.assign(NodeResponse.prototype, {
     writeHead(this: ServerResponse, ...given: unknown[]) {
-      heads.set(this, given.at(-1));
-      return Reflect.apply(writeHead, this, given);
+      const headers = given.at(-1) as Record<string, string> | undefined;
+      heads.set(this, headers);
+      const result = Reflect.apply(writeHead, this, given);
+      // A stream may have no end, so its head is judged alone.
+      if (isStream(headers)) {
+        const { method = "", url: target = "", socket } = this.req;
+        keep(socket?.localPort, {
+          method,
+          target,
+          status: this.statusCode,
+          headers: { ...headers },
+          body: undefined,
+        });
+      }
+      return result;
     },
     end(this: ServerResponse, ...given: unknown[]) {
       const { method = "", url: target = "", socket } = this.req;
       const headers = { ...(heads.get(this) as Record<string, string>) };
+      if (isStream(headers)) return Reflect.apply(end, this, given);
       const content = given[0];
       const body = Buffer.isBuffer(content)
         ? decoded(content, headers["content-encoding"])
@@ -116,6 +130,10 @@ function listen(): void {
       return Reflect.apply(endSocket, this, given);
     },
   });
+}
+
+function isStream(headers: Readonly<Record<string, string>> | undefined): boolean {
+  return headers?.["content-type"]?.startsWith("text/event-stream") === true;
 }
 
 function keep(port: number | undefined, answer: SeenAnswer): void {

@@ -1,12 +1,14 @@
 /** The client of a service: an object with a member for each collection. */
 import { type BatchCollection, BatchPlan, type Operation, type Results } from "./batch.ts";
 import { CollectionClient } from "./collection.ts";
+import { EventStream } from "./event-stream.ts";
+import type { EventOf, EventsQuery } from "./event-types.ts";
 import type { CollectionsOf, ConfigurationTypes } from "./resource-types.ts";
 import { type CallOptions, type ClientOptions, createTransport } from "./transport.ts";
 
 /** A member for each collection; what is the service's as a whole begins with `$`, as no collection does. */
 export type Client<C extends ConfigurationTypes> = {
-  readonly [Name in keyof CollectionsOf<C>]: CollectionClient<CollectionsOf<C>[Name]>;
+  readonly [Name in keyof CollectionsOf<C>]: CollectionClient<CollectionsOf<C>[Name], Name & string>;
 } & {
   /** Carries out all of the operations that the function gives, or none of them. */
   $batch<const O extends readonly Operation<unknown>[]>(
@@ -15,6 +17,10 @@ export type Client<C extends ConfigurationTypes> = {
   ): Promise<Results<O>>;
   /** The collections that the caller may list, sorted by name, with those that are not in the type of the configuration. */
   $collections(options?: CallOptions): Promise<readonly CollectionLink[]>;
+  /** The changes of several collections, as they happen. Changes of different collections have no order between them. */
+  $events<const Name extends keyof CollectionsOf<C> & string = keyof CollectionsOf<C> & string>(
+    query?: EventsQuery<Name>,
+  ): EventStream<EventOf<C, Name>>;
 };
 
 /** A collection in the service's list. */
@@ -45,7 +51,11 @@ export function createClient<C extends ConfigurationTypes = ConfigurationTypes>(
     const { body } = await send({ ...call, method: "GET", path: "", isRepeatable: true });
     return (body as { collections: CollectionLink[] }).collections;
   };
-  const own = { $batch, $collections };
+  const $events = ({ collections, ...query }: EventsQuery<string> = {}) => {
+    const source = { send, path: "/_events", query: { collection: collections?.join(",") } };
+    return new EventStream(source, query);
+  };
+  const own = { $batch, $collections, $events };
   return byName((name) => new CollectionClient(send, name), own) as unknown as Client<C>;
 }
 

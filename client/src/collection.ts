@@ -1,8 +1,11 @@
 /** One collection: its resources are listed, read, created, replaced, patched and deleted. */
 import { ConflictError, HoldfastError, ProblemError } from "./errors.ts";
+import { EventStream } from "./event-stream.ts";
+import type { EventQuery, FeedEvent } from "./event-types.ts";
 import { newKey } from "./keys.ts";
 import { type AnyQuery, ResourceList } from "./list.ts";
 import type { ListQuery } from "./list-types.ts";
+import { type AnyLiveQuery, LiveList, type LiveQuery } from "./live.ts";
 import type {
   ChangesOf,
   IdOf,
@@ -38,8 +41,11 @@ export type Target<D> = IdOf<D> | { readonly id: IdOf<D> };
 
 type Keys<D> = keyof ResourceOf<D> & string;
 
+/** A resource with the chosen attributes. */
+type Chosen<D, F extends Keys<D>> = Pick<ResourceOf<D>, F | ("id" & Keys<D>)> & { readonly id: IdOf<D> };
+
 /** The resources of one collection. `D` is its declaration. */
-export class CollectionClient<D> {
+export class CollectionClient<D, Name extends string = string> {
   readonly #send: Send;
   readonly #path: string;
 
@@ -53,6 +59,21 @@ export class CollectionClient<D> {
     query: ListQuery<ResourceOf<D>, F> & CallOptions = {},
   ): ResourceList<Pick<ResourceOf<D>, F | ("id" & Keys<D>)>> {
     return new ResourceList(this.#send, this.#path, query as AnyQuery & CallOptions);
+  }
+
+  /** The changes of the resources, as they happen. */
+  events<const F extends Keys<D> = Keys<D>>({
+    filter,
+    fields,
+    ...options
+  }: EventQuery<ResourceOf<D>, F> = {}): EventStream<FeedEvent<Name, Chosen<D, F>>> {
+    const query = { filter, fields } as AnyQuery;
+    return new EventStream({ send: this.#send, path: `${this.#path}/_events`, query }, options);
+  }
+
+  /** The list, kept equal to the list of the service: an array now, and another one after each change. */
+  live<const F extends Keys<D> = Keys<D>>(query: LiveQuery<ResourceOf<D>, F> = {}): LiveList<Chosen<D, F>> {
+    return new LiveList(this.#send, this.#path, query as AnyLiveQuery);
   }
 
   /** Reads a resource. Throws NotFoundError where there is none. */

@@ -9,6 +9,11 @@ export interface Page<T> {
   readonly total: number | undefined;
   /** The number of items that the page can have at most. The service lowers a `limit` that is too large. */
   readonly limit: number | undefined;
+  /**
+   * Where the events that follow the page begin, for `since`; `undefined` if the list has no feed. Nothing is missed if
+   * the events are read from the position of the first page.
+   */
+  readonly position: string | undefined;
 }
 
 /** What a list is asked with, whatever its resources are. */
@@ -82,13 +87,18 @@ function isStart({ cursor, offset }: Place): boolean {
   return cursor === undefined && offset === undefined;
 }
 
-/** Of the link to the next page (RFC 8288), what differs from the request for this one. */
+/** Of the link to the next page, what differs from the request for this one. */
 function nextPlace(links: string | null): Place | undefined {
-  const [, target] = /<([^>]*)>\s*;\s*rel="next"/.exec(links ?? "") ?? [];
-  if (target === undefined) return undefined;
-  const parameters = new URLSearchParams(target.slice(target.indexOf("?") + 1));
+  const parameters = linkedParameters(links, "next");
+  if (parameters === undefined) return undefined;
   const cursor = parameters.get("cursor");
   return cursor === null ? { offset: Number(parameters.get("offset")) } : { cursor };
+}
+
+/** The parameters of the link with a relation (RFC 8288); `undefined` if the response has no such link. */
+export function linkedParameters(links: string | null, relation: string): URLSearchParams | undefined {
+  const [, target] = new RegExp(`<([^>]*)>\\s*;\\s*rel="${relation}"`).exec(links ?? "") ?? [];
+  return target === undefined ? undefined : new URLSearchParams(target.slice(target.indexOf("?") + 1));
 }
 
 function toPage<T>({ headers, body }: Answer): Page<T> {
@@ -96,6 +106,7 @@ function toPage<T>({ headers, body }: Answer): Page<T> {
     items: body as T[],
     total: numberIn(headers.get("x-total-count")),
     limit: numberIn(headers.get("page-limit")),
+    position: linkedParameters(headers.get("link"), "monitor")?.get("since") ?? undefined,
   };
 }
 
@@ -103,10 +114,11 @@ function numberIn(header: string | null): number | undefined {
   return header === null ? undefined : Number(header);
 }
 
-function toQueryString(query: AnyQuery & Place): string {
+/** The query string of a list or feed, with its `?`; empty without parameters. */
+export function toQueryString(query: AnyQuery & Place & { readonly since?: string }): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue;
+    if (value === undefined || (name === "sort" && value.length === 0)) continue;
     parameters.set(
       name,
       Array.isArray(value) ? value.join(",") : name === "filter" ? JSON.stringify(value) : String(value),

@@ -38,21 +38,25 @@ export function waitMs(
   retryAfter: string | null,
   options: RetryOptions,
 ): number | undefined {
-  const most = Math.min(options.maxMs, options.baseMs * 2 ** (failures - 1));
-  const asked = secondsOf(retryAfter) * 1_000;
+  const asked = askedMs(retryAfter);
   if (asked > options.maxMs) return undefined;
-  // Clients that failed together must not come back together.
-  return Math.min(options.maxMs, asked + most * (0.5 + Math.random() / 2));
+  return Math.min(options.maxMs, asked + backOffMs(failures, options));
 }
 
-/** Of `Retry-After`: seconds, or a date (RFC 9110 §10.2.3). */
-function secondsOf(retryAfter: string | null): number {
-  if (retryAfter === null) return 0;
-  const seconds = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : (Date.parse(retryAfter) - Date.now()) / 1_000;
-  return Number.isNaN(seconds) ? 0 : Math.max(0, seconds);
+/** The client's own wait after so many failures. It varies: clients that failed together must not come back together. */
+export function backOffMs(failures: number, { baseMs, maxMs }: RetryOptions): number {
+  return Math.min(maxMs, baseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
+
+/** The wait that `Retry-After` asks for: seconds, or a date (RFC 9110 §10.2.3). Without it, 0. */
+export function askedMs(retryAfter: string | null): number {
+  if (retryAfter === null) return 0;
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.max(0, ms);
+}
+
+/** The longest time that a timer takes, in milliseconds. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Waits; rejects with the signal's reason when that is aborted first. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -61,10 +65,13 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      },
+      Math.min(ms, maxTimerMs),
+    );
     if (signal?.aborted) onAbort();
     else signal?.addEventListener("abort", onAbort, { once: true });
   });

@@ -1,6 +1,8 @@
 /** Sends requests: credentials, time-outs, retries, and errors for what is no success. */
 import { NetworkError, NotFoundError, ProblemError, TimeoutError } from "./errors.ts";
 import {
+  askedMs,
+  backOffMs,
   defaultRetry,
   type Failure,
   isWorthRetrying,
@@ -38,13 +40,17 @@ export interface Call extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly content?: unknown;
   readonly isRepeatable: boolean;
+  /** The body of the response is a stream. The time-out ends with its headers. */
+  readonly isStream?: boolean;
+  /** Failures that can pass do not end the call: it is tried until it succeeds or is aborted. */
+  readonly isPatient?: boolean;
 }
 
 /** A success. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** What its JSON says; `undefined` without content. */
+  /** What its JSON says; `undefined` without content. For a stream, the `ReadableStream`, or null. */
   readonly body: unknown;
   /** Whether an earlier try, whose answer was lost, may have taken effect. */
   readonly afterLostAnswer: boolean;
@@ -75,11 +81,13 @@ type Tried =
 /** `undefined` where it is not to be sent again. */
 function waitBefore(
   tried: Tried,
-  { isRepeatable }: Call,
+  { isRepeatable, isPatient = false }: Call,
   { failures, retry }: { failures: number; retry: RetryOptions },
 ): number | undefined {
-  if (failures >= retry.attempts || !isWorthRetrying(tried, isRepeatable)) return undefined;
-  return waitMs(failures, tried.kind === "answer" ? tried.headers.get("retry-after") : null, retry);
+  if (!isWorthRetrying(tried, isRepeatable)) return undefined;
+  const retryAfter = tried.kind === "answer" ? tried.headers.get("retry-after") : null;
+  if (isPatient) return askedMs(retryAfter) + backOffMs(failures, retry);
+  return failures >= retry.attempts ? undefined : waitMs(failures, retryAfter, retry);
 }
 
 function errorOf(tried: Tried, afterLostAnswer: boolean): Error {
@@ -90,22 +98,26 @@ function errorOf(tried: Tried, afterLostAnswer: boolean): Error {
 async function attempt(options: ClientOptions, call: Call): Promise<Tried> {
   call.signal?.throwIfAborted();
   const send = options.fetch ?? globalThis.fetch;
-  const timeout = AbortSignal.timeout(call.timeoutMs ?? options.timeoutMs ?? 30_000);
-  const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), call.timeoutMs ?? options.timeoutMs ?? 30_000);
+  const signal = call.signal === undefined ? timeout.signal : AbortSignal.any([call.signal, timeout.signal]);
   const headers = await headersOf(options, call);
   const body = call.content === undefined ? {} : { body: JSON.stringify(call.content) };
   try {
     const response = await send(addressOf(options, call), { method: call.method, headers, signal, ...body });
+    if (call.isStream && response.ok) return toStream(response);
     return toAnswer(response, await response.text());
   } catch (cause) {
     call.signal?.throwIfAborted();
     const what = `${call.method} ${addressOf(options, call)}`;
-    const error = timeout.aborted
+    const error = timeout.signal.aborted
       ? new TimeoutError(`No response to ${what} in time.`, { cause })
       : new NetworkError(`No response to ${what}: ${cause instanceof Error ? cause.message : cause}`, {
           cause,
         });
     return { kind: "network", error };
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -124,6 +136,10 @@ async function headersOf(
     ...(bearer === undefined || bearer === "" ? {} : { Authorization: `Bearer ${bearer}` }),
     ...headers,
   };
+}
+
+function toStream({ status, headers, body }: Response): Tried {
+  return { kind: "answer", status, headers, body, code: undefined };
 }
 
 function toAnswer({ status, headers }: Response, text: string): Tried {

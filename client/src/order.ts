@@ -1,0 +1,56 @@
+/** The order of lists, as the service sorts: its reference of lists describes it under "Sorting". */
+
+/** Compares two resources: negative if `a` comes first, zero only if the ids are equal. */
+export type Compare = (a: object, b: object) => number;
+
+/** Of a text, only so many characters count. */
+const sortedCharacters = 128;
+
+/** The order of a sort such as `["-views", "title"]`. If all keys are equal, the ids decide in ascending order. */
+export function compareBy(sort: readonly string[]): Compare {
+  const keys = [...sort, "id"].map((key) => ({
+    path: key.replace(/^[+-]/, "").split("."),
+    sign: key.startsWith("-") ? -1 : 1,
+  }));
+  return (a, b) => {
+    for (const { path, sign } of keys) {
+      const order = compareValues(valueAt(a, path), valueAt(b, path));
+      if (order !== 0) return sign * order;
+    }
+    return 0;
+  };
+}
+
+function compareValues(a: unknown, b: unknown): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
+  return rankOf(a) - rankOf(b);
+}
+
+function rankOf(value: unknown): number {
+  if (value === null || value === undefined) return 0;
+  if (typeof value === "boolean") return value ? 2 : 1;
+  if (typeof value === "number") return 3;
+  return typeof value === "string" ? 4 : 5;
+}
+
+/** By code point. `<` compares UTF-16 units, which puts 😀 before U+FFFD. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  const [these, those] = [a, b].map((text) => Array.from(text.slice(0, 2 * sortedCharacters)));
+  for (let n = 0; n < sortedCharacters; n++) {
+    const [one, other] = [these?.[n], those?.[n]].map((character) => character?.codePointAt(0) ?? -1);
+    if (one !== other) return (one as number) - (other as number);
+  }
+  return 0;
+}
+
+function valueAt(resource: object, path: readonly string[]): unknown {
+  let value: unknown = resource;
+  for (const name of path) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    if (!Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}

@@ -11,7 +11,7 @@ export function withoutWrites(store: Store): Store {
     count: (collection) => store.count(collection),
     changesAfter: (...asked) => store.changesAfter(...asked),
     changeAt: (...asked) => store.changeAt(...asked),
-    sequences: (collections) => store.sequences(collections),
+    logHeads: (collections) => store.logHeads(collections),
     onCommit: (listener) => store.onCommit(listener),
     changesOf: (...asked) => store.changesOf(...asked),
     version: (...asked) => store.version(...asked),

@@ -4,7 +4,7 @@ import { isRanked, maxOffset } from "../../query/list-request.ts";
 import { pagingParameters } from "../../query/parameters.ts";
 import { type CursorValues, cursorValuesOf } from "../../query/sort.ts";
 import type { Page } from "../../store/page.ts";
-import { namesIds } from "../operations/feed-parameters.ts";
+import { feedParameters, namesIds } from "../operations/feed-parameters.ts";
 import type { Listing } from "../operations/operation.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 
@@ -161,5 +161,6 @@ export function feedOf({ path, query, asked: { words, filter } }: Listing): stri
   if (query === undefined || query.length > maxLinkBytes) return undefined;
   if (words !== undefined || (filter !== undefined && namesIds(filter))) return undefined;
   const kept = query.split("&").filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)));
+  if (kept.some((each) => feedParameters.has(nameOf(each)))) return undefined; // here they are filters
   return toUrl(`${path}/_events`, kept.join("&"));
 }

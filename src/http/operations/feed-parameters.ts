@@ -41,7 +41,7 @@ export function parseSubscription(
   request: HttpRequest,
 ): Subscription {
   const type = feedTypeFor(request);
-  const { own, rest } = splitParameters(route.query);
+  const { own, rest } = splitParameters(route);
   const asked = readAsked(own, type === "text/event-stream", request);
   const renew = (now: Caller) => parseSubscription(service, route, now, request);
   const keep = (names: readonly string[]) => own.filter(([name]) => names.includes(name)).map(toText);
@@ -64,12 +64,14 @@ export function parseSubscription(
 
 type Pair = readonly [name: string, text: string];
 
-const ownParameters: ReadonlySet<string> = new Set(["since", "limit", "wait", "collection", "lastEventId"]);
+/** The parameters that say where a feed begins and how it is sent. In a list, all but `limit` are names of attributes. */
+export const feedParameters: ReadonlySet<string> = new Set(["since", "limit", "wait", "lastEventId"]);
 
 /** The parameters of feeds, and the other ones as they were sent: these are the filters of lists. */
-function splitParameters(query: string): { own: Pair[]; rest: string[] } {
+function splitParameters({ kind, query }: FeedRoute): { own: Pair[]; rest: string[] } {
   const pairs = query.split("&").filter((pair) => pair !== "");
-  const isOwn = (pair: string) => ownParameters.has(nameOf(pair));
+  const isOwn = (pair: string) =>
+    feedParameters.has(nameOf(pair)) || (kind === "feed" && nameOf(pair) === "collection");
   return {
     own: [...new URLSearchParams(pairs.filter(isOwn).join("&"))],
     rest: pairs.filter((pair) => !isOwn(pair)),

@@ -1,6 +1,7 @@
 /** Makes one store be like another, whatever kind each is of. What was broken off goes on from where it was. */
 import { setImmediate as turn } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
+import { newSecret } from "../secret.ts";
 import { type Place, Progress } from "./progress.ts";
 import { type Survey, survey } from "./survey.ts";
 import { requireSame, type Same } from "./verify.ts";
@@ -21,6 +22,8 @@ export interface CopyOptions {
   watch?: (what: Part, total: number) => Promise<Watch>;
   /** Breaks the copy off, which is then rejected with the signal's reason. */
   signal?: AbortSignal;
+  /** The copy gets a secret of its own: positions of the feed that clients have of the source do not work there. */
+  newIdentity?: boolean;
   /** How much is copied in one transaction. */
   pageSize?: PageSize;
 }
@@ -39,6 +42,7 @@ const defaultPageSize: PageSize = { items: 1_000, bytes: 2 * 1024 ** 2 };
  */
 export async function copyStore(source: Source, target: Target, options: CopyOptions = {}): Promise<Copied> {
   const found = await survey(source);
+  const outline = options.newIdentity ? { ...found.outline, secret: newSecret() } : found.outline;
   const progress = await begin(found, target);
   const resumedAt = progress.place.items;
   await watched(options, { what: "copying", total: found.total }, async (watch) => {
@@ -51,7 +55,7 @@ export async function copyStore(source: Source, target: Target, options: CopyOpt
   });
   await watched(options, { what: "creating indexes", total: found.resources }, async (watch) => {
     let done = 0;
-    await target.complete(found.outline, ({ count }) => {
+    await target.complete(outline, ({ count }) => {
       done += count;
       watch.update(done, done);
     });
@@ -59,7 +63,12 @@ export async function copyStore(source: Source, target: Target, options: CopyOpt
   await source.refresh();
   requireUnchanged(found.stamp, (await survey(source)).stamp);
   const same = await watched(options, { what: "verifying", total: found.total }, (watch) =>
-    requireSame(source, target, { survey: found, watch, size: defaultPageSize, signal: options.signal }),
+    requireSame(source, target, {
+      survey: { ...found, outline },
+      watch,
+      size: defaultPageSize,
+      signal: options.signal,
+    }),
   );
   await target.release();
   return { ...same, resumedAt };

@@ -34,9 +34,10 @@ export async function readEvents(
       throw error;
     }
   }
-  const leave = asked.waitMs > 0 && request.method !== "HEAD" ? feed.counts.open(callerKey) : undefined;
+  const waitMs = request.method === "HEAD" ? 0 : asked.waitMs;
+  const leave = waitMs > 0 ? feed.counts.open(callerKey) : undefined;
   try {
-    const page = await whileKept(() => pageOf(feed, subscription, request));
+    const page = await whileKept(() => pageOf(feed, subscription, { socket: request.socket, waitMs }));
     const events = page.events.map(({ text }) => text);
     return { kind: "events", subscription, events, next: feed.positions.format(page.position) };
   } finally {
@@ -93,16 +94,20 @@ async function whileKept<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** A page. An empty one waits for its first event as long as the request allows. */
-async function pageOf(feed: Feed, subscription: Subscription, { socket }: HttpRequest): Promise<FeedPage> {
+async function pageOf(
+  feed: Feed,
+  subscription: Subscription,
+  { socket, waitMs }: Pick<HttpRequest, "socket"> & { waitMs: number },
+): Promise<FeedPage> {
   const { views, asked } = subscription;
-  const end = { events: asked.limit, text: maxPageText };
-  if (asked.waitMs === 0) return readFeed(feed, views, await positionOf(feed, subscription), end);
+  const end = { events: asked.limit, text: maxPageText, isShared: false };
+  if (waitMs === 0) return readFeed(feed, views, await positionOf(feed, subscription), end);
   const gone = new AbortController();
   const onClose = () => gone.abort();
   socket.once("close", onClose);
   const leave = feed.watch.join();
   try {
-    const over = AbortSignal.any([AbortSignal.timeout(asked.waitMs), gone.signal, feed.stopping]);
+    const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone.signal, feed.stopping]);
     let from = await positionOf(feed, subscription);
     for (;;) {
       const seen = new Map(views.map(({ collection: { name } }) => [name, feed.watch.commits(name)]));

@@ -9,7 +9,7 @@ import type { Feed, Service } from "../service.ts";
 import { withNew } from "./events.ts";
 
 /** Events that are sent together, and their text in characters. A slow client holds no more in memory. */
-const together = { events: 100, text: 256 * 1024 };
+const together = { events: 100, text: 256 * 1024, isShared: true };
 
 /** How long a client waits before it connects again, in milliseconds. */
 const retryMs = 3_000;

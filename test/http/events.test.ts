@@ -54,7 +54,7 @@ test("a page is a CloudEvents batch, or JSON if the client asks for it", async (
   ] as const) {
     const headers: Record<string, string> = accept === undefined ? {} : { accept };
     const answer = await get(`${name}/_events`, headers);
-    assert.equal(answer.headers["content-type"], type, accept);
+    assert.equal(answer.headers["content-type"], type);
   }
   const refused = await get(`${name}/_events`, { accept: "text/html" });
   check(refused, { status: 406, problem: "NOT_ACCEPTABLE", headers: { "Cache-Control": "no-store" } });
@@ -315,7 +315,7 @@ test("each page of a list that a feed can follow links to the events after it", 
     followed.map((event) => [event.type, event.data.n]),
     [[`${name}.created`, 9]],
   );
-  for (const query of ["id=1", "id:in=1,2", "wait=1", "lastEventId=1"]) {
+  for (const query of ["id=1", "id:in=1,2", "lastEventId=1"]) {
     const answer = await get(`${name}?${query}`);
     assert.equal(answer.status, 200, answer.text);
     assert.doesNotMatch(answer.headers.link ?? "", /monitor/, query);

@@ -69,6 +69,8 @@ export interface ServiceOptions {
   history?: History;
   /** For a test whose own code holds up the thread or takes much memory; it says why. */
   probe?: Partial<ProbeBounds>;
+  /** @default false */
+  readOnly?: boolean;
   /** @default nobody is asked who they are */
   auth?: AuthSettings;
 }
@@ -269,7 +271,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     port: 0,
     logRequests: false,
     insecure: false,
-    readOnly: false,
+    readOnly: options.readOnly ?? false,
     accept: false,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,

@@ -1,12 +1,11 @@
 /** A stream of events: server-sent events (the HTML standard, section 9.2), until the client leaves or the service stops. */
-import { anyCollection } from "../../changes/commit-watch.ts";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import { Gone } from "../../changes/log.ts";
 import type { Position } from "../../changes/position.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest, LiveBody } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
-import { withNew } from "./events.ts";
+import { Subscriber, withNew } from "./subscriber.ts";
 
 /** Events that are sent together, and their text in characters. A slow client holds no more in memory. */
 const together = { events: 100, text: 256 * 1024, isShared: true };
@@ -19,9 +18,6 @@ const maxRetryAtStopMs = 5_000;
 
 /** A quiet stream sends its position so often, in milliseconds. */
 const heartbeatMs = 15_000;
-
-/** No event is sent on a credential that was checked longer ago than this, in milliseconds. */
-const judgedMs = 1_000;
 
 /** A stream before it starts. */
 export interface StreamStart {
@@ -62,7 +58,7 @@ async function* framesOf(
         return;
       }
       const seen = subscriber.commits();
-      if (!(await subscriber.isStillAllowed())) return;
+      if (!(await isAllowed(subscriber))) return;
       const next = await nextPage(feed, subscriber, position);
       position = next.position;
       const isQuiet = performance.now() - sentAt >= heartbeatMs;
@@ -75,6 +71,16 @@ async function* framesOf(
   } finally {
     stopWatching();
     leave();
+  }
+}
+
+/** A client that connects again gets the reason as a response. */
+async function isAllowed(subscriber: Subscriber): Promise<boolean> {
+  try {
+    await subscriber.refresh();
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -134,53 +140,4 @@ function resyncFrame(feed: Feed, position: Position, { message }: Gone): string 
     data: { reason: message },
   };
   return `id: ${feed.positions.format(position)}\ndata: ${JSON.stringify(event)}\n\n`;
-}
-
-/** The caller of a stream, whose rights can change while it is open. */
-class Subscriber {
-  readonly #service: Service;
-  readonly #request: HttpRequest;
-  #subscription: Subscription;
-  #judgedAt = performance.now();
-
-  constructor(service: Service, subscription: Subscription, request: HttpRequest) {
-    this.#service = service;
-    this.#subscription = subscription;
-    this.#request = request;
-  }
-
-  get views(): Subscription["views"] {
-    return this.#subscription.views;
-  }
-
-  get names(): string[] {
-    return this.views.map(({ collection }) => collection.name);
-  }
-
-  /** The commits of each collection so far. In open mode, new collections are found here. */
-  commits(): ReadonlyMap<string, number> {
-    const { watch } = this.#service.feed as Feed;
-    const { isOpen } = this.#subscription;
-    if (isOpen) this.#renew();
-    const names = isOpen ? [anyCollection] : this.names;
-    return new Map(names.map((name) => [name, watch.commits(name)]));
-  }
-
-  /** Checks the credential again if the last check is too old. */
-  async isStillAllowed(): Promise<boolean> {
-    const { authenticate } = this.#service;
-    if (authenticate === undefined || performance.now() - this.#judgedAt <= judgedMs) return true;
-    try {
-      const principal = await authenticate(this.#request.headers);
-      this.#subscription = this.#subscription.renew({ ...this.#subscription.caller, principal });
-      this.#judgedAt = performance.now();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #renew(): void {
-    this.#subscription = this.#subscription.renew(this.#subscription.caller);
-  }
 }

@@ -93,9 +93,6 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
     const { idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
     const frames = new FrameReader();
     const reader = await this.#open(signal, isPatient);
-    // The signal alone is not enough: Node's fetch forgets it when the request is garbage-collected.
-    const close = () => void reader.cancel().catch(() => {});
-    signal.addEventListener("abort", close);
     try {
       for (;;) {
         const bytes = await readWithin(reader, idleTimeoutMs);
@@ -108,8 +105,7 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
         this.#position = position;
       }
     } finally {
-      signal.removeEventListener("abort", close);
-      close();
+      void reader.cancel().catch(() => {});
     }
   }
 

@@ -11,7 +11,7 @@ import { legacySuffixes, operators } from "../src/query/operators.ts";
 import { listParameters } from "../src/query/parameters.ts";
 import { parseList } from "../src/query/query-string.ts";
 import { filterLimits } from "../src/query/reading.ts";
-import { servingOf } from "../src/store/serving.ts";
+import { accessPathOf } from "../src/store/serving.ts";
 import { type Answer, type Request, type Service, startService } from "./http/service.ts";
 
 const reference = readFileSync("docs/reference/lists.md", "utf8");
@@ -98,7 +98,7 @@ describe("the reference of lists", () => {
     const books = await defineCollection("books", collections.books ?? {});
     for (const [query, served] of tableOf("query string | index used")) {
       const { filter, sort } = parseList(query, books, 1_000);
-      const isServed = servingOf({ ...(filter && { filter }), sort }, books.indexes) !== undefined;
+      const isServed = accessPathOf({ ...(filter && { filter }), sort }, books.indexes) !== undefined;
       assert.equal(served?.split(":")[0], isServed ? "yes" : "no", query);
     }
   });
@@ -169,24 +169,24 @@ function readMessage(text: string): { first: string; headers: [string, string][]
   return { first, headers, body: rest.join("\n\n").trim() };
 }
 
-/** What the examples call a cursor, and what it is. */
+/** What the examples call a cursor or a position, and what it is. */
 class Cursors {
   readonly #known = new Map<string, string>();
 
   /** Learns the names of cursors that are new, and puts the cursors in the place of their names. */
   fill(text: string, actual: string): string {
-    const found = [...actual.matchAll(cursor)].map(([, value = ""]) => value);
+    const found = [...actual.matchAll(cursor)].map(([, , value = ""]) => value);
     let n = 0;
-    return text.replace(cursor, (_, name: string) => {
+    return text.replace(cursor, (_, parameter: string, name: string) => {
       const value = this.#known.get(name) ?? found[n] ?? name;
       n++;
       this.#known.set(name, value);
-      return `cursor=${value}`;
+      return `${parameter}=${value}`;
     });
   }
 }
 
-const cursor = /\bcursor=([\w-]+)/g;
+const cursor = /\b(cursor|since)=([\w-]+)/g;
 
 /** The text of a body as the examples show it: white space between the parts of JSON is theirs. */
 function shownBody({ headers, text }: Answer, body: string): [actual: string, expected: string] {

@@ -7,11 +7,11 @@ import { proveFaultsNoticed } from "./faults/prove.ts";
 import { fullVariable } from "./first-hour/clone.ts";
 import { allJobs } from "./runner/jobs.ts";
 import { describeResults } from "./runner/results.ts";
-import { runTests } from "./runner/run-tests.ts";
+import { interruption, isInterrupted, runTests } from "./runner/run-tests.ts";
 
 const proofs: Record<string, () => Promise<boolean>> = {
-  explorer: proveNoPowerLoss,
-  faults: proveFaultsNoticed,
+  explorer: () => proveNoPowerLoss(interruption),
+  faults: () => proveFaultsNoticed(interruption),
   models: () =>
     runAtLength(["test/store/sqlite-model.test.ts", "test/store/postgres-model.test.ts"], {
       HOLDFAST_RUNS: "500",
@@ -23,6 +23,9 @@ const proofs: Record<string, () => Promise<boolean>> = {
   processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),
   "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),
 };
+
+/** What shells report for a program that Ctrl-C ended. */
+const interruptedStatus = 130;
 
 const dayMs = 86_400_000;
 
@@ -45,5 +48,14 @@ if (unknown !== undefined) {
 }
 for (const name of names.length > 0 ? names : Object.keys(proofs)) {
   console.log(`\n${name}`);
-  if (!(await proofs[name]?.())) process.exitCode = 1;
+  try {
+    if (!(await proofs[name]?.())) process.exitCode = 1;
+  } catch (error) {
+    if (!isInterrupted()) throw error; // it ends in the middle, and its programs get the signal too
+  }
+  if (isInterrupted()) {
+    console.log(`\n${name} was stopped. Run it again to continue.`);
+    process.exitCode = interruptedStatus;
+    break;
+  }
 }

@@ -71,6 +71,13 @@ test("only one file knows Fastify", () => {
   assert.deepEqual(knowing, ["http/wire/app.ts"]);
 });
 
+test("no file imports node:http, which would load Node's WebSocket client at each start", () => {
+  const importing = files.filter((file) =>
+    /^import (?!type ).*"(?:node:)?https?"/m.test(readFileSync(`src/${file}`, "utf8")),
+  );
+  requireNone(importing, "Take what the file needs from src/http/protocol/node-http.ts.");
+});
+
 test("only the store's open.ts knows engines by name", () => {
   const engineOf = (file: string) => /^store\/(sqlite|postgres)\//.exec(file)?.[1];
   const knowing = files.flatMap((file) =>

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { createUuidSource } from "../../src/collection/ids.ts";
+import { createUuidSource } from "../../src/collection/uuids.ts";
 import { type Spread, spreadOf } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";
 import { databaseFor, removePostgres } from "../harness/postgres.ts";

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import { createUuidSource } from "../../src/collection/ids.ts";
+import { createUuidSource } from "../../src/collection/uuids.ts";
 import type { Articles } from "../opponents/opponent.ts";
 import { articleAttributes } from "../ratios/articles.ts";
 

@@ -30,7 +30,8 @@ function runProgram(name: string, plan: LoadPlan, options: RunOptions): Promise<
   });
 }
 
-async function outputOf(program: readonly string[], options: RunOptions): Promise<string> {
+/** Runs a program, and gives what it prints. Throws if it fails. */
+export async function outputOf(program: readonly string[], options: RunOptions): Promise<string> {
   const [command = "", ...args] = [...wrapperOf(options), ...program];
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");

@@ -1,6 +1,6 @@
 /** Makes stores to measure on. */
 import { type Collection, openCollection } from "../../src/collection/collection.ts";
-import { createUuidSource } from "../../src/collection/ids.ts";
+import { createUuidSource } from "../../src/collection/uuids.ts";
 import { isPostgresUrl } from "../../src/store/address.ts";
 import { openStore } from "../../src/store/open.ts";
 

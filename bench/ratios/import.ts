@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import demo from "../../examples/demo/holdfast.config.ts";
-import { createUuidSource } from "../../src/collection/ids.ts";
+import { createUuidSource } from "../../src/collection/uuids.ts";
 import type { Effort } from "../harness/effort.ts";
 import { type Figure, median } from "../harness/figure.ts";
 import { inFolder } from "../harness/folder.ts";

@@ -4,6 +4,7 @@ import type { Figure } from "../harness/figure.ts";
 import { measureAuth } from "./auth.ts";
 import { measureBatches } from "./batch.ts";
 import { measureCreates } from "./create.ts";
+import { measureFeed } from "./feed.ts";
 import { measureHistory } from "./history.ts";
 import { measureImport } from "./import.ts";
 import { measureReadLatency } from "./latency.ts";
@@ -26,6 +27,7 @@ export const ratios: Readonly<Record<string, (effort: Effort) => Promise<Figure[
   batch: measureBatches,
   latency: measureReadLatency,
   history: measureHistory,
+  feed: measureFeed,
   import: measureImport,
   memory: measureMemory,
   lists: measureLists,

@@ -11,8 +11,8 @@ import { defaultRules, type Rules } from "./rules.ts";
 export interface Access {
   /** What a caller can do in a collection. */
   permit(collection: string, principal: Principal | undefined): Permit;
-  /** The collection with the attributes that the caller can see. */
-  seen(collection: Collection, principal: Principal | undefined): Collection;
+  /** The collection as the caller sees it: without hidden attributes. */
+  viewFor(collection: Collection, principal: Principal | undefined): Collection;
   /** Whether the caller can write to any collection. */
   mayWrite(principal: Principal | undefined): boolean;
   /** The filters that rules add to lists of a collection. Samples replace the values that depend on the caller. */
@@ -30,26 +30,26 @@ export function compileAccess(
   const known = new Map([...rules].map(([name, each]) => [name, permitsOf(name, each)]));
   const open: PermitFor = (principal, name) => createPermit(defaultRules, name, principal);
   const permit: Access["permit"] = (name, principal) => (known.get(name) ?? open)(principal, name);
-  const seen = createViews();
+  const viewFor = createViews();
   return {
     permit,
-    seen,
+    viewFor,
     listFilters: (name) => filtersOf(rules.get(name) ?? defaultRules),
-    rights: (principal) => rightsOf(collections, { permit, seen }, principal),
+    rights: (principal) => rightsOf(collections, { permit, viewFor }, principal),
     mayWrite: (principal) =>
       (openCollections && principal !== undefined) ||
       [...known.keys()].some((name) => mayWrite(permit(name, principal))),
   };
 }
 
-/** Made from what the rules decide, so a new token does not change it, and neither does a role that no rule names. */
+/** Depends only on what the rules decide. A new token, or a role that no rule names, does not change it. */
 function rightsOf(
   collections: ReadonlyMap<string, Collection>,
-  { permit, seen }: Pick<Access, "permit" | "seen">,
+  { permit, viewFor }: Pick<Access, "permit" | "viewFor">,
   principal: Principal | undefined,
 ): string {
   const visible = [...collections.values()].map((collection) => {
-    const { visibility } = seen(collection, principal);
+    const { visibility } = viewFor(collection, principal);
     return [collection.name, permit(collection.name, principal).may("read"), [...(visibility?.hidden ?? [])]];
   });
   const inOpenCollections = principal === undefined ? null : (principal.scopes ?? "all");
@@ -57,7 +57,7 @@ function rightsOf(
 }
 
 /** One copy of a collection for each set of attributes that some caller cannot see. */
-function createViews(): Access["seen"] {
+function createViews(): Access["viewFor"] {
   const views = new WeakMap<Collection, Map<string, Collection>>();
   return (collection, principal) => {
     const { attributeRules } = collection;
@@ -74,7 +74,7 @@ function createViews(): Access["seen"] {
 
 type PermitFor = (principal: Principal | undefined, collection: string) => Permit;
 
-/** Permits of a declared collection. They are kept for each principal, because a client sends many requests. */
+/** The permits of a declared collection. Each principal has one permit for all its requests. */
 function permitsOf(name: string, rules: Rules): PermitFor {
   const withoutCredential = createPermit(rules, name, undefined);
   const kept = new WeakMap<Principal, Permit>();

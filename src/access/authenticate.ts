@@ -8,8 +8,8 @@ import { invalidToken, unauthenticated } from "./refusals.ts";
 import type { AuthSettings } from "./settings.ts";
 
 /**
- * Gives the principal of a request's credential; `undefined` without a credential. Throws UNAUTHENTICATED if the credential
- * is malformed, INVALID_TOKEN if it is not valid, and UNAVAILABLE if the service cannot check it now.
+ * Returns the principal of a request's credential; `undefined` without a credential. Throws UNAUTHENTICATED if the
+ * credential is malformed, INVALID_TOKEN if it is not valid, and UNAVAILABLE if the service cannot check it now.
  */
 export type Authenticate = (headers: IncomingHttpHeaders) => Principal | undefined | Promise<Principal>;
 

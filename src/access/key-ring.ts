@@ -1,4 +1,4 @@
-/** Checks API keys. It keeps a key from the store in memory for less than a second. */
+/** Checks API keys. It caches each key for less than a second. */
 import { timingSafeEqual } from "node:crypto";
 import type { ApiKey, Keys } from "../store/keys.ts";
 import { hashKey, keyLength, prefixOf } from "./api-key.ts";

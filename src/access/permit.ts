@@ -2,36 +2,36 @@
 import { matches } from "../query/filter.ts";
 import { type Action, scopeOf } from "./actions.ts";
 import type { Principal } from "./principal.ts";
-import { both, type Decision, type Rules } from "./rules.ts";
+import { type AllowedResources, both, type Rules } from "./rules.ts";
 
 /** The permissions of a caller in a collection. */
 export interface Permit {
   /** The resources that the caller can do the action with. The rules and the scopes of the credential decide this. */
-  may(action: Action): Decision;
+  may(action: Action): AllowedResources;
   /** The resources that exist for the caller. The rules decide this, without the scopes. */
-  visible(): Decision;
+  visible(): AllowedResources;
 }
 
 /** Creates a permit. A caller without a credential has no principal. */
 export function createPermit(rules: Rules, collection: string, principal: Principal | undefined): Permit {
-  const decided = new Map<Action, Decision>();
-  const decide = (action: Action): Decision => {
-    const known = decided.get(action);
+  const allowedByAction = new Map<Action, AllowedResources>();
+  const allowedFor = (action: Action): AllowedResources => {
+    const known = allowedByAction.get(action);
     if (known !== undefined) return known;
-    const decision = ruleOf(rules, action, principal);
-    decided.set(action, decision);
-    return decision;
+    const allowed = ruleOf(rules, action, principal);
+    allowedByAction.set(action, allowed);
+    return allowed;
   };
   return {
-    may: (action) => (isInScope(principal, collection, action) ? decide(action) : "nothing"),
-    visible: () => decide("read"),
+    may: (action) => (isInScope(principal, collection, action) ? allowedFor(action) : "nothing"),
+    visible: () => allowedFor("read"),
   };
 }
 
 /** A list contains only resources that the caller can also read one by one. */
-function ruleOf(rules: Rules, action: Action, principal: Principal | undefined): Decision {
-  const decision = rules[action](principal);
-  return action === "list" && rules.list !== rules.read ? both(decision, rules.read(principal)) : decision;
+function ruleOf(rules: Rules, action: Action, principal: Principal | undefined): AllowedResources {
+  const allowed = rules[action](principal);
+  return action === "list" && rules.list !== rules.read ? both(allowed, rules.read(principal)) : allowed;
 }
 
 /** Scopes never add a permission. Without scopes, only the rules decide. */
@@ -41,8 +41,8 @@ function isInScope(principal: Principal | undefined, collection: string, action:
   return principal.scopes.some((scope) => scope.collection === collection && scope.action === needed);
 }
 
-/** Whether a decision includes the resource with this JSON text. */
-export function includes(decision: Decision, text: string): boolean {
-  if (typeof decision === "string") return decision === "everything";
-  return matches(decision, JSON.parse(text) as Record<string, unknown>);
+/** Whether the allowed resources include the resource with this JSON text. */
+export function includes(allowed: AllowedResources, text: string): boolean {
+  if (typeof allowed === "string") return allowed === "everything";
+  return matches(allowed, JSON.parse(text) as Record<string, unknown>);
 }

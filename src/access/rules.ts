@@ -11,21 +11,21 @@ import type { Principal } from "./principal.ts";
 import { type FilterFor, readWhere } from "./where.ts";
 
 /** The resources that an action is allowed with. */
-export type Decision = "everything" | "nothing" | Filter;
+export type AllowedResources = "everything" | "nothing" | Filter;
 
-/** The decision for a caller. A caller without a credential has no principal. */
-export interface Decide {
-  (principal: Principal | undefined): Decision;
-  /** The filters that decisions can contain. Samples replace the values that depend on the caller. @default none */
+/** A compiled rule: returns the resources that it allows a caller. A caller without a credential has no principal. */
+export interface CompiledRule {
+  (principal: Principal | undefined): AllowedResources;
+  /** The filters that results can contain. Samples replace the values that depend on the caller. @default none */
   readonly filters?: readonly Filter[];
 }
 
 /** The rule for each action. */
-export type Rules = Readonly<Record<Action, Decide>>;
+export type Rules = Readonly<Record<Action, CompiledRule>>;
 
-const nobody: Decide = () => "nothing";
+const nobody: CompiledRule = () => "nothing";
 
-const ifAuthenticated: Decide = (principal) => (principal === undefined ? "nothing" : "everything");
+const ifAuthenticated: CompiledRule = (principal) => (principal === undefined ? "nothing" : "everything");
 
 /** The rules of a collection without `access`. */
 export const defaultRules: Rules = {
@@ -38,8 +38,8 @@ export const defaultRules: Rules = {
 
 /**
  * Reads the option `access`. Throws StartError with every fault, each with its place below `at`. Only filters use
- * `collection`; if it throws StartError, so does each filter. Give the collection without a `visibility`, since a rule may use
- * attributes that most callers do not see.
+ * `collection`. If it throws StartError, each filter does the same. The collection must have no `visibility`, because a
+ * rule can use attributes that most callers do not see.
  */
 export function readRules(declared: unknown, at: string, collection: () => Collection): Rules {
   if (declared === undefined) return defaultRules;
@@ -60,7 +60,10 @@ export function readRules(declared: unknown, at: string, collection: () => Colle
   faults.throwIfAny();
   const read = new Map(rules());
   const ruleOf = (action: Action) => read.get(action) ?? read.get(shorthandOf(action)) ?? nobody;
-  return Object.fromEntries(actions.map((action) => [action, ruleOf(action)])) as Record<Action, Decide>;
+  return Object.fromEntries(actions.map((action) => [action, ruleOf(action)])) as Record<
+    Action,
+    CompiledRule
+  >;
 }
 
 /** A list contains only resources that the caller can read, so a rule for lists alone allows nothing. */
@@ -76,41 +79,41 @@ function shorthandOf(action: Action): string {
 }
 
 /** Reads one rule, or a list of rules of which one is enough. */
-function readAnyOf(declared: unknown, at: string, collection: () => Collection): Decide {
+function readAnyOf(declared: unknown, at: string, collection: () => Collection): CompiledRule {
   if (!Array.isArray(declared)) return readRule(declared, at, collection);
   if (declared.length === 0)
     throw new StartError(`${at} is an empty list. If that is what you mean, write "nobody".`);
   const rules = readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`, collection));
-  const decide = (principal: Principal | undefined) => anyOf(rules.map((each) => each(principal)));
-  return Object.assign(decide, { filters: rules.flatMap(({ filters = [] }) => filters) });
+  const rule = (principal: Principal | undefined) => anyOf(rules.map((each) => each(principal)));
+  return Object.assign(rule, { filters: rules.flatMap(({ filters = [] }) => filters) });
 }
 
-function anyOf(decisions: readonly Decision[]): Decision {
-  if (decisions.includes("everything")) return "everything";
-  const filters = decisions.filter((each) => typeof each !== "string");
+function anyOf(alternatives: readonly AllowedResources[]): AllowedResources {
+  if (alternatives.includes("everything")) return "everything";
+  const filters = alternatives.filter((each) => typeof each !== "string");
   const [first, ...others] = filters;
   if (first === undefined) return "nothing";
   return others.length === 0 ? first : { kind: "or", filters };
 }
 
-/** The resources that both decisions include. */
-export function both(a: Decision, b: Decision): Decision {
+/** The resources that both contain. */
+export function both(a: AllowedResources, b: AllowedResources): AllowedResources {
   if (a === "nothing" || b === "nothing") return "nothing";
   if (a === "everything" || a === b) return b;
   return b === "everything" ? a : allOf([a, b]);
 }
 
-const words: Readonly<Record<string, Decide>> = {
+const namedRules: Readonly<Record<string, CompiledRule>> = {
   public: () => "everything",
   authenticated: ifAuthenticated,
   nobody,
 };
 
-function readRule(declared: unknown, at: string, collection: () => Collection): Decide {
+function readRule(declared: unknown, at: string, collection: () => Collection): CompiledRule {
   if (typeof declared === "string") {
-    const rule = Object.hasOwn(words, declared) ? words[declared] : undefined;
+    const rule = Object.hasOwn(namedRules, declared) ? namedRules[declared] : undefined;
     if (rule !== undefined) return rule;
-    const advice = didYouMean(declared, Object.keys(words));
+    const advice = didYouMean(declared, Object.keys(namedRules));
     throw new StartError(
       `${at}: ${shortJson(declared)} is not a rule.${advice} To name a role, write { role: ${shortJson(declared)} }.`,
     );
@@ -126,7 +129,11 @@ function notARule(declared: unknown, at: string): StartError {
 
 const parts = { names: ["role", "where"], advice: 'A rule has "role", "where" or both.' };
 
-function readParts(declared: Record<string, unknown>, at: string, collection: () => Collection): Decide {
+function readParts(
+  declared: Record<string, unknown>,
+  at: string,
+  collection: () => Collection,
+): CompiledRule {
   const faults = new StartFaults();
   const refuse = (name: string) => `${at}.${name} is not part of a rule.`;
   withKnownMembers(declared, { ...parts, refuse }, faults);
@@ -137,16 +144,16 @@ function readParts(declared: Record<string, unknown>, at: string, collection: ()
     Object.hasOwn(declared, "where") ? readWhere(declared.where, at, collection()) : undefined,
   );
   faults.throwIfAny();
-  return decideBy(readRoleOf(), readWhereOf());
+  return compileRule(readRoleOf(), readWhereOf());
 }
 
 /** A rule with a role and a filter needs both. */
-function decideBy(role: string | undefined, where: FilterFor | undefined): Decide {
-  const decide = (principal: Principal | undefined) => {
+function compileRule(role: string | undefined, where: FilterFor | undefined): CompiledRule {
+  const rule = (principal: Principal | undefined) => {
     if (role !== undefined && principal?.roles.includes(role) !== true) return "nothing";
     return where === undefined ? "everything" : (where(principal) ?? "nothing");
   };
-  return Object.assign(decide, { filters: where === undefined ? [] : [where.sample] });
+  return Object.assign(rule, { filters: where === undefined ? [] : [where.sample] });
 }
 
 function readRole(declared: unknown, at: string): string {

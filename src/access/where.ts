@@ -24,7 +24,7 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   requireNames(names, at);
   const read = (resolve: Resolve) => readAs(substitute(declared, resolve), collection);
   const { filter, violations } = read(samplesFor(names, read));
-  requireSense(filter, violations, at);
+  requireUsefulFilter(filter, violations, at);
   if (names.length === 0) return Object.assign(() => filter, { sample: filter });
   const filterFor = (principal: Principal | undefined) => {
     if (principal === undefined) return undefined;
@@ -36,21 +36,21 @@ export function readWhere(declared: unknown, at: string, collection: Collection)
   return Object.assign(filterFor, { sample: filter });
 }
 
-/** Gives the value of a name in the filter. */
+/** Returns the value of a name in the filter. */
 type Resolve = (name: string) => unknown;
 
-interface Read {
+interface ReadFilter {
   filter: Filter;
   violations: Violations;
 }
 
-function readAs(value: unknown, collection: Collection): Read {
+function readAs(value: unknown, collection: Collection): ReadFilter {
   const violations = new Violations();
   const reading = { collection, violations, used: emptyFilterSize() };
   return { filter: readFilter(value, inBody("where"), reading), violations };
 }
 
-function requireSense(filter: Filter, violations: Violations, at: string): void {
+function requireUsefulFilter(filter: Filter, violations: Violations, at: string): void {
   const texts = violations.all.map(({ detail }) => `${at}: ${toSentence(detail)}`);
   if (texts.length > 0) throw new StartError(texts.map((text) => ({ path: [], text })));
   if (matchesAll(filter))
@@ -96,7 +96,7 @@ function substitute(value: unknown, resolve: Resolve): unknown {
 const samples: readonly unknown[] = ["a", 1, true, ["a"], [1]];
 
 /** Chooses the samples with which the filter has the fewest faults. The remaining faults are independent of the caller. */
-function samplesFor(names: readonly string[], read: (resolve: Resolve) => Read): Resolve {
+function samplesFor(names: readonly string[], read: (resolve: Resolve) => ReadFilter): Resolve {
   const chosen = new Map<string, unknown>();
   const resolve = (name: string) => (chosen.has(name) ? chosen.get(name) : "a");
   for (const name of names) {

@@ -1,5 +1,5 @@
 /** Events: what one subscriber sees of a change, as CloudEvents 1.0 in JSON. */
-import type { Decision } from "../access/rules.ts";
+import type { AllowedResources } from "../access/rules.ts";
 import type { Tags } from "../access/tags.ts";
 import type { Collection } from "../collection/collection.ts";
 import { idJson } from "../collection/ids.ts";
@@ -16,7 +16,7 @@ export interface View {
   /** The path of the collection. */
   source: string;
   /** The resources that the subscriber can list. */
-  listed: Decision;
+  listed: AllowedResources;
   /** Further conditions; `undefined` for none. */
   filter: Filter | undefined;
   /** The attributes of `data`; `undefined` for all. */

@@ -1,6 +1,4 @@
-/** Ids of resources: new ones, valid ones in requests, and their JSON. */
-import { randomFillSync } from "node:crypto";
-import { v7 } from "uuid";
+/** Ids of resources: valid ones in requests, and their JSON. `uuids.ts` makes new ones. */
 
 /** The kinds of ids that a collection can have, with their descriptions for the OpenAPI document. */
 export const idKinds = {
@@ -10,47 +8,6 @@ export const idKinds = {
 
 /** A kind of id. */
 export type IdKind = keyof typeof idKinds;
-
-const randomBytesPerId = 16;
-const idsPerDraw = 256;
-const maxSequence = 2 ** 32 - 1;
-
-/**
- * Returns a function that creates UUIDs of version 7 in lower case. Each sorts after the previous one, even within one
- * millisecond and after the clock has gone back.
- */
-export function createUuidSource(now: () => number = Date.now): () => string {
-  // `v7()` alone reads random bytes from the system for every id. That is five times slower than this pool.
-  const pool = new Uint8Array(randomBytesPerId * idsPerDraw);
-  let used = pool.length;
-  let msecs = -1;
-  let seq = 0;
-  return () => {
-    if (used === pool.length) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    const random = pool.subarray(used, used + randomBytesPerId);
-    used += randomBytesPerId;
-    const time = now();
-    if (time > msecs) {
-      msecs = time;
-      seq = firstSequence(random);
-    } else if (seq < maxSequence) {
-      seq += 1;
-    } else {
-      msecs += 1;
-      seq = firstSequence(random);
-    }
-    return v7({ msecs, seq, random });
-  };
-}
-
-/** A random number in the lower half of the range, so at least 2^31 more ids fit into the same millisecond. */
-function firstSequence(random: Uint8Array): number {
-  const [a = 0, b = 0, c = 0, d = 0] = random;
-  return ((a & 0x7f) << 24) | (b << 16) | (c << 8) | d;
-}
 
 const anyId = /^[A-Za-z0-9._~-]{1,128}$/;
 const integerText = /^(?:0|-?[1-9][0-9]{0,15})$/;

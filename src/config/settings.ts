@@ -33,6 +33,7 @@ export function httpOf(
     trustProxy: get("trustProxy"),
     requireTls: get("requireTls"),
     showPrincipal: get("history").showPrincipal,
+    hasFeed: get("history").keep !== "none",
     docs: get("docs"),
     compression: get("compression"),
     info: { title: get("info.title"), version: get("info.version"), description: get("info.description") },

@@ -6,8 +6,8 @@ import { clientAttributes, timestampViolations } from "../collection/timestamps.
 import { uniqueValue } from "../collection/unique.ts";
 import type { Violation } from "../errors.ts";
 import { subjectAt, toFragment } from "../json/pointer.ts";
-import { openScratch } from "../store/scratch.ts";
 import type { Store } from "../store/store.ts";
+import { openTemporaryDatabase } from "../store/temporary-database.ts";
 
 /** The parts of a declaration that resources must fit, in the order of the reports. */
 export const checkNames = ["schema", "unique", "references"] as const;
@@ -87,7 +87,7 @@ const openCheck: Record<CheckName, (collection: Collection, store: Scannable) =>
 
 /** Finds values of unique attributes that an earlier resource has. */
 function openUniqueCheck({ unique }: Collection): Check {
-  const seen = openScratch(
+  const seen = openTemporaryDatabase(
     "create table seen (attribute integer, value text, id text, primary key (attribute, value)) without rowid",
   );
   const insert = seen.prepare("insert into seen values (?, ?, ?) on conflict do nothing");
@@ -106,7 +106,7 @@ function openUniqueCheck({ unique }: Collection): Check {
 
 /** Finds references to resources that do not exist. First reads all ids of the collections that they refer to. */
 async function openReferenceCheck({ references }: Collection, store: Scannable): Promise<Check> {
-  const known = openScratch(
+  const known = openTemporaryDatabase(
     "create table known (collection text, id text, primary key (collection, id)) without rowid",
   );
   try {

@@ -4,11 +4,11 @@
  * The body is a problem object (RFC 9457). For front-end libraries it also has `message`, and `errors` as a flat map. An
  * error that is not a `Problem` is a fault of the service: it is logged, and the response has no details of it.
  */
-import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, type Violation } from "../errors.ts";
 import { dottedPath } from "../json/pointer.ts";
 import { acceptsProblemJson } from "./protocol/media-types.ts";
 import { type HttpRequest, type HttpResponse, jsonType } from "./protocol/message.ts";
+import { STATUS_CODES } from "./protocol/node-http.ts";
 import type { Log } from "./service.ts";
 
 /** The most violations in one response. */

@@ -51,7 +51,7 @@ export function resourcePath(collectionPath: string, id: string): string {
 
 /** Paths outside the prefix that the service answers itself. */
 const documentPath =
-  /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|\.well-known\/api-catalog|docs(?:\/[^/]*)?)$/;
+  /^\/(?:livez|readyz|healthz|problems\/[^/]+|openapi\.json|openapi-3\.2\.json|asyncapi\.json|\.well-known\/api-catalog|docs(?:\/[^/]*)?)$/;
 
 /** The value of a Link header that leads to the OpenAPI document (RFC 8631). */
 export const serviceDescription = '</openapi.json>; rel="service-desc"';

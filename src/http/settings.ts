@@ -18,6 +18,8 @@ export interface HttpSettings {
   rate: Rate | undefined;
   /** Whether every caller who can read a resource sees who made its changes. @default false */
   showPrincipal: boolean;
+  /** Whether clients can follow changes. Without a history there are none to follow. @default true */
+  hasFeed: boolean;
   /** Whether the service serves its descriptions: OpenAPI and the API reference. @default true */
   docs: boolean;
   /** Whether to compress responses for clients that accept this. @default true */

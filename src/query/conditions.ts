@@ -66,11 +66,14 @@ function count(more: FilterSize, location: Location, { violations, used }: Readi
   used.conditions += more.conditions;
   used.groups += more.groups;
   used.values += more.values;
-  if (before && !isWithin(used)) violations.add(location, "filterTooLarge", tooLarge);
+  if (before && !isWithin(used)) violations.add(location, "filterTooLarge", tooLarge());
   return isWithin(used);
 }
 
-const tooLarge = `exceeds the limits of a filter: ${filterLimits.conditions} conditions, ${filterLimits.groups} groups (and, or, not), and ${filterLimits.values.toLocaleString("en")} values in total`;
+function tooLarge(): string {
+  const { conditions, groups, values } = filterLimits;
+  return `exceeds the limits of a filter: ${conditions} conditions, ${groups} groups (and, or, not), and ${values.toLocaleString("en")} values in total`;
+}
 
 function isWithin(used: Reading["used"]): boolean {
   const { conditions, groups, values } = filterLimits;

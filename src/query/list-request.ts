@@ -111,17 +111,20 @@ function toOffset(
   }
   const offset = page.kind === "page" ? (page.page - 1) * limit : page.offset;
   const location = locationOf(page.kind === "page" ? "_page" : page.name);
-  if (isRanked && offset > maxOffset.ranked) violations.add(location, "offset", rankedOffset);
-  else if (offset > maxOffset.other) violations.add(location, "offset", tooFar);
+  if (isRanked && offset > maxOffset.ranked) violations.add(location, "offset", rankedOffset());
+  else if (offset > maxOffset.other) violations.add(location, "offset", tooFar());
   return { kind: "offset", limit, offset };
 }
 
 const rankedCursor =
   'needs a "sort" if there is a "q". Without "sort", the best matches come first: page through them with "offset"';
 
-const rankedOffset = `goes beyond the first ${maxOffset.ranked.toLocaleString("en")} matches: add a "sort" to go further, or add words to "q"`;
+// Functions, because the first number that is formatted loads the data of the language, which takes 10 ms.
+const rankedOffset = () =>
+  `goes beyond the first ${maxOffset.ranked.toLocaleString("en")} matches: add a "sort" to go further, or add words to "q"`;
 
-const tooFar = `goes beyond the first ${maxOffset.other.toLocaleString("en")} resources: use "cursor", which is fast at any position`;
+const tooFar = () =>
+  `goes beyond the first ${maxOffset.other.toLocaleString("en")} resources: use "cursor", which is fast at any position`;
 
 function readAfter(
   { cursor, locationOf }: { cursor: string | undefined; locationOf: Draft["locationOf"] },

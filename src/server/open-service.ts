@@ -8,7 +8,7 @@ import { CommitWatch } from "../changes/commit-watch.ts";
 import { SharedLog } from "../changes/log.ts";
 import { createPositions } from "../changes/position.ts";
 import type { Collection } from "../collection/collection.ts";
-import { createUuidSource } from "../collection/ids.ts";
+import { createUuidSource } from "../collection/uuids.ts";
 import type { Config } from "../config.ts";
 import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
@@ -97,7 +97,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
   const positions = createPositions(() => secret);
   const service: Service = {
     store,
-    ...(config.history !== "none" && {
+    ...(http.hasFeed && {
       feed: createFeed(store, { positions, tags, limits: http.limits, stopping: stopping.signal }),
     }),
     authenticate: await authenticateOf(config, { keys: store.keys, now, warn: (text) => log.warn(text) }),

@@ -1,13 +1,18 @@
-/** Waits between tries: longer each time up to a bound, and never as long as others wait who began at the same moment. */
+/**
+ * Exponential back-off: each wait between two attempts is longer than the one before, up to a limit. The waits are random,
+ * so that callers that failed at the same time do not repeat their attempts at the same time.
+ */
 
-/** How long is waited, in milliseconds. */
-export interface BackOffBounds {
+/** Limits of the waits, in milliseconds. */
+export interface BackOffLimits {
+  /** The longest first wait. It doubles with each attempt. */
   first: number;
+  /** The longest wait of all. */
   most: number;
 }
 
-/** Creates a row of waits, each between half of its length and all of it. */
-export function createBackOff({ first, most }: BackOffBounds): () => number {
+/** Returns a function that gives the next wait in milliseconds: a random part of its limit, at least half of it. */
+export function createBackOff({ first, most }: BackOffLimits): () => number {
   let length = first;
   return () => {
     const ms = length * (0.5 + Math.random() / 2);

@@ -1,42 +1,41 @@
 /**
- * Requests that arrive together travel together: calls made in one turn of the event loop, and those that
- * arrive while the store is busy, are performed in one go. Each call keeps its own fate.
+ * Performs calls in batches: all calls of one turn of the event loop, and all calls that arrive while the store is busy.
+ * Each call still has its own outcome.
  */
 import { Problem } from "../errors.ts";
 
-/** What came of one call: its answer, or the error that it alone is rejected with. */
+/** The outcome of one call: its answer, or the error that only this call is rejected with. */
 export type Outcome<Answer> = { answer: Answer } | { error: unknown };
 
-/** How calls are put together. */
+/** How calls are batched. */
 export interface BatchOptions<Call, Answer> {
   /**
-   * Performs the calls and gives their outcomes in the same order. What it throws, all of them are rejected with. If it gives
-   * fewer outcomes, but at least one, the other calls are performed in the next turn of the event loop.
+   * Performs the calls and returns their outcomes in the same order. If it throws, all calls are rejected with that error. If
+   * it returns fewer outcomes, but at least one, the remaining calls are performed in the next turn of the event loop.
    */
   perform(calls: readonly Call[]): Promise<readonly Outcome<Answer>[]> | readonly Outcome<Answer>[];
-  /** How many calls may be unanswered before others are refused. @default 10000 */
+  /** The limit of calls without an outcome. More calls are refused. @default 10000 */
   maxCalls?: number;
-  /** What `weigh` may sum up to over unanswered calls. @default Infinity */
+  /** The limit of the total weight of calls without an outcome. @default Infinity */
   maxWeight?: number;
-  /** What a call takes of `maxWeight`. @default 0 */
+  /** The weight of a call, in the unit of `maxWeight`. @default 0 */
   weigh?(call: Call): number;
-  /** How many calls travel together at most. @default 1000 */
-  maxTogether?: number;
+  /** The limit of calls in one batch. @default 1000 */
+  maxBatchSize?: number;
   /**
-   * How many calls learn of their outcome in one turn of the event loop; the others do so in the next ones. What
-   * follows on an answer takes its time, and whoever waits for something else should get a turn in between.
-   * @default Infinity
+   * How many calls are resolved in one turn of the event loop. The rest are resolved in the next turns. The callers then
+   * continue with work of their own, and other requests get a turn in between. @default Infinity
    */
   answersPerTurn?: () => number;
-  /** How many batches may be under way at once; calls that arrive meanwhile form the next. @default Infinity */
-  maxUnderWay?: number;
+  /** The limit of batches that are performed at the same time. Later calls wait for the next batch. @default Infinity */
+  maxConcurrent?: number;
 }
 
-/** A queue in front of something that does many calls as cheaply as one. */
+/** A queue for work that costs about the same for many calls as for one. */
 export interface Batch<Call, Answer> {
-  /** Performs the call together with others. Throws UNAVAILABLE when too many wait, and what became of the call. */
+  /** Performs the call together with others. Throws UNAVAILABLE if the queue is full, and the error of the call. */
   run(call: Call): Promise<Answer>;
-  /** Resolves when no call is unanswered. */
+  /** Resolves when every call has its outcome. */
   drained(): Promise<void>;
 }
 
@@ -47,7 +46,7 @@ interface Waiting<Call, Answer> {
   reject(error: unknown): void;
 }
 
-/** Creates a batch. It starts to perform at the end of the turn in which the first call came. */
+/** Creates a batch. It performs the first calls at the end of the turn in which the first one arrives. */
 export function createBatch<Call, Answer>(options: BatchOptions<Call, Answer>): Batch<Call, Answer> {
   return new BoundedBatch(options);
 }
@@ -57,7 +56,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   #waiting: Waiting<Call, Answer>[] = [];
   #unanswered = 0;
   #weight = 0;
-  #underWay = 0;
+  #running = 0;
   #isScheduled = false;
   #drains: (() => void)[] = [];
 
@@ -66,16 +65,16 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       maxCalls: 10_000,
       maxWeight: Number.POSITIVE_INFINITY,
       weigh: () => 0,
-      maxTogether: 1_000,
+      maxBatchSize: 1_000,
       answersPerTurn: () => Number.POSITIVE_INFINITY,
-      maxUnderWay: Number.POSITIVE_INFINITY,
+      maxConcurrent: Number.POSITIVE_INFINITY,
       ...options,
     };
   }
 
   run(call: Call): Promise<Answer> {
     const weight = this.#options.weigh(call);
-    if (!this.#hasRoomFor(weight)) return Promise.reject(queueFull());
+    if (!this.#accepts(weight)) return Promise.reject(queueFull());
     this.#unanswered++;
     this.#weight += weight;
     return new Promise((resolve, reject) => {
@@ -89,15 +88,15 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
     return new Promise((resolve) => this.#drains.push(resolve));
   }
 
-  /** A call that is heavier than the whole queue may pass alone. */
-  #hasRoomFor(weight: number): boolean {
+  /** An empty queue accepts every call, even one that weighs more than `maxWeight`. */
+  #accepts(weight: number): boolean {
     const { maxCalls, maxWeight } = this.#options;
     return this.#unanswered === 0 || (this.#unanswered < maxCalls && this.#weight + weight <= maxWeight);
   }
 
-  /** After the poll phase: every request that this turn has read from its sockets is waiting by then. */
+  /** Starts after the poll phase. All requests that this turn reads from sockets are in the queue by then. */
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay >= this.#options.maxUnderWay) return;
+    if (this.#isScheduled || this.#running >= this.#options.maxConcurrent) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -106,17 +105,17 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
   }
 
   #start(): void {
-    const { maxTogether, maxUnderWay } = this.#options;
-    while (this.#waiting.length > 0 && this.#underWay < maxUnderWay) {
-      const isAll = this.#waiting.length <= maxTogether;
-      const batch = isAll ? this.#waiting : this.#waiting.splice(0, maxTogether);
+    const { maxBatchSize, maxConcurrent } = this.#options;
+    while (this.#waiting.length > 0 && this.#running < maxConcurrent) {
+      const isAll = this.#waiting.length <= maxBatchSize;
+      const batch = isAll ? this.#waiting : this.#waiting.splice(0, maxBatchSize);
       if (isAll) this.#waiting = [];
       this.#perform(batch);
     }
   }
 
   #perform(batch: readonly Waiting<Call, Answer>[]): void {
-    this.#underWay++;
+    this.#running++;
     try {
       const outcomes = this.#options.perform(batch.map(({ call }) => call));
       if (outcomes instanceof Promise) {
@@ -153,7 +152,7 @@ class BoundedBatch<Call, Answer> implements Batch<Call, Answer> {
       setImmediate(() => this.#settle(batch, outcomes, to));
       return;
     }
-    this.#underWay--;
+    this.#running--;
     if (this.#waiting.length > 0) this.#schedule();
     if (this.#unanswered > 0) return;
     for (const drained of this.#drains.splice(0)) drained();

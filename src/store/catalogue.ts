@@ -1,9 +1,9 @@
-/** Collections with the numbers that their tables are named by, and the references between them. */
+/** The collections of a store, with their table numbers and the references between them. */
 import type { Reference } from "../collection/references.ts";
 import type { Unique } from "../collection/unique.ts";
 import type { CollectionRecord } from "./record.ts";
 
-/** A collection with the number that its tables are named by. */
+/** A collection with its number, which is part of the names of its tables. */
 export interface NumberedCollection extends CollectionRecord {
   number: number;
   unique: readonly Unique[];
@@ -11,13 +11,13 @@ export interface NumberedCollection extends CollectionRecord {
   timestamps: boolean;
 }
 
-/** A reference of one collection to another, seen from the other. */
+/** A reference from the collection `from` to another one. */
 export interface Referrer<C extends NumberedCollection = NumberedCollection> {
   from: C;
   reference: Reference;
 }
 
-/** The collections of a store at one time. */
+/** The collections of a store at a point in time. */
 export class Catalogue<C extends NumberedCollection = NumberedCollection> {
   readonly byName: ReadonlyMap<string, C>;
   readonly byNumber: ReadonlyMap<number, C>;

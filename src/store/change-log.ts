@@ -1,18 +1,18 @@
-/** What stores tell of changes. */
+/** The change log: its rows, and what an erasure removes. */
 import type { Key } from "./stored.ts";
 
 /** One row of the change log. */
 export interface LoggedChange {
   sequence: number;
   id: string;
-  /** The version that this change made; a delete is one above the last. */
+  /** The version that this change made. A delete makes a version too. */
   version: number;
   kind: ChangeKind;
   at: number;
   principal: string | undefined;
-  /** Equal for the changes of one commit of several, `undefined` for a commit of one. */
+  /** The number that the changes of one commit share. `undefined` if the commit has one change. */
   group: number | undefined;
-  /** The text that this change superseded; `undefined` for a create. */
+  /** The text of the resource before this change. `undefined` for a create. */
   superseded: string | undefined;
   /** The text that this change made; `undefined` for a delete. */
   text: string | undefined;
@@ -39,19 +39,22 @@ export const maxSliceBytes = 2 * 1024 * 1024;
 export type ResourceChange = Omit<LoggedChange, "id" | "superseded" | "text">;
 
 /** What a change did to its resource. */
-export type ChangeKind = "created" | "updated" | "deleted";
+export type ChangeKind = (typeof changeKinds)[number];
 
-/** What was removed for good. */
+/** All kinds of changes. */
+export const changeKinds = ["created", "updated", "deleted"] as const;
+
+/** The result of an erasure. */
 export interface Erased {
-  /** Whether the resource was there, and not deleted already. */
+  /** Whether the resource existed. `false` if it was deleted before, or never existed. */
   resource: boolean;
   /** How many of its changes were in the change log. */
   changes: number;
-  /** Resources that referred to it, or to one of these, and were changed or deleted as by a delete. */
+  /** Resources that the erasure changed or deleted, because they referred to the resource (`onDelete`), directly or not. */
   followed: readonly Followed[];
 }
 
-/** A resource that a change of another one changed or deleted, with its history. */
+/** A resource that a delete of another resource changed or deleted (`onDelete`). */
 export interface Followed extends Key {
   isDeleted: boolean;
 }

@@ -1,50 +1,94 @@
-/** What is asked of a store that is to write, and what it answers. */
+/** Commits: what a store is asked to write, and the result. */
+import { type Batch, type BatchOptions, createBatch } from "./batch.ts";
+import type { ResolvedStoreOptions } from "./options.ts";
 import type { Key } from "./stored.ts";
 
-/** One resource's part of a commit: from a version that the caller saw to what should be next. */
+/** The change of one resource in a commit: the version that the caller has read, and the next text. */
 export interface Change {
   key: Key;
-  /** The version that must be current, or `absent` for a create. */
+  /** The version that the resource must have. `absent` if it must not exist. */
   expect: number | "absent";
-  /** The resource's next text; `undefined` deletes it. */
+  /** The next text of the resource. `undefined` deletes it. */
   next: string | undefined;
   /**
-   * Brings a deleted resource back: the version of the delete, from which the numbers go on. Only with `absent`, and only
-   * while that delete is the last change of the resource in the change log. @default a resource that never was
+   * The length of the text that is replaced or deleted, in characters. Like the next text, it takes memory and time.
+   * @default 0
+   */
+  replaced?: number;
+  /**
+   * Restores a deleted resource. The value is the version of the delete, and the restored resource gets the next number.
+   * `expect` must be `absent`, and the delete must be the last change of the resource in the change log.
+   * @default the resource is new
    */
   after?: number;
 }
 
-/** An idempotency record, kept with the write that it stands for. */
+/** The stored response for an Idempotency-Key. The store writes it in the same transaction as the changes. */
 export interface Receipt {
-  /** Names principal, method, path and Idempotency-Key together; the caller decides how. */
+  /** A text made of the principal, the method, the path and the Idempotency-Key. The caller decides on its form. */
   key: string;
-  /** Tells one request from another under the same key. */
+  /** Shows whether a later request with the same key is the same request. */
   fingerprint: string;
-  /** The answer to give again, as the caller wrote it. */
+  /** The response in the form of the caller. */
   answer: string;
-  /** A word or two that are kept where the store has no room for the answer any more. @default "" */
+  /** A short form of the response. The store keeps it when it removes `answer` to save space. @default "" */
   brief?: string;
-  /** Unix time in milliseconds from which the receipt is no longer valid. */
+  /** When the receipt expires: Unix time in milliseconds. */
   expiresAt: number;
 }
 
-/** A receipt as the store has it: where it had no room for the answer any more, with `brief` alone. */
+/** A receipt that a store has read. It can be without its response. */
 export interface KeptReceipt extends Omit<Receipt, "answer"> {
-  /** `undefined`: dropped for want of room, or erased. */
+  /** `undefined` if the store has removed it to save space, or because the resource was erased. */
   answer: string | undefined;
 }
 
-/** One call of `commit`: all of it happens, or none. */
+/** Changes that a store writes together or not at all. */
 export interface Commit {
-  /** At least one, unless there is a receipt to keep; no key twice. */
+  /** At most one change for each resource. Empty only if there is a receipt. */
   changes: readonly Change[];
   receipt?: Receipt;
-  /** Who asked, for the change log. */
+  /** The caller, for the change log. */
   principal?: string;
-  /** Unix time in milliseconds; becomes `updatedAt` and the time in the change log. */
+  /** Unix time in milliseconds. It becomes `updatedAt` and the time in the change log. */
   at: number;
 }
 
-/** What a commit did, change by change, in the order of the call. */
+/** The result of each change of a commit, in the same order. */
 export type Committed = readonly { version: number; sequence: number }[];
+
+/** Throws an Error if a commit breaks the contract of `Commit`. It would make the counts in the head rows wrong. */
+export function requireSense({ changes, receipt }: Commit): void {
+  if (changes.length === 0 && receipt === undefined) throw new Error("A commit has at least one change.");
+  if (changes.some(({ expect, next }) => expect === "absent" && next === undefined)) {
+    throw new Error("A change cannot delete what it expects to be absent.");
+  }
+  if (changes.length === 1) return;
+  const keys = new Set(changes.map(({ key }) => `${key.collection}/${key.id}`));
+  if (keys.size < changes.length) throw new Error("A commit cannot change one resource twice.");
+}
+
+/** The limit of the texts in all waiting commits, in characters. */
+const maxWaitingText = 128 * 1024 * 1024;
+
+/** Performs commits that arrive together in one go. */
+export function createCommitBatch(
+  { groupCommit, answersPerTurn }: Pick<ResolvedStoreOptions, "groupCommit" | "answersPerTurn">,
+  options: Pick<BatchOptions<Commit, Committed>, "perform" | "maxConcurrent">,
+): Batch<Commit, Committed> {
+  const maxBatchSize = groupCommit ? 1_000 : 1;
+  return createBatch({
+    ...options,
+    maxBatchSize,
+    answersPerTurn,
+    maxWeight: maxWaitingText,
+    weigh: textLength,
+  });
+}
+
+/** The length of all texts that a commit brings and replaces, in characters. */
+export function textLength({ changes, receipt }: Commit): number {
+  let length = receipt?.answer.length ?? 0;
+  for (const { next, replaced = 0 } of changes) length += (next?.length ?? 0) + replaced;
+  return length;
+}

@@ -1,28 +1,28 @@
-/** The conditions of a filter, by what an index can do for them. */
+/** The conditions of a filter that must all be true, and how an index can support each of them. */
 import type { SortKey } from "../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
 import type { Condition, Filter } from "../query/filter.ts";
 import { sortedCodePoints } from "../query/sort.ts";
 
-/** The conditions that must all hold. */
+/** The conditions of a filter that must all be true. */
 export function conjunctsOf(filter: Filter | undefined): readonly Filter[] {
   if (filter === undefined) return [];
   return filter.kind === "and" ? filter.filters.flatMap(conjunctsOf) : [filter];
 }
 
-/** A condition that names the ids that are wanted. */
-export function namesIds(condition: Filter): boolean {
+/** Whether a condition lists ids. */
+export function isIdList(condition: Filter): boolean {
   return condition.kind === "in" && isIdPath(condition.path);
 }
 
-/** A condition that leaves one value, and one that the column of an index holds whole. */
+/** Whether a condition requires one value that the column of an index can contain completely. */
 export function isEquality(condition: Filter): condition is Condition & { kind: "in"; path: Path } {
   if (condition.kind !== "in" || condition.values.length !== 1 || isIdPath(condition.path)) return false;
   const [value] = condition.values;
-  return value !== null && isWhole(value);
+  return value !== null && fitsColumn(value);
 }
 
-/** A condition that an index serves from one end to the other. */
+/** Whether a condition is one end of a range that an index supports. */
 export function isRange(condition: Filter): condition is Condition & { kind: "gt" | "gte" | "lt" | "lte" } {
   if (
     condition.kind !== "gt" &&
@@ -31,11 +31,14 @@ export function isRange(condition: Filter): condition is Condition & { kind: "gt
     condition.kind !== "lte"
   )
     return false;
-  return condition.values.length === 1 && !isIdPath(condition.path) && isWhole(condition.values[0]);
+  return condition.values.length === 1 && !isIdPath(condition.path) && fitsColumn(condition.values[0]);
 }
 
-/** The attribute of which an index would give too much: it begins and ends at one condition of a kind, and leaves out by the others. */
-export function repeatedIn(conditions: readonly Filter[]): string | undefined {
+/**
+ * The attribute that has more conditions than an index scan can use: two equalities, two lower ends, two upper ends, or
+ * ends of different types. The scan would read too many entries and check the other conditions on each of them.
+ */
+export function repeatedAttribute(conditions: readonly Filter[]): string | undefined {
   const seen = new Map<string, unknown>();
   for (const condition of conditions) {
     if (!isEquality(condition) && !isRange(condition)) continue;
@@ -49,18 +52,22 @@ export function repeatedIn(conditions: readonly Filter[]): string | undefined {
   return undefined;
 }
 
-/** Whether an index serves the condition whose first attribute after the equal ones is `ranged`. */
-export function isServed(condition: Filter, ranged: string | undefined): boolean {
+/** Whether an index supports the condition. `ranged` is the attribute of the index after those with equalities. */
+export function isSupported(condition: Filter, ranged: string | undefined): boolean {
   return isEquality(condition) || (isRange(condition) && formatPath(condition.path) === ranged);
 }
 
-/** After the id, nothing is left to sort. An index ends with ascending ids; the ids alone serve both directions. */
-export function neededKeys(sort: readonly SortKey[]): readonly SortKey[] {
+/**
+ * The sort keys that an index needs. Keys after the id change nothing, because ids are unique. Every index ends with
+ * ascending ids, so an ascending id needs no key. Neither does a list that is sorted by id alone.
+ */
+export function indexedKeys(sort: readonly SortKey[]): readonly SortKey[] {
   const id = sort.findIndex(({ path }) => isIdPath(path));
   if (id === -1) return sort;
   return sort.slice(0, id > 0 && sort[id]?.descending === true ? id + 1 : id);
 }
 
-function isWhole(value: unknown): boolean {
+/** Columns of indexes contain only the beginning of a long string. */
+function fitsColumn(value: unknown): boolean {
   return typeof value !== "string" || value.length < sortedCodePoints;
 }

@@ -8,7 +8,7 @@
 /** A decision that looks things up in an `L` and returns a `T`. */
 export type Decision<L, T> = Generator<(store: L) => unknown, T, unknown>;
 
-/** Looks something up: `const row = yield* lookUp((rows) => rows.first())`. */
+/** Looks something up. Example: `const row = yield* lookUp((rows) => rows.first())`. */
 export function* lookUp<L, T>(lookup: (store: L) => T | Promise<T>): Decision<L, T> {
   return (yield lookup as (store: L) => unknown) as T;
 }

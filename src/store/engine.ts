@@ -1,5 +1,5 @@
 /** What a kind of store provides to the rest of the program. `open.ts` has the table of engines. */
-import type { Source, Target } from "./copy/whole.ts";
+import type { CopySource, CopyTarget } from "./copy/contents.ts";
 import type { OpenKeys } from "./keys.ts";
 import type { ResolvedStoreOptions } from "./options.ts";
 import type { StoreReader } from "./reader.ts";
@@ -13,14 +13,17 @@ export interface Engine<Address> {
   /** Opens the store for reading. A service can have it open at the same time. */
   openReader(address: Address): Promise<StoreReader>;
 
-  /** Opens the API keys of the store, and creates the store if it does not exist. A service can have it open at the same time. */
+  /**
+   * Opens the API keys of the store, and creates the store if it does not exist. A service can have it open at the same
+   * time.
+   */
   openKeys(address: Address): Promise<OpenKeys>;
 
   /** Opens the store as the source of a copy. */
-  openSource(address: Address): Promise<Source>;
+  openSource(address: Address): Promise<CopySource>;
 
   /** Opens the store as the target of a copy, and creates it if it does not exist. */
-  openTarget(address: Address): Promise<Target>;
+  openTarget(address: Address): Promise<CopyTarget>;
 
   /** Whether the store can exist. The answer is exact for a file. For a database, only opening it gives the answer. */
   mayExist(address: Address): boolean;

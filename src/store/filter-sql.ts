@@ -1,30 +1,52 @@
 /**
- * Filters in SQL, as far as all stores have them in common. What comes out is true of exactly those resources that
- * `matches` says it of; where it is null rather than false, `not` must not take that for true.
+ * Filters in SQL: what all stores have in common. The expression is true for exactly the resources that `matches` accepts.
+ * For the others it is false or null, and `not` must treat null as false.
  */
-import { isIdPath } from "../collection/paths.ts";
-import type { Condition, ConditionKind, Filter } from "../query/filter.ts";
+import type { Index } from "../collection/indexes.ts";
+import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
+import { lowerAscii } from "../collection/text.ts";
+import type { Condition, Filter, Scalar } from "../query/filter.ts";
 import { sortedCodePoints, sortValueOf } from "../query/sort.ts";
-
-/** How a store spells conditions. Values go where the scope says. */
-export type Spellings<Scope> = {
-  readonly [Kind in ConditionKind]: (condition: Condition & { kind: Kind }, scope: Scope) => string;
-};
-
-/** How a store spells conditions on attributes, and on ids. */
-export interface Dialect<Scope> {
-  attributes: Spellings<Scope>;
-  ids: Spellings<Scope>;
-}
 
 /** Compares as the operators of SQL do. */
 export type Comparison = Condition & { kind: keyof typeof comparisons };
+
+/** What a filter is written for. */
+interface FilterScope {
+  indexes: readonly Index[];
+}
+
+/** How a store writes conditions in SQL. Values go where the scope says. */
+export interface Dialect<Scope extends FilterScope> {
+  /** The attribute equals one of the values; there is at least one. */
+  equals(path: Path, values: readonly Scalar[], scope: Scope): string;
+  /** As `equals`, for an attribute of an index. */
+  equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string;
+  /** The id equals one of the values. */
+  idEquals(values: readonly Scalar[], scope: Scope): string;
+  compare(condition: Comparison, value: string | number, scope: Scope): string;
+  idCompare(kind: Comparison["kind"], value: string | number, scope: Scope): string;
+  /** The string with ASCII letters in lower case. Null if the attribute, or the id, is not a string. */
+  lowered(path: Path, scope: Scope): string;
+  /** The lowered string contains a text. */
+  includes(lowered: string, text: string, scope: Scope): string;
+  /** The lowered string starts or ends with a text that is not empty. */
+  hasAffix(kind: "startsWith" | "endsWith", lowered: string, text: string, scope: Scope): string;
+  /** The attribute is an array with an item that equals one of the values. */
+  hasItem(path: Path, values: readonly Scalar[], scope: Scope): string;
+  /** Null if and only if the attribute does not exist. */
+  presence(path: Path): string;
+}
 
 /** The operators of SQL. */
 export const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
 /** A filter as an SQL expression. */
-export function filterSql<Scope>(filter: Filter, dialect: Dialect<Scope>, scope: Scope): string {
+export function filterSql<Scope extends FilterScope>(
+  filter: Filter,
+  dialect: Dialect<Scope>,
+  scope: Scope,
+): string {
   switch (filter.kind) {
     case "and":
       return every(filter.filters.map((each) => filterSql(each, dialect, scope)));
@@ -37,13 +59,44 @@ export function filterSql<Scope>(filter: Filter, dialect: Dialect<Scope>, scope:
   }
 }
 
-function conditionSql<Scope>(
+function conditionSql<Scope extends FilterScope>(
   condition: Condition,
-  { attributes, ids }: Dialect<Scope>,
+  dialect: Dialect<Scope>,
   scope: Scope,
 ): string {
-  const table = isIdPath(condition.path) ? ids : attributes;
-  return (table[condition.kind] as (condition: Condition, scope: Scope) => string)(condition, scope);
+  const { path } = condition;
+  const isId = isIdPath(path);
+  switch (condition.kind) {
+    case "in":
+      if (condition.values.length === 0) return "false";
+      if (isId) return dialect.idEquals(condition.values, scope);
+      if (isIndexed(path, scope.indexes)) return dialect.equalsIndexed(path, condition.values, scope);
+      return dialect.equals(path, condition.values, scope);
+    case "contains": {
+      const texts = condition.values.filter((value) => typeof value === "string").map(lowerAscii);
+      const parts = texts.map((text) => dialect.includes(dialect.lowered(path, scope), text, scope));
+      if (!isId && condition.values.length > 0) parts.push(dialect.hasItem(path, condition.values, scope));
+      return either(parts);
+    }
+    case "startsWith":
+    case "endsWith": {
+      const { kind } = condition;
+      const lowered = dialect.lowered(path, scope);
+      const affixSql = (text: string) =>
+        text === "" ? `${lowered} is not null` : dialect.hasAffix(kind, lowered, text, scope);
+      return either(condition.values.map(lowerAscii).map(affixSql));
+    }
+    case "exists":
+      return isId
+        ? String(condition.value)
+        : `${dialect.presence(path)} is ${condition.value ? "not " : ""}null`;
+    default: {
+      const { kind } = condition;
+      const compareSql = (value: string | number) =>
+        isId ? dialect.idCompare(kind, value, scope) : dialect.compare(condition, value, scope);
+      return either(condition.values.map(compareSql));
+    }
+  }
 }
 
 /** True where all of the parts are. */
@@ -64,4 +117,10 @@ export function isLong(text: string): boolean {
 /** What of a string is sorted by. */
 export function beginningOf(text: string): string {
   return String(sortValueOf(text));
+}
+
+/** Whether an index contains the attribute. */
+export function isIndexed(path: Path, indexes: readonly Index[]): boolean {
+  const name = formatPath(path);
+  return indexes.some((index) => index.some((key) => formatPath(key.path) === name));
 }

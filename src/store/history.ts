@@ -1,13 +1,13 @@
-/** How long the changes of resources are kept. */
+/** How long the change log keeps a change. */
 
 /**
- * A change is kept as long as it is younger than `keepDays` or among the last `keepChanges` of its collection, but never
- * beyond the newest `keepBytes` of its collection; or forever, or not at all.
+ * The change log keeps a change that is younger than `keepDays`, or among the last `keepChanges` of its collection. In both
+ * cases the change must be among the newest `keepBytes` of its collection. `forever` keeps all changes, `none` keeps none.
  */
 export type History = { keepDays: number; keepChanges: number; keepBytes?: number } | "forever" | "none";
 
-/** What is kept unless the configuration says otherwise. */
+/** The default of the configuration. */
 export const defaultHistory: History = { keepDays: 30, keepChanges: 1_000_000 };
 
-/** What one change counts of `keepBytes` beside the text that it keeps. */
+/** The bytes of one change in `keepBytes`, in addition to its text. */
 export const bytesOfChange = 100;

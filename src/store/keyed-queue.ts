@@ -1,16 +1,16 @@
-/** Calls for one key run one after the other, in the order they came; different keys do not wait for each other. */
+/** Runs tasks with the same key one after the other, in the order of their arrival. Other keys do not have to wait. */
 import { Problem } from "../errors.ts";
 
 /** A queue for each key. */
 export interface KeyedQueue {
   /**
-   * Runs `task` when the earlier ones of the key have ended. Throws UNAVAILABLE when too many wait or its turn
-   * does not come in time, in which case it never runs; and what `task` throws.
+   * Runs `task` when all earlier tasks of the key have ended. Throws what `task` throws. Throws UNAVAILABLE, and never runs
+   * `task`, if too many tasks wait or if the wait takes too long.
    */
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
 }
 
-/** How many may wait, and for how long. */
+/** The limits of a keyed queue. */
 export interface KeyedQueueOptions {
   /** Tasks of one key that have not ended. @default 1000 */
   maxPerKey?: number;
@@ -20,8 +20,8 @@ export interface KeyedQueueOptions {
   maxWaitMs?: number;
 }
 
-/** The tasks of a key that wait, the first first: each is begun by its function. */
-type Line = Set<() => void>;
+/** The functions that start the waiting tasks of a key, in order. */
+type Waiting = Set<() => void>;
 
 /** Creates a keyed queue. It remembers a key only while it has tasks. */
 export function createKeyedQueue({
@@ -29,46 +29,47 @@ export function createKeyedQueue({
   maxTasks = 10_000,
   maxWaitMs = 10_000,
 }: KeyedQueueOptions = {}): KeyedQueue {
-  const lines = new Map<string, Line>();
+  /** Contains a key while one of its tasks runs. */
+  const queues = new Map<string, Waiting>();
   let tasks = 0;
 
-  /** `undefined` when it is the task's turn at once. */
+  /** Resolves when the task can start. `undefined` if it can start now. */
   function enter(key: string): Promise<void> | undefined {
-    const line = lines.get(key);
-    const length = line === undefined ? 0 : line.size + 1;
+    const waiting = queues.get(key);
+    const length = waiting === undefined ? 0 : waiting.size + 1;
     if (length >= maxPerKey || tasks >= maxTasks)
       throw unavailable("Too many writes are waiting for each other.");
     tasks++;
-    if (line !== undefined) return waitIn(line);
-    lines.set(key, new Set());
+    if (waiting !== undefined) return waitIn(waiting);
+    queues.set(key, new Set());
     return undefined;
   }
 
-  function waitIn(line: Line): Promise<void> {
+  function waitIn(waiting: Waiting): Promise<void> {
     return new Promise((resolve, reject) => {
-      const begin = () => {
+      const start = () => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(() => {
-        line.delete(begin);
+        waiting.delete(start);
         tasks--;
         reject(unavailable("The writes before this one took too long. Nothing was written."));
       }, maxWaitMs);
-      line.add(begin);
+      waiting.add(start);
     });
   }
 
   function leave(key: string): void {
     tasks--;
-    const line = lines.get(key);
-    const [next] = line ?? [];
-    if (line === undefined || next === undefined) {
-      lines.delete(key);
+    const waiting = queues.get(key);
+    const [startNext] = waiting ?? [];
+    if (waiting === undefined || startNext === undefined) {
+      queues.delete(key);
       return;
     }
-    line.delete(next);
-    next();
+    waiting.delete(startNext);
+    startNext();
   }
 
   return {

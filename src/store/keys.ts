@@ -1,48 +1,48 @@
-/** The part of the port that API keys are kept by. The store knows what a key is found by, and not what it lets its holder do. */
+/** API keys in a store. A store keeps and finds them. The room `access/` decides what a key allows. */
 
-/** An API key as it is kept: its hash, never the key itself. */
+/** An API key as the store keeps it: its hash, never the key itself. */
 export interface ApiKey {
-  /** Names the key in public. */
+  /** The first part of the key, which is not secret and identifies it. */
   prefix: string;
   /** SHA-256 of the whole key, in base64url. */
   hash: string;
-  /** What its maker calls it; several keys may have one name. */
+  /** The name that its creator chose. Several keys can have the same name. */
   name: string;
   subject: string;
   roles: readonly string[];
-  /** What the key is narrowed to; `undefined` where it is not narrowed. */
+  /** The scopes that limit the key. `undefined` if the key has no limit. */
   scopes: readonly string[] | undefined;
   /** Unix time in milliseconds, like all times here. */
   createdAt: number;
-  /** From then on the key is no longer valid; `undefined` where it is for ever. */
+  /** When the key expires. `undefined` if it never expires. */
   expiresAt: number | undefined;
   revokedAt: number | undefined;
-  /** Roughly when it was last used. */
+  /** The approximate time of the last use. */
   lastUsedAt: number | undefined;
 }
 
-/** How a key comes to its end: at once, whatever clocks say, or at a time. */
+/** How a key becomes invalid: at once and independent of clocks (`revokedAt`), or at a time (`expiresAt`). */
 export type KeyEnd = { revokedAt: number } | { expiresAt: number };
 
-/** API keys in a store. Truth is what the store has: other processes write to it too. */
+/** The API keys of a store. Several processes can change them, so nothing is cached here. */
 export interface Keys {
-  /** The key of this prefix, ended or not. Sees every change that any process was told has happened before the call. */
+  /** The key with this prefix, valid or not. Sees every change that was confirmed to any process before the call. */
   find(prefix: string): Promise<ApiKey | undefined>;
 
-  /** All keys, ended ones too, the oldest first. */
+  /** All keys, valid or not, oldest first. */
   all(): Promise<readonly ApiKey[]>;
 
-  /** Adds a key. Gives false, and changes nothing, where there is one of its prefix. */
+  /** Adds a key. Returns false, and changes nothing, if a key with this prefix exists. */
   add(key: ApiKey): Promise<boolean>;
 
-  /** Ends the key of this prefix, where there is one. An end only comes nearer: a revoked key stays so, and none lives longer. */
+  /** Revokes the key with this prefix, or makes it expire, if it exists. A later time than the recorded one changes nothing. */
   end(prefix: string, end: KeyEnd): Promise<void>;
 
-  /** Notes that a key was used; an earlier time than is noted already changes nothing. */
+  /** Records that a key was used. An earlier time than the recorded one changes nothing. */
   noteUse(prefix: string, at: number): Promise<void>;
 }
 
-/** The API keys of a store, opened while a service can have the store open. */
+/** The API keys of a store. A service can have the store open at the same time. */
 export interface OpenKeys extends Keys {
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Opens the store at an address. No other file outside an engine's folder imports an engine. */
 import { Problem, StartError } from "../errors.ts";
 import { type StoreAddress, shownAddress } from "./address.ts";
-import type { Source, Target } from "./copy/whole.ts";
+import type { CopySource, CopyTarget } from "./copy/contents.ts";
 import type { Engine } from "./engine.ts";
 import type { OpenKeys } from "./keys.ts";
 import { resolveOptions, type StoreOptions } from "./options.ts";
@@ -45,12 +45,12 @@ export function openKeys(address: StoreAddress): Promise<OpenKeys> {
 }
 
 /** Opens a store as the source of a copy. Throws StartError, also if a service is known to have it open for writing. */
-export function openSource(address: StoreAddress): Promise<Source> {
+export function openSource(address: StoreAddress): Promise<CopySource> {
   return engineOf(address).openSource(address);
 }
 
 /** Opens a store as the target of a copy, and creates it if it does not exist. Throws StartError. */
-export function openTarget(address: StoreAddress): Promise<Target> {
+export function openTarget(address: StoreAddress): Promise<CopyTarget> {
   return engineOf(address).openTarget(address);
 }
 
@@ -69,7 +69,7 @@ export function reasonOf(address: StoreAddress, { cause, message }: Problem): st
   return cause instanceof Error ? engineOf(address).describeError(cause) : message;
 }
 
-/** Waits for work on a store. If the work fails because the disk is full, throws StartError with the address. */
+/** Waits for work on a store. Throws StartError with the address if the work fails because the disk is full. */
 export async function onStoreOf<T>(address: StoreAddress, work: Promise<T>): Promise<T> {
   try {
     return await work;

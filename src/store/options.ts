@@ -1,7 +1,7 @@
-/** How a store is run, whichever engine it is on. */
+/** The options of a store, the same for all engines. */
 import type { History } from "./history.ts";
 import { defaultHistory } from "./history.ts";
-import type { ReceiptBounds } from "./receipts.ts";
+import type { ReceiptLimits } from "./receipts.ts";
 
 /** Options of an open store. Each has a default. */
 export interface StoreOptions {
@@ -12,8 +12,8 @@ export interface StoreOptions {
   /** Whether to open a store that cannot be reached yet. Call `reach` before you use it. @default false */
   mayWait?: boolean;
   /**
-   * How many commits are answered in one turn of the event loop. The store asks once a turn. To answer a whole group at
-   * once would delay reads by milliseconds. @default no limit
+   * How many commits are confirmed in one turn of the event loop. The store calls this once a turn. To confirm a whole group
+   * of commits at once would delay reads by milliseconds. @default no limit
    */
   answersPerTurn?: () => number;
   /** Whether commits that arrive together are written together. `false` is for measurements. @default true */
@@ -22,17 +22,17 @@ export interface StoreOptions {
   queryMs?: number;
   /** Which changes the change log keeps. @default `defaultHistory` */
   history?: History;
-  /** The time between two searches for changes that are too old, in milliseconds. The first search is at the start. @default 60000 */
+  /** The time between two searches for old changes, in milliseconds. The first one is at the start. @default 60000 */
   sweepMs?: number;
-  /** How many receipts the store keeps, and how many bytes of their responses. @default `receiptBounds` */
-  receipts?: ReceiptBounds;
+  /** How many receipts the store keeps, and how many bytes of their responses. @default `receiptLimits` */
+  receipts?: ReceiptLimits;
   /** Whether to refuse all writes. Several processes can open a SQLite file in this way. @default false */
   readOnly?: boolean;
   /** `NORMAL` can lose confirmed commits when the power fails. It exists so that tests can detect this. @default "FULL" */
   synchronous?: "FULL" | "NORMAL";
 }
 
-/** The options with their defaults. Only the bounds of receipts have none here. */
+/** The options with their defaults. `receipts` has its default in the stores. */
 export type ResolvedStoreOptions = Required<Omit<StoreOptions, "receipts">> & Pick<StoreOptions, "receipts">;
 
 /** Adds the defaults. */

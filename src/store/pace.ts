@@ -3,32 +3,32 @@
  * over.
  */
 
-/** Work for one turn. */
+/** The pace of an event loop: how many pieces of work each turn does. */
 export interface Pace {
-  /** Says that somebody reads. */
+  /** Records that a client reads. */
   noteRead(): void;
-  /** How many pieces of work this turn may do; asked once a turn. */
+  /** The number of pieces of work for this turn. Call it once a turn. */
   perTurn(): number;
 }
 
-/** Turns for which a read is remembered. */
-const memoryTurns = 16;
+/** The number of turns after a read that do less work. */
+const turnsAfterRead = 16;
 
-/** Pieces of work that one turn does. */
-const alone = 8;
-const besideReads = 2;
+/** The pieces of work in a turn, without reads and after a read. */
+const fullWork = 8;
+const reducedWork = 2;
 
-/** A pace for one event loop. */
+/** Creates the pace of one event loop. */
 export function createPace(): Pace {
   let turnsLeft = 0;
   return {
     noteRead: () => {
-      turnsLeft = memoryTurns;
+      turnsLeft = turnsAfterRead;
     },
     perTurn: () => {
-      if (turnsLeft === 0) return alone;
+      if (turnsLeft === 0) return fullWork;
       turnsLeft--;
-      return besideReads;
+      return reducedWork;
     },
   };
 }

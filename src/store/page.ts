@@ -1,54 +1,60 @@
-/** Lists, as stores are asked for them. */
+/** Queries for a list, and the pages that answer them. */
 import type { SortKey } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
 import type { CursorValues } from "../query/sort.ts";
 import type { Stored } from "./stored.ts";
 
 /**
- * Text on one page, in bytes of UTF-8: a thousand resources of a mebibyte would fill the memory. Bytes, because memory, sockets
- * and disks count them, and because both kinds of store know the bytes of a text without reading it.
+ * The limit of the text on one page, in bytes of UTF-8. A page of a thousand large resources would fill the memory. The unit
+ * is bytes because both kinds of store know the bytes of a text without reading it.
  */
 export const maxPageBytes = 2 * 1024 * 1024;
 
-/** What a list asks for. */
+/** A query for one page of a list. */
 export interface ListQuery {
   collection: string;
-  /** At most so many resources; fewer if their text would be more than `maxPageBytes`, but at least one. */
+  /** The most resources on the page. It has fewer if their text would exceed `maxPageBytes`, but at least one. */
   limit: number;
-  /** Only the resources that `matches` says it of. @default every resource */
+  /** Only resources for which `matches` is true. @default every resource */
   filter?: Filter;
-  /** As `compareBy` sorts; by ascending id where keys are equal, or there are none. @default [] */
+  /** The order, as `compareBy` defines it. Resources with equal keys are in the order of ascending ids. @default [] */
   sort?: readonly SortKey[];
-  /** Only resources that come after this position, at which none need be (any more). Not together with `offset`, and with `words` only where there is a `sort`. */
+  /**
+   * Only resources after this position. A resource at the position does not have to exist. Not together with `offset`, and
+   * together with `words` only if `sort` is given.
+   */
   after?: CursorValues;
-  /** So many resources at the beginning are left out. @default 0 */
+  /** How many resources to skip at the beginning. @default 0 */
   offset?: number;
   /**
-   * Only resources that have each of these words, or a word that begins with it, in the attributes that the
-   * collection's `search` names. Without `sort` those come first that match best.
+   * Only resources that have each of these words, or a word that begins with it, in an attribute of the collection's
+   * `search`. Without `sort`, the best matches come first.
    */
   words?: readonly string[];
-  /** Whether the total is wanted also where it must be counted. @default false */
+  /** Whether to count the list if the total is not known. @default false */
   count?: boolean;
   /**
-   * Gives what ends the work when nobody waits for the answer any more: the call is then rejected with the signal's
-   * reason. Asked for only where the work may take long.
+   * Returns the signal that cancels the query, for example because the client has disconnected. The call is then rejected
+   * with the reason of the signal. The store calls this only for a query that can take long.
    */
   signal?: () => AbortSignal;
 }
 
-/** One page, with what was true of the collection in the same snapshot. */
+/** One page of a list, with the state of the collection in the same snapshot. */
 export interface Page {
   items: readonly Stored[];
-  /** Whether there are resources after the last one of this page. */
+  /** Whether the list continues after this page. */
   more: boolean;
-  /** How many resources the whole list has; `undefined` where nobody counted. Without filter and words it is always known. */
+  /** The number of resources in the whole list. `undefined` if it was not counted. Always known without filter and words. */
   total: number | undefined;
-  /** The collection's sequence: raised by one with every change to any of its resources. */
+  /** The sequence of the collection. Every change of one of its resources raises it by one. */
   sequence: number;
 }
 
-/** The text of a page, in characters. */
+/** The page of a collection that does not exist. */
+export const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
+
+/** The length of all texts on a page, in characters. */
 export function lengthOf({ items }: Pick<Page, "items">): number {
   return items.reduce((sum, { text }) => sum + text.length, 0);
 }

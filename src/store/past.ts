@@ -1,10 +1,10 @@
-/** Resources as they were: how versions and times are found in the change log, and texts in what changes keep of them. */
+/** Old versions of resources: finds them in the change log, by version or by time, and rebuilds their texts. */
 import { type ChangeKind, type LoggedChange, maxSliceBytes } from "./change-log.ts";
 import { type Decision, lookUp } from "./decision.ts";
 import type { Stored } from "./stored.ts";
 import { isDifference, textFrom } from "./superseded.ts";
 
-/** A row of the change log in short. */
+/** The main columns of a row of the change log. */
 export interface LoggedVersion {
   /** The version that the change made. */
   version: number;
@@ -12,25 +12,26 @@ export interface LoggedVersion {
   at: number;
 }
 
-/** What one change keeps of the text that it superseded; `null` for a create. */
-export interface Kept {
+/** The superseded text in one change: a whole text, a difference, or `null` for a create. */
+export interface KeptText {
+  /** The version that the change made. */
   version: number;
   kept: string | null;
 }
 
-/** What a store looks up of one resource. All look-ups of one decision must see the same state. */
+/** The lookups for one resource. All lookups of one decision must see the same state. */
 export interface PastRows {
-  /** The resource as it is now. */
+  /** The current version of the resource. */
   current(): Stored | undefined | Promise<Stored | undefined>;
-  /** The change that made a version, or the last one below it. */
+  /** The change that made a version, or the last change before it. */
   upTo(version: number): LoggedVersion | undefined | Promise<LoggedVersion | undefined>;
   /** The oldest change in the log. */
   oldest(): LoggedVersion | undefined | Promise<LoggedVersion | undefined>;
   /**
-   * What changes keep, in the order of versions: from the change that made `version` up to the first one that keeps no
-   * difference, at most `maxChain` of them.
+   * The superseded texts in the order of versions: from the change that made `version` to the first change that does not
+   * contain a difference. At most `maxChain` of them.
    */
-  chain(version: number): readonly Kept[] | Promise<readonly Kept[]>;
+  chain(version: number): readonly KeptText[] | Promise<readonly KeptText[]>;
 }
 
 /** A version of a resource: the current one, or one whose change is in the log. Throws an Error if the log is damaged. */
@@ -41,19 +42,19 @@ export function* versionOf(id: string, version: number): Decision<PastRows, Stor
   return made?.version === version ? yield* storedOf(id, made, current) : undefined;
 }
 
-/** The resource as it was at a time, by the times of the commits. Throws an Error if the log is damaged. */
+/** The version of a resource at a time, by the times of the commits. Throws an Error if the log is damaged. */
 export function* stateAt(id: string, at: number): Decision<PastRows, Stored | undefined> {
   const current = yield* lookUp((rows) => rows.current());
   if (current !== undefined && current.updatedAt <= at) return current;
-  const made = yield* lastUntil(at);
+  const made = yield* lastChangeUntil(at);
   return made && (yield* storedOf(id, made, current));
 }
 
 /**
- * The last change that had happened by then. A resource may have a million changes, so this halves them. If the clock was
- * set back, it is some change after which the clock showed that time.
+ * The last change until a time, found by binary search, because a resource can have a million changes. If the clock was set
+ * back, several changes can fit, and the result is one of them.
  */
-function* lastUntil(at: number): Decision<PastRows, LoggedVersion | undefined> {
+function* lastChangeUntil(at: number): Decision<PastRows, LoggedVersion | undefined> {
   const oldest = yield* lookUp((rows) => rows.oldest());
   if (oldest === undefined || oldest.at > at) return undefined;
   const newest = yield* lookUp((rows) => rows.upTo(Number.MAX_SAFE_INTEGER));
@@ -71,7 +72,7 @@ function* lastUntil(at: number): Decision<PastRows, LoggedVersion | undefined> {
   return last;
 }
 
-/** The state that a change made, which the next change superseded. */
+/** The state that a change made. The next change in the log contains its text. */
 function* storedOf(
   id: string,
   { version, kind, at }: LoggedVersion,
@@ -84,13 +85,13 @@ function* storedOf(
 }
 
 /**
- * The text that the change to `version` superseded. `undefined` if the log does not have it: it was created there, or a later
- * change is missing because the service ran without a history for a while.
+ * The text that the change to `version` superseded. `undefined` if that change is a create, or if a later change is missing
+ * because the service ran without a history for a while.
  */
 function textOfChain(
   id: string,
   version: number,
-  { chain, current }: { chain: readonly Kept[]; current: Stored | undefined },
+  { chain, current }: { chain: readonly KeptText[]; current: Stored | undefined },
 ): string | undefined {
   const last = chain.at(-1);
   if (last === undefined || last.version !== version + chain.length - 1) return undefined;
@@ -99,7 +100,7 @@ function textOfChain(
   return next;
 }
 
-function textOf(id: string, { version, kept }: Kept, next: string | undefined): string | undefined {
+function textOf(id: string, { version, kept }: KeptText, next: string | undefined): string | undefined {
   if (kept === null || (next === undefined && isDifference(kept))) return undefined;
   try {
     return textFrom(kept, next ?? "");
@@ -111,18 +112,18 @@ function textOf(id: string, { version, kept }: Kept, next: string | undefined): 
   }
 }
 
-/** A row of the change log as it is kept. */
+/** A row of the change log, with the superseded text as the log contains it. */
 export type LoggedRow = Omit<LoggedChange, "superseded" | "text"> & { kept: string | null };
 
-/** What a store looks up of the resources of one collection. */
+/** The lookups for the resources of one collection. */
 export type CollectionRows = (id: string) => Pick<PastRows, "current" | "chain">;
 
 /**
- * Rows of the change log, in order, with the texts before and after each change. Each difference is applied once. A text is
- * `undefined` if the log does not have it.
+ * Adds the texts before and after each change to rows of the change log, which are in order. Applies each difference only
+ * once. A text is `undefined` if the log does not have it.
  */
 export function* withTexts(rows: readonly LoggedRow[]): Decision<CollectionRows, LoggedChange[]> {
-  /** The text of each resource before the change that was looked at last, with the version of that text. */
+  /** The loop goes back in time. This is the oldest text of each resource so far, and its version. */
   const known = new Map<string, { version: number; text: string | undefined }>();
   const changes: LoggedChange[] = [];
   for (const { kept, ...row } of rows.toReversed()) {

@@ -1,22 +1,22 @@
-/** A store that nothing is written to. */
+/** Read-only stores. */
 import { Problem } from "../errors.ts";
 import type { Keys } from "./keys.ts";
 import type { Store } from "./store.ts";
 
-/** The store without its writes: each of them throws UNAVAILABLE. */
+/** The same store, but all its writes throw UNAVAILABLE. */
 export function withoutWrites(store: Store): Store {
   return {
     read: (key) => store.read(key),
     list: (query) => store.list(query),
     count: (collection) => store.count(collection),
-    changesAfter: (...asked) => store.changesAfter(...asked),
-    changeAt: (...asked) => store.changeAt(...asked),
+    changesAfter: (...args) => store.changesAfter(...args),
+    changeAt: (...args) => store.changeAt(...args),
     sequences: (collections) => store.sequences(collections),
     onCommit: (listener) => store.onCommit(listener),
-    changesOf: (...asked) => store.changesOf(...asked),
-    version: (...asked) => store.version(...asked),
-    versionAt: (...asked) => store.versionAt(...asked),
-    receipt: (...asked) => store.receipt(...asked),
+    changesOf: (...args) => store.changesOf(...args),
+    version: (...args) => store.version(...args),
+    versionAt: (...args) => store.versionAt(...args),
+    receipt: (...args) => store.receipt(...args),
     collections: () => store.collections(),
     collectionNames: () => store.collectionNames(),
     scan: (collection) => store.scan(collection),

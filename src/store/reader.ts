@@ -3,15 +3,15 @@ import type { ApiKey } from "./keys.ts";
 import type { CollectionRecord } from "./record.ts";
 import type { Stored } from "./stored.ts";
 
-/** What can be read of a store without owning it. */
+/** A store that another process can write to at the same time. */
 export interface StoreReader {
-  /** Collections in the store by name. */
+  /** The collections by name. */
   collections(): ReadonlyMap<string, CollectionRecord>;
-  /** How many resources the collection has; 0 for an unknown one. */
+  /** The number of resources in a collection; 0 for an unknown collection. */
   count(collection: string): number;
-  /** Every resource of a collection in id order, all from one snapshot. */
+  /** Every resource of a collection in the order of ids, all from one snapshot. */
   scan(collection: string): AsyncIterable<Stored>;
-  /** All API keys, the oldest first. */
+  /** All API keys, oldest first. */
   keys(): readonly ApiKey[];
   close(): Promise<void>;
 }

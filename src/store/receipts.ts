@@ -1,34 +1,34 @@
-/** What stores have in common about receipts: how many they keep, and what tells of a resource in them. */
+/** Receipts, as all stores handle them: their limits, and how an erasure finds those about a resource. */
 
-/** How many receipts there may be, and how much of their answers. */
-export interface ReceiptBounds {
-  /** Beyond it no new one is taken: to forget an old one would let its write happen twice. */
+/** The limits of receipts. */
+export interface ReceiptLimits {
+  /** The most receipts. At the limit, a store refuses new ones. If it removed an old one, a retry could repeat the write. */
   keys: number;
-  /** Of all answers in bytes. Beyond it the oldest go, and their receipts stay without. */
+  /** The most bytes of all responses together. Above the limit, the oldest receipts lose their responses. */
   answers: number;
-  /** Of one answer in bytes; a longer one is not kept at all. */
+  /** The most bytes of one response. The store does not keep a longer response. */
   answer: number;
 }
 
-/** The program's bounds: a receipt without its answer takes about 0.4 KB on the disk, so that all of them take 4 GB. */
-export const receiptBounds: ReceiptBounds = {
+/** The default limits. A receipt without its response takes about 0.4 KB on the disk, so the receipts take at most 4 GB. */
+export const receiptLimits: ReceiptLimits = {
   keys: 10_000_000,
   answers: 256 * 1024 ** 2,
   answer: 2 * 1024 ** 2,
 };
 
-/** What tells of a resource. */
-export interface Traces {
-  /** Texts in the keys of receipts. */
+/** Texts by which the receipts about a resource are found. */
+export interface ReceiptPatterns {
+  /** The key of a request to the resource contains one of these. */
   inKey: readonly string[];
-  /** The end of what is left of an answer, with a quotation mark behind it. */
+  /** `brief`, with a quotation mark added, contains this. */
   inBrief: string;
-  /** Texts in answers; a few that have one are of others. */
+  /** A response with the resource contains one of these. A few other responses contain them too. */
   inAnswer: readonly string[];
 }
 
-/** What tells of the resource of an id, or of its address. */
-export function tracesOf(id: string): Traces {
+/** The patterns for the resource with this id, and for its path. */
+export function receiptPatterns(id: string): ReceiptPatterns {
   const address = `/${encodeURIComponent(id)}`;
   const values = [`"id":${JSON.stringify(id)}`, `"id":${id},`, `"id":${id}}`].map(asString);
   return {
@@ -38,7 +38,7 @@ export function tracesOf(id: string): Traces {
   };
 }
 
-/** As it appears within a JSON string. */
+/** The text as it appears inside a JSON string. */
 function asString(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -1,4 +1,4 @@
-/** What stores keep about collections. */
+/** The declarations of collections that a store keeps. */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection } from "../collection/collection.ts";
 import type { IdKind } from "../collection/ids.ts";
@@ -7,28 +7,28 @@ import type { Path } from "../collection/paths.ts";
 import type { Reference } from "../collection/references.ts";
 import type { Unique } from "../collection/unique.ts";
 
-/** What the store keeps about a collection. */
+/** The declaration of a collection that a store keeps. */
 export interface CollectionRecord {
   name: string;
   idKind: IdKind;
-  /** The schema that the resources were last known to fit, as JSON text; `undefined` = anything fits. */
+  /** The last schema that all resources were known to fit, as JSON text. `undefined`: no schema. */
   schema: string | undefined;
-  /** What lists are made quick by. */
+  /** The indexes for lists. */
   indexes: readonly Index[];
-  /** Attributes that `words` are looked for in. */
+  /** The attributes that a search with `words` covers. */
   search: readonly Path[];
-  /** Attributes of which no two resources have the same value: no write makes it so. @default [] */
+  /** The unique attributes. A store refuses a write that would give two resources the same value. @default [] */
   unique?: readonly Unique[];
-  /** Attributes that hold ids of resources: no write makes them lead nowhere. @default [] */
+  /** The attributes with ids of other resources. A store refuses a write that refers to a missing resource. @default [] */
   references?: readonly Reference[];
   /**
-   * Whether `createdAt` and `updatedAt` of each resource are the service's: what the store itself changes, since another
-   * resource is deleted, gets a new `updatedAt`. @default false
+   * Whether the service sets `createdAt` and `updatedAt`. If so, the store sets a new `updatedAt` when a delete of another
+   * resource changes this one. @default false
    */
   timestamps?: boolean;
 }
 
-/** The part of a collection that a store keeps: all but what cannot be written down. */
+/** The part of a declaration that a store keeps. */
 export function recordOf({
   name,
   idKind,
@@ -42,12 +42,12 @@ export function recordOf({
   return { name, idKind, schema, indexes, search, unique, references, timestamps };
 }
 
-/** Whether a collection is declared in the store as it should be. */
+/** Whether the declaration in the store (`known`) is equal to `record`. */
 export function isDeclared(known: CollectionRecord | undefined, record: CollectionRecord): boolean {
-  return known !== undefined && isDeepStrictEqual(essence(known), essence(record));
+  return known !== undefined && isDeepStrictEqual(comparable(known), comparable(record));
 }
 
-function essence({ unique = [], references = [], timestamps = false, ...others }: CollectionRecord) {
+function comparable({ unique = [], references = [], timestamps = false, ...others }: CollectionRecord) {
   const { idKind, schema, indexes, search } = others;
   return { idKind, schema, indexes, search, unique, references, timestamps };
 }

@@ -1,25 +1,24 @@
-/** Which changes are no longer kept, and how they are removed: a little in each step, so that others can write in between. */
-
+/** Removes old changes from the change logs, in small steps, so that writes can happen in between. */
 import { type Decision, lookUp } from "./decision.ts";
 import { bytesOfChange, type History } from "./history.ts";
 
-/** A change of the log, with the bytes of the text that it keeps. */
-export interface LoggedSize {
+/** A change in a log, with the bytes of its superseded text. */
+export interface ChangeSize {
   sequence: number;
   at: number;
   bytes: number;
 }
 
-/** What a store looks up of its change logs, and removes from them. Collections have numbers. */
-export interface Logs {
-  /** The sequence of each collection, in the order of numbers. */
+/** The change logs of a store. Each belongs to a collection, which has a number. */
+export interface ChangeLogs {
+  /** The sequence of each collection, in the order of their numbers. */
   heads(): readonly Head[] | Promise<readonly Head[]>;
   /** Changes after a sequence, in order. */
   after(
     number: number,
     sequence: number,
     limit: number,
-  ): readonly LoggedSize[] | Promise<readonly LoggedSize[]>;
+  ): readonly ChangeSize[] | Promise<readonly ChangeSize[]>;
   /** Removes the changes up to a sequence. */
   remove(number: number, upTo: number): void | Promise<void>;
 }
@@ -29,36 +28,36 @@ interface Head {
   sequence: number;
 }
 
-/** What one step does at most; but it always removes one change, however large that is. */
-export interface Slice {
+/** The limits of one step. A step can always remove one change, even a larger one. */
+export interface StepLimits {
   changes: number;
   bytes: number;
 }
 
 const dayMs = 86_400_000;
 
-/** Removes what is no longer kept from the logs of one store. */
+/** Removes old changes from the logs of one store. */
 export class Retention {
   readonly #keepDays: number;
   readonly #keepChanges: number;
   readonly #keepBytes: number;
-  readonly #slice: Slice;
+  readonly #step: StepLimits;
   readonly #sizes = new Map<number, LogSize>();
   /** The number of the collection that the next step begins with. */
   #next = 0;
 
-  constructor(history: History, slice: Slice) {
+  constructor(history: History, step: StepLimits) {
     const { keepDays, keepChanges, keepBytes = Number.POSITIVE_INFINITY } = limitsOf(history);
     this.#keepDays = keepDays;
     this.#keepChanges = keepChanges;
     this.#keepBytes = keepBytes;
-    this.#slice = slice;
+    this.#step = step;
   }
 
-  /** Takes one step. Gives whether there may be more to do now. */
-  *step(now: number): Decision<Logs, boolean> {
+  /** Takes one step. Returns whether more changes can be due now. */
+  *step(now: number): Decision<ChangeLogs, boolean> {
     if (this.#keepDays === Number.POSITIVE_INFINITY && !this.#isMeasured) return false;
-    let left = this.#slice.changes;
+    let left = this.#step.changes;
     for (const head of yield* lookUp((logs) => logs.heads())) {
       if (head.number < this.#next) continue;
       this.#next = head.number;
@@ -78,8 +77,8 @@ export class Retention {
     return this.#keepBytes !== Number.POSITIVE_INFINITY;
   }
 
-  /** Adds changes to the size of their log. Gives how many there were. */
-  *#measure({ number, sequence }: Head, limit: number): Decision<Logs, number> {
+  /** Adds new changes to the size of their log. Returns how many they are. */
+  *#measure({ number, sequence }: Head, limit: number): Decision<ChangeLogs, number> {
     if (!this.#isMeasured) return 0;
     const size = this.#sizes.get(number) ?? new LogSize(this.#keepBytes);
     this.#sizes.set(number, size);
@@ -89,19 +88,19 @@ export class Retention {
     return rows.length;
   }
 
-  /** The sequence up to which a slice of changes is no longer kept. */
-  *#outdated({ number, sequence }: Head, now: number): Decision<Logs, number | undefined> {
-    const young = now - this.#keepDays * dayMs;
+  /** The sequence up to which this step removes changes. `undefined` if none is outdated. */
+  *#outdated({ number, sequence }: Head, now: number): Decision<ChangeLogs, number | undefined> {
+    const oldestTime = now - this.#keepDays * dayMs;
     const excess = this.#sizes.get(number)?.excess ?? 0;
     if (Math.max(sequence - this.#keepChanges, excess) <= 0) return undefined;
-    const isOutdated = (row: LoggedSize) =>
-      row.sequence <= excess || (row.at < young && row.sequence <= sequence - this.#keepChanges);
-    const oldest = (limit: number) => lookUp((logs: Logs) => logs.after(number, 0, limit));
+    const isOutdated = (row: ChangeSize) =>
+      row.sequence <= excess || (row.at < oldestTime && row.sequence <= sequence - this.#keepChanges);
+    const oldest = (limit: number) => lookUp((logs: ChangeLogs) => logs.after(number, 0, limit));
     if (!(yield* oldest(1)).every(isOutdated)) return undefined;
     let last: number | undefined;
     let bytes = 0;
-    for (const row of yield* oldest(this.#slice.changes)) {
-      if (!isOutdated(row) || bytes > this.#slice.bytes) break;
+    for (const row of yield* oldest(this.#step.changes)) {
+      if (!isOutdated(row) || bytes > this.#step.bytes) break;
       last = row.sequence;
       bytes += row.bytes;
     }
@@ -115,41 +114,42 @@ function limitsOf(history: History): Exclude<History, string> {
   return history;
 }
 
-/** What is kept of a log is counted in about so many blocks, each of which is kept or removed as a whole. */
-const blocks = 64;
+/** The number of blocks in which a full log is measured. A block is kept or removed as a whole. */
+const blocksOfLog = 64;
 
-/** The size of what is kept of one log. Changes are removed from its beginning alone, by whichever instance. */
+/** The size of one log. Every instance removes changes only at the beginning of a log. */
 class LogSize {
   readonly #keepBytes: number;
   readonly #blocks: { upTo: number; bytes: number }[] = [];
   #bytes = 0;
+  /** The sequence of the last change that is measured. */
   measuredTo = 0;
-  /** The sequence up to which the changes are more than what is kept. */
+  /** The sequence of the last change that exceeds `keepBytes`. */
   excess = 0;
 
   constructor(keepBytes: number) {
     this.#keepBytes = keepBytes;
   }
 
-  add({ sequence, bytes: bytesOfText }: LoggedSize): void {
+  add({ sequence, bytes: bytesOfText }: ChangeSize): void {
     const bytes = bytesOfText + bytesOfChange;
     const last = this.#blocks.at(-1);
-    if (last !== undefined && last.bytes + bytes <= this.#keepBytes / blocks) {
+    if (last !== undefined && last.bytes + bytes <= this.#keepBytes / blocksOfLog) {
       last.bytes += bytes;
       last.upTo = sequence;
     } else this.#blocks.push({ upTo: sequence, bytes });
     this.#bytes += bytes;
     this.measuredTo = sequence;
-    while (this.#bytes > this.#keepBytes) this.excess = this.#takeFirst();
+    while (this.#bytes > this.#keepBytes) this.excess = this.#removeFirstBlock();
   }
 
-  /** These changes were removed for another reason. */
+  /** Removes the changes up to a sequence from the size, because the log no longer contains them. */
   removeUpTo(sequence: number): void {
-    while ((this.#blocks[0]?.upTo ?? Number.POSITIVE_INFINITY) <= sequence) this.#takeFirst();
+    while ((this.#blocks[0]?.upTo ?? Number.POSITIVE_INFINITY) <= sequence) this.#removeFirstBlock();
   }
 
-  /** Counts the oldest block no longer. Gives up to where it went. */
-  #takeFirst(): number {
+  /** Removes the oldest block from the size. Returns its last sequence. */
+  #removeFirstBlock(): number {
     const { upTo = 0, bytes = 0 } = this.#blocks.shift() ?? {};
     this.#bytes -= bytes;
     return upTo;

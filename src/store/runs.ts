@@ -1,19 +1,19 @@
 /**
- * A text as a few runs of another text with literal bytes between them: for a write that changes a few places of a large
- * resource, this takes a fifth of the time that compressing takes.
+ * A text as a difference from another text: runs of equal bytes, each an offset and a length in the other text, with new
+ * bytes between them. If a write changes a few places of a large resource, this takes a fifth of the time of a compression.
  */
 import { crc32 } from "node:zlib";
 
-/** More runs than this are left to a compressor. */
+/** A text that needs more runs is compressed instead. */
 const maxRuns = 32;
 
-/** A run is looked for by so many of its bytes. */
+/** How many bytes must be equal at the beginning of a run. */
 const anchorBytes = 32;
 
-/** So many bytes of the text are skipped before the next run is looked for, one after the other. */
+/** How many bytes of the text to skip before the search for the next run. Each attempt skips more. */
 const skips = [16, 256, 4_096];
 
-/** The text as runs of `other`; `undefined` if that takes too many of them. */
+/** The text as runs of `other`. `undefined` if it needs too many runs. */
 export function toRuns(text: Buffer, other: Buffer): string | undefined {
   const pieces: string[] = [];
   let at = 0;
@@ -32,7 +32,7 @@ export function toRuns(text: Buffer, other: Buffer): string | undefined {
   return [text.length, crc32(text), ...pieces].join(",");
 }
 
-/** The text again. Throws an Error if the runs are damaged, or not of `other`. */
+/** Rebuilds the text. Throws an Error if the runs are damaged, or if `other` is not the text that `toRuns` compared with. */
 export function fromRuns(runs: string, other: Buffer): Buffer {
   const [length, checksum, ...pieces] = runs.split(",");
   const parts = pieces.map((piece, n) => {
@@ -46,14 +46,18 @@ export function fromRuns(runs: string, other: Buffer): Buffer {
   return text;
 }
 
-/** Where a text is compared with another one. */
-interface Place {
+/** An offset in the other text. */
+interface OtherOffset {
   other: Buffer;
   from: number;
 }
 
-/** Where the text and the other one are equal again, as early as possible; at the end of the text, if it is near. */
-function nextRun(text: Buffer, at: number, { other, from }: Place): { at: number; from: number } | undefined {
+/** The beginning of the next run, as early as possible. Near the end of the text, it is the end. */
+function nextRun(
+  text: Buffer,
+  at: number,
+  { other, from }: OtherOffset,
+): { at: number; from: number } | undefined {
   for (const skip of skips) {
     const begin = at + skip;
     if (begin + anchorBytes > text.length) return { at: text.length, from };
@@ -66,8 +70,8 @@ function nextRun(text: Buffer, at: number, { other, from }: Place): { at: number
   return undefined;
 }
 
-/** How many bytes are equal from here on. */
-function commonLength(text: Buffer, at: number, { other, from }: Place): number {
+/** The number of equal bytes from these offsets on. */
+function commonLength(text: Buffer, at: number, { other, from }: OtherOffset): number {
   const most = Math.min(text.length - at, other.length - from);
   let length = 0;
   for (let step = 1_024; length < most; ) {

@@ -1,13 +1,13 @@
 /**
- * The secret of a store: random bytes, made together with the store. Services use it as the key of every text that hides a
- * value from callers, so all services on the store make the same texts, also after a restart. The secret never leaves the
- * store, except into a copy of the store.
+ * The secret of a store: random bytes that are created with the store. Services use it as the key of every tag that hides a
+ * value from callers. All services on the store therefore make the same tags, even after a restart. The secret never leaves
+ * the store, except into a copy of the store.
  *
- * Stores keep it as integers, in the table of their other facts.
+ * Stores keep the secret as integers, in the table `meta`.
  */
 import { randomInt } from "node:crypto";
 
-/** The names of the facts that hold the secret. */
+/** The names of the rows that contain the secret. */
 export const secretNames = ["secret_1", "secret_2", "secret_3"] as const;
 
 const bitsOfPart = 48;
@@ -17,7 +17,7 @@ export function newSecret(): readonly number[] {
   return secretNames.map(() => randomInt(2 ** bitsOfPart - 1));
 }
 
-/** The secret as bytes, to be used as a key. */
+/** The secret as the bytes of a key. */
 export function secretBytes(parts: readonly number[]): Buffer {
   const bytes = Buffer.alloc((bitsOfPart / 8) * parts.length);
   for (const [n, part] of parts.entries()) bytes.writeUIntBE(part, (bitsOfPart / 8) * n, bitsOfPart / 8);

@@ -1,59 +1,74 @@
-/** Which index serves a list, so that it costs no more than the page itself. */
+/** The access path of a list. With ids or a suitable index, a store reads only the resources of the page. */
 import type { Index, SortKey } from "../collection/indexes.ts";
 import { formatPath } from "../collection/paths.ts";
 import type { Filter } from "../query/filter.ts";
 import { matches } from "../query/filter.ts";
 import type { CursorValues } from "../query/sort.ts";
-import { conjunctsOf, isEquality, isRange, isServed, namesIds, neededKeys, repeatedIn } from "./conjuncts.ts";
+import {
+  conjunctsOf,
+  indexedKeys,
+  isEquality,
+  isIdList,
+  isRange,
+  isSupported,
+  repeatedAttribute,
+} from "./conjuncts.ts";
 import type { ListQuery } from "./page.ts";
 
-/** How a list is served: by the ids, by a declared index, or (`undefined`) by reading whatever there is. */
-export type Serving = { kind: "ids" } | { kind: "index"; index: Index } | undefined;
+/** How a store reads a list: by ids, with a declared index, or (`undefined`) by reading the whole collection. */
+export type AccessPath = { kind: "ids" } | { kind: "index"; index: Index } | undefined;
 
-type Asked = Pick<ListQuery, "filter" | "sort" | "words" | "after">;
+/** The part of a query that decides on its access path. */
+type PathQuery = Pick<ListQuery, "filter" | "sort" | "words" | "after">;
 
-/** What is asked of a list that should be quick. */
-export type Quick = Asked & Pick<ListQuery, "offset" | "count">;
+/** The part of a query that decides on its cost. */
+export type CostQuery = PathQuery & Pick<ListQuery, "offset" | "count">;
 
-/** What serves the list. */
-export function servingOf({ filter, sort = [], words, after }: Asked, indexes: readonly Index[]): Serving {
+/** The access path of a list. */
+export function accessPathOf(
+  { filter, sort = [], words, after }: PathQuery,
+  indexes: readonly Index[],
+): AccessPath {
   if (words !== undefined) return undefined;
   const conditions = conjunctsOf(filter);
-  if (conditions.some(namesIds)) return { kind: "ids" };
-  const keys = neededKeys(sort);
+  if (conditions.some(isIdList)) return { kind: "ids" };
+  const keys = indexedKeys(sort);
   if (conditions.length === 0 && keys.length === 0) return { kind: "ids" };
-  if (repeatedIn(conditions) !== undefined || !isWithin(after, sort, conditions)) return undefined;
-  const index = indexes.find((candidate) => serves(candidate, conditions, keys));
+  if (repeatedAttribute(conditions) !== undefined || !isWithin(after, sort, conditions)) return undefined;
+  const index = indexes.find((candidate) => supports(candidate, conditions, keys));
   return index === undefined ? undefined : { kind: "index", index };
 }
 
-/** Resources that may be passed over on the thread that answers requests. */
+/** The most resources that the HTTP thread skips for one page. */
 const maxQuickOffset = 1_000;
 
-/** Whether a list costs no more than the page itself, so that reading it holds nobody up. */
-export function isQuick(query: Quick, indexes: readonly Index[]): boolean {
+/** Whether a store reads little more than the page, so that other requests do not have to wait. */
+export function isQuick(query: CostQuery, indexes: readonly Index[]): boolean {
   if ((query.offset ?? 0) > maxQuickOffset) return false;
-  const serving = servingOf(query, indexes);
-  return serving?.kind === "ids" ? isByIdsAlone(query) : serving !== undefined;
+  const path = accessPathOf(query, indexes);
+  return path?.kind === "ids" ? isByIdsAlone(query) : path !== undefined;
 }
 
-/** A thousand resources may be as long as a gibibyte: whatever asks for more than their ids has to look through that. */
-export function isByIdsAlone({ filter, sort = [] }: Asked): boolean {
-  return conjunctsOf(filter).length <= 1 && neededKeys(sort).length === 0;
+/**
+ * Whether the list depends on ids only. Otherwise the store also reads the texts of all resources with these ids, which can
+ * be a gibibyte.
+ */
+export function isByIdsAlone({ filter, sort = [] }: PathQuery): boolean {
+  return conjunctsOf(filter).length <= 1 && indexedKeys(sort).length === 0;
 }
 
-/** What a list that an index serves still asks for beyond a position in it. */
+/** The rest of a list after a position, for an index scan that starts there. */
 export interface Remainder {
-  /** Without attributes of which one value is wanted: they decide nothing more. */
+  /** The sort keys without attributes that have an equality. Their value is the same in the whole list. */
   sort: readonly SortKey[];
   after: CursorValues;
-  /** The attribute of which a range is wanted: there is nothing in it of another type. */
+  /** The attribute with a range. All its values in the list have one type. */
   ranged: string | undefined;
-  /** The filter without the end of the range that lies behind: SQLite might begin at that one, as far away as it is. */
+  /** The filter without the end of the range before the position. SQLite could start its scan there, far too early. */
   filter: Filter | undefined;
 }
 
-/** What is left to ask for beyond a position. */
+/** The rest of a list after a position. */
 export function remainderOf(
   filter: Filter | undefined,
   sort: readonly SortKey[],
@@ -74,7 +89,7 @@ export function remainderOf(
   };
 }
 
-/** Whether the position is one of the list, as those in all cursors are which nobody made up. */
+/** Whether the values of the position fulfil the conditions of the list. They do in every cursor that the service created. */
 function isWithin(
   after: CursorValues | undefined,
   sort: readonly SortKey[],
@@ -89,8 +104,8 @@ function isWithin(
   });
 }
 
-/** Whether the index gives what is asked for one after the other, without sorting and without what is not asked for. */
-function serves(index: Index, conditions: readonly Filter[], sort: readonly SortKey[]): boolean {
+/** Whether a scan of the index gives exactly the list, in its order. */
+function supports(index: Index, conditions: readonly Filter[], sort: readonly SortKey[]): boolean {
   const equal = new Set(conditions.filter(isEquality).map(({ path }) => formatPath(path)));
   const names = index.map(({ path }) => formatPath(path));
   const head = names.slice(0, equal.size);
@@ -100,7 +115,7 @@ function serves(index: Index, conditions: readonly Filter[], sort: readonly Sort
   if (tail.length !== keys.length) return false;
   if (!tail.every((key, n) => isSameKey(key, keys[n] as SortKey))) return false;
   const ranged = tail[0] === undefined ? undefined : formatPath(tail[0].path);
-  return conditions.every((condition) => isServed(condition, ranged));
+  return conditions.every((condition) => isSupported(condition, ranged));
 }
 
 function isSameKey(a: SortKey, b: SortKey): boolean {

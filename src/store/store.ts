@@ -64,7 +64,7 @@ export interface ServingStore {
    */
   receipt(key: string, now: number): Promise<KeptReceipt | undefined>;
 
-  /** Reserves `n` integer ids and returns the first. It never returns an id twice, nor the id of any resource, past or present. */
+  /** Reserves `n` integer ids and returns the first. Never returns an id that was reserved or used before. */
   reserveIds(collection: string, n: number): Promise<number>;
 
   /** The collections in the store by name, declared or not. */
@@ -79,7 +79,7 @@ export interface ServingStore {
    */
   migrate(plan: readonly CollectionRecord[]): Promise<void>;
 
-  /** Whether the store works. */
+  /** The state of the store. */
   health(): StoreHealth;
 }
 

@@ -1,19 +1,19 @@
 /** A resource as stores keep it. */
 
-/** Names one resource. `id` is the canonical text of the id, also where the collection's ids are integers. */
+/** Identifies one resource. `id` is the canonical text of the id, even if the collection has integer ids. */
 export interface Key {
   collection: string;
   id: string;
 }
 
-/** One resource as it is kept. */
+/** A version of a resource. */
 export interface Stored {
   /** The canonical text of the id. */
   id: string;
-  /** 1 for a resource just created; each change of value raises it by one. */
+  /** 1 after a create. Each change raises it by one. */
   version: number;
-  /** The resource's JSON exactly as it goes out, `id` first. */
+  /** The exact JSON text of the response, with `id` first. */
   text: string;
-  /** When this version was written: Unix time in milliseconds. */
+  /** The time of the write: Unix time in milliseconds. */
   updatedAt: number;
 }

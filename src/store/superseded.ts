@@ -1,36 +1,37 @@
 /**
- * How the change log keeps the text that a change superseded: whole, or as a difference from the text that the change made.
+ * The superseded texts in the change log: each is a whole text, or a difference from the next text of the resource.
  *
- * A write often changes attributes at both ends of a resource (`updatedAt` is the last one), so a shared beginning and end
- * would leave nearly everything. A difference is a few runs of the next text (`runs.ts`). If it takes many, it is a Zstandard
- * frame with the next text as its dictionary. All forms are text, so that every kind of store keeps them in the same column
- * and a copy takes them over as they are.
+ * A difference consists of a few runs of the next text (`runs.ts`). If it would need many runs, it is a Zstandard frame with
+ * the next text as its dictionary. It is not enough to leave out the common beginning and end of the two texts, because a
+ * write often changes attributes at both ends (`updatedAt` is the last one). All forms are text. Every kind of store can
+ * therefore keep them in one column, and a copy does not change them.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { fromRuns, toRuns } from "./runs.ts";
 
 /**
- * Of this many changes in a row of one resource, at least one keeps a whole text. A read of an old version therefore applies
- * fewer differences than that.
+ * Among so many consecutive changes of a resource, at least one contains a whole text. A read of an old version therefore
+ * applies fewer differences than this.
  */
 export const maxChain = 16;
 
-/** In characters. A shorter text costs less whole: a difference takes tens of microseconds, whatever the length. */
-const shortest = 4_096;
+/** The shortest text for a difference, in characters. Every difference takes tens of microseconds, even for a short text. */
+const minLength = 4_096;
 
-/** In characters. A longer text would keep the writer busy for a tenth of a second. */
-const longest = 16 * 1024 * 1024;
+/** The longest text for a difference, in characters. A longer one would keep the writer busy for a tenth of a second. */
+const maxLength = 16 * 1024 * 1024;
 
-/** A difference may have at most this part of the length of its text. */
-const worthwhile = 0.5;
+/** The longest difference, as a part of the length of its text. */
+const maxRatio = 0.5;
 
-/** What a difference begins with, and no JSON text. */
+/** The first character of every difference. No JSON text begins with it. */
 export const differenceMark = "~";
 const runsMark = `${differenceMark}r`;
 const frameMark = `${differenceMark}z`;
 
-/** A change of a resource, as far as it decides what the change log keeps. */
-export interface Superseding {
+/** The part of a change that decides on the form of the superseded text. */
+export interface SupersedingChange {
   /** The state before the change; `undefined` for a create. */
   before: { text: string } | undefined;
   /** The state after the change; `undefined` for a delete. */
@@ -39,26 +40,43 @@ export interface Superseding {
   version: number;
 }
 
-/** What the change log keeps of the superseded text; `null` if there was no resource before. */
-export function keptText({ before, next, version }: Superseding): string | null {
+/** The superseded text in the form that the change log keeps. `null` for a create. */
+export function keptText({ before, next, version }: SupersedingChange): string | null {
   return before === undefined ? null : textOrDifference(before.text, next?.text, version);
+}
+
+/** After so many characters, `keptTexts` gives other work a turn: their differences take a few milliseconds. */
+const maxCharactersInARow = 524_288;
+
+/** What the change log keeps of the texts that several changes superseded. Other work gets turns if the texts are large. */
+export async function keptTexts(changes: readonly SupersedingChange[]): Promise<(string | null)[]> {
+  const kept: (string | null)[] = [];
+  let length = 0;
+  for (const change of changes) {
+    kept.push(keptText(change));
+    length += change.before?.text.length ?? 0;
+    if (length < maxCharactersInARow) continue;
+    length = 0;
+    await turn();
+  }
+  return kept;
 }
 
 function textOrDifference(text: string, next: string | undefined, version: number): string {
   if (next === undefined || version % maxChain === 0) return text;
-  if (text.length < shortest || text.length > longest || next.length > longest) return text;
+  if (text.length < minLength || text.length > maxLength || next.length > maxLength) return text;
   const [bytes, dictionary] = [Buffer.from(text), Buffer.from(next)];
   const runs = toRuns(bytes, dictionary);
   const difference = runs === undefined ? compress(bytes, dictionary) : `${runsMark}${runs}`;
-  return difference.length <= text.length * worthwhile ? difference : text;
+  return difference.length <= text.length * maxRatio ? difference : text;
 }
 
-/** Whether what is kept is a difference, so that the text cannot be had without the next one. */
+/** Whether the kept form is a difference. Its text can be rebuilt only from the next text. */
 export function isDifference(kept: string): boolean {
   return kept.startsWith(differenceMark);
 }
 
-/** The superseded text, from what is kept of it and the text that came next. Throws an Error if what is kept is damaged. */
+/** The superseded text, rebuilt from its kept form and the next text. Throws an Error if the kept form is damaged. */
 export function textFrom(kept: string, next: string): string {
   if (!isDifference(kept)) return kept;
   const content = kept.slice(frameMark.length);
@@ -76,12 +94,12 @@ function compress(bytes: Buffer, dictionary: Buffer): string {
 function decompress(content: string, dictionary: Buffer): Buffer {
   const [length, base64 = ""] = content.split(":");
   const bytes = zstdDecompressSync(Buffer.from(base64, "base64"), { dictionary });
-  // A frame that was cut off passes without an error in some versions of Node.
+  // Some versions of Node accept a truncated frame.
   if (bytes.length !== Number(length)) throw new Error("Its length does not match.");
   return bytes;
 }
 
-/** The fastest level, whose tables must be large enough for the whole dictionary; with a checksum of the text. */
+/** The fastest level, with tables that are large enough for the whole dictionary, and a checksum. `length` is in bytes. */
 function paramsFor(length: number): Record<number, number> {
   const bits = Math.ceil(Math.log2(length));
   return {

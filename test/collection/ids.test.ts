@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { createUuidSource, fitId, idJson, sameId } from "../../src/collection/ids.ts";
+import { fitId, idJson, sameId } from "../../src/collection/ids.ts";
+import { createUuidSource } from "../../src/collection/uuids.ts";
 
 /** An earlier id sorts before a later one as plain text. */
 function assertAscending(ids: readonly string[]): void {

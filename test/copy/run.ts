@@ -1,8 +1,8 @@
 /** Copies as a process does it: from the opening of both stores to their close. */
 import assert from "node:assert/strict";
 import { StartError } from "../../src/errors.ts";
-import { type Copied, type CopyOptions, copyStore, type Part } from "../../src/store/copy/copy.ts";
-import type { Source } from "../../src/store/copy/whole.ts";
+import type { CopySource } from "../../src/store/copy/contents.ts";
+import { type Copied, type CopyOptions, type CopyPhase, copyStore } from "../../src/store/copy/copy.ts";
 import { openSource, openStore, openTarget, type StoreAddress } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -13,7 +13,10 @@ export const smallPages = { items: 3, bytes: 8_000 };
 export async function copy(
   from: StoreAddress,
   to: StoreAddress,
-  { around = (source) => source, ...options }: CopyOptions & { around?: (source: Source) => Source } = {},
+  {
+    around = (source) => source,
+    ...options
+  }: CopyOptions & { around?: (source: CopySource) => CopySource } = {},
 ): Promise<Copied> {
   const source = await openSource(from);
   try {
@@ -52,8 +55,8 @@ export async function copyPages(from: StoreAddress, to: StoreAddress, pages: num
 }
 
 /** Copies, and breaks off when a part of the work would begin. */
-export async function copyUntil(from: StoreAddress, to: StoreAddress, part: Part): Promise<void> {
-  const watch = async (what: Part) => {
+export async function copyUntil(from: StoreAddress, to: StoreAddress, part: CopyPhase): Promise<void> {
+  const watch = async (what: CopyPhase) => {
     if (what === part) throw new Error("enough");
     return { update() {}, stop() {} };
   };

@@ -23,11 +23,12 @@ function controlOf(sabotage: Sabotage, seed: number): { session: Session; images
 /** The first loss of a build with a fault, and the seed of its session. Tries a few sessions, as the moment of a kill differs. */
 export async function firstLoss(
   sabotage: Sabotage,
+  signal?: AbortSignal,
 ): Promise<{ seed: number; findings: Findings } | undefined> {
   for (let seed = 1; seed <= 10; seed++) {
     const { session, images } = controlOf(sabotage, seed);
-    const recording = await recordSession(session, sabotage);
-    const findings = await exploreImages(recording, { seed, images, isOverAtFirst: true });
+    const recording = await recordSession(session, { sabotage, signal });
+    const findings = await exploreImages(recording, { seed, images, isOverAtFirst: true }, signal);
     if (findings.bad.length > 0) return { seed, findings };
   }
   return undefined;

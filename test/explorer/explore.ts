@@ -32,10 +32,11 @@ export interface Exploration {
   isOverAtFirst?: boolean;
 }
 
-/** Explores a recording. */
+/** Explores a recording. Throws between two images when the signal aborts. */
 export async function explore(
   { events, clients }: Recording,
   { seed, images, folder, isOverAtFirst = false }: Exploration,
+  signal?: AbortSignal,
 ): Promise<Findings> {
   const random = randomOf(seed);
   const disk = new Disk();
@@ -60,6 +61,7 @@ export async function explore(
       const print = printOf(image, acknowledged);
       if (seen.has(print)) continue;
       seen.add(print);
+      signal?.throwIfAborted();
       findings.images++;
       const faults = await judge.faultsOf(image, acknowledged);
       if (faults.length === 0) continue;

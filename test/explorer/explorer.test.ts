@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { whyNoTrace } from "../strace.ts";
+import { until } from "../until.ts";
 import { breaks, judgeBroken } from "./broken-images.ts";
 import { firstLoss, hasCheckpoints, onFaultyDisk, skippedFlushes } from "./controls.ts";
 import type { Exploration } from "./explore.ts";
@@ -29,6 +32,24 @@ async function assertAllRight(recording: Recording, images: number): Promise<voi
   assert.ok(findings.images >= images, `only ${findings.images} different images`);
   if (findings.bad.length > 0) assert.fail(saveBad({ recording, exploration }, findings));
 }
+
+test("a signal stops the proof", { skip: whyNoTrace() }, async (t) => {
+  const place = mkdtempSync(join(tmpdir(), "holdfast-stopped-"));
+  t.after(() => rmSync(place, { recursive: true }));
+  const args = ["--conditions=holdfast-source", "test/prove.ts", "explorer"];
+  const proof = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: place }, stdio: "ignore" });
+  t.after(() => proof.kill("SIGKILL"));
+  const ended = once(proof, "exit");
+  await until("the proof works", () =>
+    readdirSync(place).some((name) => name.startsWith("holdfast-explorer-")),
+  );
+  proof.kill("SIGTERM");
+  assert.deepEqual(await ended, [130, null]);
+  assert.deepEqual(
+    readdirSync(place).filter((name) => name.startsWith("holdfast-")),
+    [],
+  );
+});
 
 describe("a power cut", { skip: whyNoTrace(), concurrency: 2 }, () => {
   let ordinary: Recording;

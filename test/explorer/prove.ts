@@ -27,12 +27,15 @@ interface Result {
   bad: number;
 }
 
-/** Whether every image is right, and those of faulty builds are not. Sessions of the same sources count, whenever they ran. */
-export async function proveNoPowerLoss(): Promise<boolean> {
+/**
+ * Whether every image is right, and those of faulty builds are not. Sessions of the same sources count, whenever they ran. When the
+ * signal aborts, it throws at the next image: the results of all sessions before are saved.
+ */
+export async function proveNoPowerLoss(signal: AbortSignal): Promise<boolean> {
   const why = whyNoTrace();
   if (why !== false) throw new Error(`The explorer ${why}.`);
   for (const sabotage of sabotages) {
-    const loss = await firstLoss(sabotage);
+    const loss = await firstLoss(sabotage, signal);
     if (loss === undefined) {
       console.error(`${sabotage.name}: the explorer does not find this fault.`);
       return false;
@@ -45,7 +48,7 @@ export async function proveNoPowerLoss(): Promise<boolean> {
   const results = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(parse) : [];
   const begin = performance.now();
   while (sum(results, "images") < aim) {
-    results.push(await proveSession((results.at(-1)?.seed ?? 0) + 1));
+    results.push(await proveSession((results.at(-1)?.seed ?? 0) + 1, signal));
     appendFileSync(file, `${JSON.stringify(results.at(-1))}\n`);
     const minutes = ((performance.now() - begin) / 60_000).toFixed(0);
     console.log(`${sum(results, "images")} of ${aim} images, ${sum(results, "bad")} bad, ${minutes} minutes`);
@@ -53,11 +56,12 @@ export async function proveNoPowerLoss(): Promise<boolean> {
   return sum(results, "bad") === 0;
 }
 
-async function proveSession(seed: number): Promise<Result> {
+async function proveSession(seed: number, signal: AbortSignal): Promise<Result> {
   const ordinary = { seed, texts: "mixed", lives: randomLives(seed, requests) } as const;
-  const recording = await recordSession(seed % checkpointEvery === 0 ? checkpointSession(seed) : ordinary);
+  const session = seed % checkpointEvery === 0 ? checkpointSession(seed) : ordinary;
+  const recording = await recordSession(session, { signal });
   const exploration = { seed, images: imagesOfSession };
-  const findings = await exploreImages(recording, exploration);
+  const findings = await exploreImages(recording, exploration, signal);
   const { images, bad } = findings;
   if (bad.length > 0) console.error(saveBad({ recording, exploration }, findings));
   return { seed, images, bad: bad.length };

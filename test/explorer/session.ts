@@ -20,22 +20,31 @@ function placeOfImages(): string {
 
 const maxRecordings = 3;
 
-/** Records a session of the program as it is, or of a sabotaged copy. Records it again if the trace lacks a call. */
-export async function recordSession(session: Session, sabotage?: Sabotage): Promise<Recording> {
+/** How a session is recorded. */
+interface HowToRecord {
+  /** The fault of a copy of the program. @default the program as it is */
+  sabotage?: Sabotage;
+  /** When it aborts, no recording starts: `recordSession` throws. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Records a session of the program. Records it again if the trace lacks a call. */
+export async function recordSession(session: Session, how: HowToRecord = {}): Promise<Recording> {
   for (let recordings = 1; ; recordings++) {
     try {
-      return await recordOnce(session, sabotage);
+      return await recordOnce(session, how);
     } catch (error) {
       if (!(error instanceof IncompleteRecording) || recordings === maxRecordings) throw error;
     }
   }
 }
 
-async function recordOnce(session: Session, sabotage: Sabotage | undefined): Promise<Recording> {
+async function recordOnce(session: Session, { sabotage, signal }: HowToRecord): Promise<Recording> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-explorer-"));
   const from = sabotage === undefined ? "." : join(folder, "program");
   try {
     if (sabotage !== undefined) await copyWithFault(sabotage.replacements, from);
+    signal?.throwIfAborted();
     return await record(session, {
       start: (store, wrapper, flags) => startProgram(store, wrapper, flags, from),
       folder,
@@ -49,10 +58,11 @@ async function recordOnce(session: Session, sabotage: Sabotage | undefined): Pro
 export async function exploreImages(
   recording: Recording,
   exploration: Omit<Exploration, "folder">,
+  signal?: AbortSignal,
 ): Promise<Findings> {
   const folder = await mkdtemp(join(placeOfImages(), "holdfast-image-"));
   try {
-    return await explore(recording, { ...exploration, folder });
+    return await explore(recording, { ...exploration, folder }, signal);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -19,8 +19,11 @@ interface Noticed {
   seconds: number;
 }
 
-/** Gives whether a test notices each fault. What was noticed with the same sources counts, whenever that was. */
-export async function proveFaultsNoticed(): Promise<boolean> {
+/**
+ * Gives whether a test notices each fault. What was noticed with the same sources counts, whenever that was. When the signal aborts,
+ * it throws before the next fault.
+ */
+export async function proveFaultsNoticed(signal: AbortSignal): Promise<boolean> {
   const sources = readSources();
   for (const { replacements } of faults) replaceIn(sources, replacements);
   const results = openResults();
@@ -29,6 +32,7 @@ export async function proveFaultsNoticed(): Promise<boolean> {
     await copyRunnable(sound);
     const search = createSearch(sound);
     const keepsEscaping = async (fault: Fault, files: readonly string[]) => {
+      signal.throwIfAborted();
       const noticed = await search(fault, files);
       if (noticed !== undefined) results.add(noticed);
       return noticed === undefined;

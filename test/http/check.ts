@@ -1,7 +1,7 @@
 /** What every answer must have, and what a test expects beside it. */
 import assert from "node:assert/strict";
-import { STATUS_CODES } from "node:http";
 import { type ProblemCode, problems, type Violation } from "../../src/errors.ts";
+import { STATUS_CODES } from "../../src/http/protocol/node-http.ts";
 import type { Answer } from "./service.ts";
 
 /** What a test expects of one answer. */
@@ -181,6 +181,20 @@ export function links(answer: Answer): Record<string, string> {
     found[match[2] ?? ""] = match[1] ?? "";
   }
   return found;
+}
+
+/** The pattern of the whole `Link` of a page: other links, then the link to the events of `feed`, which is a path with its filter. */
+export function linkTo(others: string, feed: string): RegExp {
+  const start = `${others}, <${feed}${feed.includes("?") ? "&" : "?"}since=`;
+  const escaped = start.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${escaped}[A-Za-z0-9_-]{32}>; rel="monitor"$`);
+}
+
+/** The targets of the `Link` of a page without the one to the events of `feed`, which is checked. */
+export function pageLinks(answer: Answer, feed: string): Record<string, string> {
+  const { monitor, ...others } = links(answer);
+  assert.match(`, <${monitor}>; rel="monitor"`, linkTo("", feed));
+  return others;
 }
 
 /** The pattern of a UUIDv7 in its canonical text. */

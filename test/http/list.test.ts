@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { check } from "./check.ts";
+import { check, linkTo } from "./check.ts";
 import { type Answer, jsonType, type Made, type Service, startService } from "./service.ts";
 
 let service: Service;
@@ -29,7 +29,7 @@ describe("a list", () => {
         ETag: weak,
         "X-Total-Count": "5",
         "Content-Range": "topics 0-4/5",
-        Link: '</api/v1/topics>; rel="first"',
+        Link: linkTo('</api/v1/topics>; rel="first"', "/api/v1/topics/_events"),
         "Last-Modified": undefined,
       },
       json: bodies(0, 5),
@@ -45,7 +45,7 @@ describe("a list", () => {
         ETag: weak,
         "X-Total-Count": "0",
         "Content-Range": "never */0",
-        Link: '</api/v1/never>; rel="first"',
+        Link: linkTo('</api/v1/never>; rel="first"', "/api/v1/never/_events"),
       },
       json: [],
     });
@@ -74,7 +74,7 @@ describe("a list", () => {
   test("at a path with one trailing slash is the same, with links without it", async () => {
     check(await service.send({ path: `${list}/?limit=5` }), {
       status: 200,
-      headers: { Link: '</api/v1/topics?limit=5>; rel="first"' },
+      headers: { Link: linkTo('</api/v1/topics?limit=5>; rel="first"', "/api/v1/topics/_events") },
       json: bodies(0, 5),
     });
   });

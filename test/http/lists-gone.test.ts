@@ -77,6 +77,7 @@ async function startWatched(
         compression: true,
         info: { title: "Topics", version: "1" },
         showPrincipal: false,
+        hasFeed: false,
         limits: defaultLimits,
       },
       isEmbedded: false,

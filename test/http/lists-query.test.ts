@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { check, links } from "./check.ts";
+import { check, links, linkTo } from "./check.ts";
 import { type Answer, jsonType, type Made, type Request, type Service, startService } from "./service.ts";
 
 let service: Service;
@@ -63,7 +63,7 @@ describe("QUERY", () => {
       status: 200,
       headers: {
         Location: list,
-        Link: `<${list}>; rel="first"`,
+        Link: linkTo(`<${list}>; rel="first"`, `${list}/_events`),
         "X-Total-Count": "12",
         "Content-Range": "topics 0-11/12",
       },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { check, links } from "./check.ts";
+import { check, links, linkTo } from "./check.ts";
 import { type Answer, type Made, type Service, startService } from "./service.ts";
 
 let service: Service;
@@ -51,7 +51,7 @@ describe("a page", () => {
         ETag: weak,
         "X-Total-Count": "5",
         "Content-Range": "topics 0-1/5",
-        Link: /^<\/api\/v1\/topics\?limit=2&cursor=[A-Za-z0-9_-]+>; rel="next", <\/api\/v1\/topics\?limit=2>; rel="first"$/,
+        Link: /^<\/api\/v1\/topics\?limit=2&cursor=[A-Za-z0-9_-]+>; rel="next", <\/api\/v1\/topics\?limit=2>; rel="first", <\/api\/v1\/topics\/_events\?since=[A-Za-z0-9_-]{32}>; rel="monitor"$/,
       },
       json: bodies(0, 2),
     });
@@ -78,7 +78,7 @@ describe("a page", () => {
     const answer = await service.send({ path: `${list}?limit=5` });
     check(answer, {
       status: 200,
-      headers: { Link: '</api/v1/topics?limit=5>; rel="first"' },
+      headers: { Link: linkTo('</api/v1/topics?limit=5>; rel="first"', "/api/v1/topics/_events") },
       json: bodies(0, 5),
     });
   });

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
-import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import type { Agent as HttpAgent, IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { about as program } from "../../src/about.ts";
@@ -28,6 +28,9 @@ import { decoded } from "./decoded.ts";
 import { watchAnswers } from "./described/watch-answers.ts";
 import { type ProbeBounds, startProbe } from "./probe.ts";
 import { openTestStore } from "./test-store.ts";
+
+/** Not imported: see `src/http/protocol/node-http.ts`. */
+const { Agent, request: httpRequest } = process.getBuiltinModule("node:http");
 
 /** What a test may want to be different. */
 export interface ServiceOptions {
@@ -259,6 +262,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
       compression: options.compression ?? true,
       info: options.info ?? { title: "Holdfast", version: program.version },
       showPrincipal: options.showPrincipal ?? false,
+      hasFeed: options.history !== "none",
       limits: { ...patientLimits, ...options.limits },
     },
     host: "127.0.0.1",
@@ -272,7 +276,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
   };
 }
 
-function sendRequest(port: number, agent: Agent, request: Request): Promise<Answer> {
+function sendRequest(port: number, agent: HttpAgent, request: Request): Promise<Answer> {
   const { method = "GET", path } = request;
   const { headers, body } = toWire(request);
   return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { openPostgresFixture } from "../store/postgres-fixture.ts";
 
 test("equal lists that wait together are read once, others each by itself, and later ones anew", async (t) => {
   const { store, url, cleanup } = await openPostgresFixture();
-  const quick = new Connections({ url, max: 4, waitMs: 3_000, onIdleError: () => {} });
+  const quick = new Connections({ url, max: 4, connectTimeoutMs: 3_000, onIdleError: () => {} });
   t.after(async () => {
     await quick.close();
     await cleanup();

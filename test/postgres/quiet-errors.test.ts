@@ -7,7 +7,7 @@ import { openDatabase } from "./databases.ts";
 
 test("an error of the database says what is wrong, and nothing of what was to be written", async (t) => {
   const { url, release } = await openDatabase();
-  const connections = new Connections({ url, max: 1, waitMs: 5_000, onIdleError: () => {} });
+  const connections = new Connections({ url, max: 1, connectTimeoutMs: 5_000, onIdleError: () => {} });
   t.after(async () => {
     await connections.close();
     release();

@@ -63,7 +63,12 @@ test("instances get their integer ids also where the database isolates transacti
 });
 
 test("what may take long is not ended by a timeout that the database gives to all", async (t) => {
-  const connections = new Connections({ url: await openUnusual(t), max: 1, waitMs: 5_000, onIdleError() {} });
+  const connections = new Connections({
+    url: await openUnusual(t),
+    max: 1,
+    connectTimeoutMs: 5_000,
+    onIdleError() {},
+  });
   t.after(() => connections.close());
   for (const begin of [beginnings.longWrite, beginnings.snapshot]) {
     const shown = await transact(connections, begin, (transaction) =>

@@ -7,7 +7,7 @@ import { openDatabase } from "./databases.ts";
 
 test("every statement behind one that failed is told of that failure, and not that there was one", async (t) => {
   const { url, release } = await openDatabase();
-  const connections = new Connections({ url, max: 1, waitMs: 5_000, onIdleError: () => {} });
+  const connections = new Connections({ url, max: 1, connectTimeoutMs: 5_000, onIdleError: () => {} });
   t.after(async () => {
     await connections.close();
     release();

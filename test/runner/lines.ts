@@ -1,6 +1,7 @@
 /** What Node's test runner reports, as a line for each test that has ended, and for each file that begins and ends. */
 import { resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
+import { inspect } from "node:util";
 
 /** One line. `file` is an absolute path. */
 export type Line =
@@ -43,6 +44,12 @@ function ended(data: Ended, isPassed: boolean): Line | undefined {
   if (error !== undefined && "failureType" in error && error.failureType === "subtestsFailed")
     return undefined;
   if (isPassed) return data.details.type === "suite" ? undefined : { kind: "passed", ...at };
-  const cause = error?.cause ?? error;
-  return { kind: "failed", ...at, error: cause instanceof Error ? cause.message : String(cause) };
+  // An error with a Promise or a function in it comes from the other process as an object that can only be printed.
+  const cause: unknown = error?.cause ?? error;
+  return { kind: "failed", ...at, error: textOf(cause) };
+}
+
+function textOf(cause: unknown): string {
+  if (cause instanceof Error) return cause.message;
+  return typeof cause === "string" ? cause : inspect(cause);
 }

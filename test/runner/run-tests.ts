@@ -27,21 +27,24 @@ export interface RunOptions {
 const { directory: compiled } = enableCompileCache();
 
 /** More files than processors: many of them wait for disks, databases and clocks half of their time. */
-const filesAtOnce = Math.ceil(availableParallelism() * 1.5);
+const filesAtOnce = 2 * availableParallelism();
 
 const defaultCeilingMs = 600_000;
 
 const end = new AbortController();
-let wasInterrupted = false;
+const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
-    wasInterrupted = true;
+    interrupted.abort();
     end.abort();
   });
 
+/** Aborts when SIGINT or SIGTERM asks the tests, or a proof, to stop. */
+export const interruption: AbortSignal = interrupted.signal;
+
 /** Whether a signal has ended the tests. */
 export function isInterrupted(): boolean {
-  return wasInterrupted;
+  return interrupted.signal.aborted;
 }
 
 /** Runs files, in this order, and prints their tests. */
@@ -50,7 +53,7 @@ export async function runTests(jobs: readonly Job[], options: RunOptions = {}): 
   const begun = performance.now();
   const printer = new Printer({ isLive: jobs.length === 1 });
   end.signal.addEventListener("abort", () => {
-    if (wasInterrupted) printer.silence(); // it would print what has not run as failures
+    if (isInterrupted()) printer.silence(); // it would print what has not run as failures
   });
   // If no test has begun or ended for so long, a file hangs that cannot be ended in another way.
   const silence = setTimeout(() => end.abort(), 2 * how.ceilingMs);

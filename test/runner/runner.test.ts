@@ -6,16 +6,21 @@ import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { until } from "../until.ts";
+import { ceilingMs, until } from "../until.ts";
 import { allJobs, longFiles, sameOnEveryStore } from "./jobs.ts";
 
 const runner = join(import.meta.dirname, "..", "run.ts");
+
+/** A run that hangs is killed after so long. */
+const longestRunMs = 5 * ceilingMs;
 
 function spawnRunner(args: readonly string[]) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return spawnSync(process.execPath, ["--conditions=holdfast-source", runner, ...args], {
     env,
     encoding: "utf8",
+    timeout: longestRunMs,
+    killSignal: "SIGKILL",
   });
 }
 
@@ -123,6 +128,20 @@ test("each failed test is listed once at the end, with file and line", (t) => {
     "",
     "0 passed, 1 failed, 0 skipped",
     "",
+  ]);
+});
+
+test("a failure whose error cannot be sent between processes is listed, and the run ends", (t) => {
+  const { status, ending, file } = run(
+    t,
+    'import assert from "node:assert/strict";\ntest("one", () => assert.equal(Promise.resolve(2), 1));\ntest("b", () => {});',
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(ending.slice(-5, -1), [
+    `  ${file}:3  one`,
+    "    AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:",
+    "",
+    "1 passed, 1 failed, 0 skipped",
   ]);
 });
 

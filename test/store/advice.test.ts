@@ -5,7 +5,7 @@ import { openCollection } from "../../src/collection/collection.ts";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import { parseList } from "../../src/query/query-string.ts";
 import { adviceFor } from "../../src/store/advice.ts";
-import { isQuick, servingOf } from "../../src/store/serving.ts";
+import { accessPathOf, isQuick } from "../../src/store/serving.ts";
 
 function askedBy(query: string, count = false) {
   const { filter, sort } = parseList(query, openCollection("topics"), 1_000);
@@ -32,7 +32,7 @@ describe("the advice for a list", () => {
       const advice = `An index would make it fast: add "indexes": ${spelled} to the collection's configuration${request}.`;
       assert.equal(adviceFor(askedBy(query), []), advice);
       const followed = askedBy(sort === undefined ? query : `${query}&sort=${sort}`);
-      assert.notEqual(servingOf(followed, readIndexes([index], "indexes")), undefined);
+      assert.notEqual(accessPathOf(followed, readIndexes([index], "indexes")), undefined);
     });
 
   const partly: [query: string, index: unknown][] = [

@@ -38,7 +38,7 @@ test("calls that arrive while as many batches are under way as may be form the n
   const journeys: number[][] = [];
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const batch = createBatch<number, number>({
-    maxUnderWay: 1,
+    maxConcurrent: 1,
     perform: async (calls) => {
       journeys.push([...calls]);
       await arrived;
@@ -67,7 +67,7 @@ test("answers come over several turns where only some may come in one, each to i
 });
 
 test("no more calls travel together than may", async () => {
-  const { batch, journeys } = createDoubling({ maxTogether: 2 });
+  const { batch, journeys } = createDoubling({ maxBatchSize: 2 });
   await Promise.all([1, 2, 3, 4, 5].map((n) => batch.run(n)));
   assert.deepEqual(journeys, [[1, 2], [3, 4], [5]]);
 });
@@ -96,7 +96,7 @@ test("the queue is bounded by weight too, but one call alone always passes", asy
 test("calls that fail give their weight back, also while others wait", async () => {
   const { promise: stays, resolve: end } = Promise.withResolvers<void>();
   const batch = createBatch<number, number>({
-    maxTogether: 1,
+    maxBatchSize: 1,
     maxWeight: 10,
     weigh: Math.abs,
     async perform([n]) {
@@ -133,7 +133,7 @@ test("when performing throws, all calls of that batch are rejected and the next 
 });
 
 test("drained waits for every call that was accepted", async () => {
-  const { batch } = createDoubling({ maxTogether: 1, maxUnderWay: 1 });
+  const { batch } = createDoubling({ maxBatchSize: 1, maxConcurrent: 1 });
   await batch.drained();
   let answered = 0;
   for (const n of [1, 2, 3]) {

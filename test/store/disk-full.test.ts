@@ -87,6 +87,7 @@ test("on a full disk writes are refused with STORAGE_FULL, reads go on, and writ
     load.add([{ id: "l", text: JSON.stringify(tooLarge) }]).then(() => load.finish()),
   );
   await load.cancel();
+  assert.equal(store.health().kind, "degraded"); // to take something back needs no space
   await requireThere(store, ids);
 
   rmSync(filler);

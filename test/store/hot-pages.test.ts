@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Page } from "../../src/store/page.ts";
 import type { NumberedCollection } from "../../src/store/sqlite/file/catalogue.ts";
 import { HotPages } from "../../src/store/sqlite/list/hot-pages.ts";
-import { Generations } from "../../src/store/sqlite/read/generations.ts";
+import { GenerationalCache } from "../../src/store/sqlite/read/generational-cache.ts";
 
 const collection: NumberedCollection = {
   number: 1,
@@ -50,7 +50,7 @@ test("a page of much text is not kept", () => {
 
 test("what is used stays, the rest goes when there is too much, and weights are taken back", () => {
   const bounds = { weight: 100, count: 1_000, weigh: (length: number) => length };
-  const kept = new Generations<number>(bounds);
+  const kept = new GenerationalCache<number>(bounds);
   kept.set("used", 10);
   kept.set("unused", 10);
   for (let n = 0; n < 100; n++) {
@@ -58,7 +58,7 @@ test("what is used stays, the rest goes when there is too much, and weights are 
     assert.equal(kept.get("used"), 10, `after ${n}`);
   }
   assert.equal(kept.get("unused"), undefined);
-  const small = new Generations<number>(bounds);
+  const small = new GenerationalCache<number>(bounds);
   small.set("other", 40);
   for (let n = 0; n < 1_000; n++) small.set("same", 50 + (n % 11));
   small.set("same", 60);

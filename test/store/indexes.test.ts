@@ -5,9 +5,9 @@ import { after, before, describe, test } from "node:test";
 import { readIndexes } from "../../src/collection/indexes.ts";
 import type { Filter, Scalar } from "../../src/query/filter.ts";
 import type { CollectionRecord } from "../../src/store/record.ts";
-import { servingOf } from "../../src/store/serving.ts";
+import { accessPathOf } from "../../src/store/serving.ts";
 import { readCatalogue } from "../../src/store/sqlite/file/catalogue.ts";
-import { type PageQuery, selectPage, watchFunction } from "../../src/store/sqlite/list/select.ts";
+import { interruptFunction, type PageQuery, selectPage } from "../../src/store/sqlite/list/select.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openSqliteFixture } from "./sqlite-fixture.ts";
 
@@ -64,7 +64,11 @@ describe("a list that an index serves", () => {
   function planOf(query: Omit<PageQuery, "limit">): string[] {
     const collection = readCatalogue(database).get("articles");
     assert.ok(collection !== undefined);
-    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isWatched: false });
+    const { statements, offset } = selectPage(
+      collection,
+      { limit: 20, ...query },
+      { isInterruptible: false },
+    );
     return statements.flatMap(({ sql, values }) =>
       database
         .prepare(`explain query plan ${sql}`)
@@ -143,12 +147,12 @@ describe("a list that an index serves", () => {
     const collection = readCatalogue(database).get("articles");
     assert.ok(collection !== undefined);
     let looks = 0;
-    database.function(watchFunction, { deterministic: false }, () => {
+    database.function(interruptFunction, { deterministic: false }, () => {
       looks++;
       return 1;
     });
     let missing = 20;
-    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isWatched: true });
+    const { statements, offset } = selectPage(collection, { limit: 20, ...query }, { isInterruptible: true });
     for (const { sql, values } of statements)
       missing -= database.prepare(sql).all(...values, missing, offset).length;
     return looks;
@@ -207,7 +211,7 @@ describe("a list that an index serves", () => {
   ];
   for (const [what, query] of far)
     test(`looks at no more than the page: ${what}`, () => {
-      assert.notEqual(servingOf(query, all.indexes), undefined);
+      assert.notEqual(accessPathOf(query, all.indexes), undefined);
       assert.ok(lookedAt(query) <= 25, `${lookedAt(query)}`);
     });
 
@@ -239,7 +243,7 @@ describe("a list that an index serves", () => {
   ];
   for (const [what, query] of unserved)
     test(`is not one that an index may look through at length: ${what}`, () => {
-      assert.equal(servingOf(query, all.indexes), undefined);
+      assert.equal(accessPathOf(query, all.indexes), undefined);
     });
 
   test("gives the same as one that none serves", async () => {

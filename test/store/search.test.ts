@@ -96,7 +96,7 @@ describe("search in a SQLite store", () => {
         { limit: 5, words: ["word"], sort, filter, after: [5, "id5"] },
       ];
       for (const query of queries) {
-        for (const { sql, values } of selectPage(topics, query, { isWatched: false }).statements) {
+        for (const { sql, values } of selectPage(topics, query, { isInterruptible: false }).statements) {
           const plan = database.prepare(`explain query plan ${sql}`).all(...values, 5, 0);
           const [first, second] = plan.map(({ detail }) => String(detail));
           assert.match(first ?? "", /^SCAN search_1 VIRTUAL TABLE INDEX 0:M/);

@@ -20,7 +20,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StartError } from "../../src/errors.ts";
 import { openReader, openStore } from "../../src/store/open.ts";
-import { requireSoundSqlite } from "../../src/store/sqlite/file/open-file.ts";
+import { requireSafeSqlite } from "../../src/store/sqlite/file/open-file.ts";
 import { ceilingMs } from "../until.ts";
 import { commit, created, rejectsWith, scannedIds, textOf, topic } from "./contract/fixture.ts";
 import { startProgram } from "./programs/start.ts";
@@ -415,8 +415,8 @@ test("an orderly end leaves the file, the empty lock beside it, and nothing else
 
 test("a SQLite with the bug that damages files is refused", () => {
   for (const old of ["3.51.2", "3.50.9", "3.7.0", "2.99.99", "0"]) {
-    assert.throws(() => requireSoundSqlite(old), StartError, old);
+    assert.throws(() => requireSafeSqlite(old), StartError, old);
   }
-  for (const sound of ["3.51.3", "3.51.10", "3.52.0", "4.0.0", "3.100.0"]) requireSoundSqlite(sound);
-  requireSoundSqlite();
+  for (const sound of ["3.51.3", "3.51.10", "3.52.0", "4.0.0", "3.100.0"]) requireSafeSqlite(sound);
+  requireSafeSqlite();
 });

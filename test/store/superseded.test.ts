@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isDifference, keptText as keptTextOf, maxChain, textFrom } from "../../src/store/superseded.ts";
+import {
+  isDifference,
+  keptText as keptTextOf,
+  keptTexts,
+  maxChain,
+  textFrom,
+} from "../../src/store/superseded.ts";
 
 const large = Array.from({ length: 20_000 }, (_, n) => `é${(n * 7919) % 10_007} `).join("");
 const keptText = (change: { text: string; next: string | undefined; version: number }): string => {
@@ -93,3 +99,24 @@ for (const [form, next] of Object.entries({
     assert.throws(() => textFrom(kept, textOf(2).replaceAll("é", "e")));
     assert.throws(() => textFrom(kept, ""));
   });
+
+test("other work gets turns while the differences of many large texts are made", async () => {
+  const text = JSON.stringify({ text: "x".repeat(600_000) });
+  const changes = Array.from({ length: 6 }, (_, n) => ({
+    before: { text },
+    next: { text: text.replace("{", `{"n":${n},`) },
+    version: 2,
+  }));
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const kept = await keptTexts(changes).finally(() => {
+    isDone = true;
+  });
+  assert.ok(turns >= changes.length, `${turns} turns`);
+  assert.deepEqual(kept, changes.map(keptTextOf));
+});

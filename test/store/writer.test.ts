@@ -20,7 +20,7 @@ test("when the writer thread dies, what was asked of it is rejected and the fail
   const failures: string[] = [];
   const settings = { path, synchronous: "FULL", groupCommit: true, history: "forever" } as const;
   const writer = await WriterClient.start(settings, (reason) => failures.push(reason));
-  const nonsense = { kind: "commit", calls: 1, cells: undefined } as unknown as WriterRequest;
+  const nonsense = { kind: "commit", count: 1, cells: undefined } as unknown as WriterRequest;
   const asked = [writer.send(nonsense), writer.send({ kind: "migrate", plan: [topics] })];
   for (const promise of asked) await rejectsWith("OUTCOME_UNKNOWN", promise);
   await rejectsWith("UNAVAILABLE", writer.send({ kind: "probe" }));

@@ -1,6 +1,6 @@
 /** The yardstick for creates: node:http and the same store, with nothing checked on the way. */
 import { createServer } from "node:http";
-import { createUuidSource } from "../../../src/collection/ids.ts";
+import { createUuidSource } from "../../../src/collection/uuids.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { sayPort } from "../../harness/say-port.ts";
 

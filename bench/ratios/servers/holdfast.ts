@@ -14,6 +14,8 @@ const options = JSON.parse(process.argv[2] as string) as {
   groupCommit?: boolean;
   queryMs?: number;
   history?: History;
+  /** Event streams of one client. */
+  streams?: number;
   /** A configuration file. */
   config?: string;
 };
@@ -26,6 +28,11 @@ const config = await loadConfig({
   env: {},
   cwd: "/",
 });
+const { limits } = config.http;
+const http = {
+  ...config.http,
+  limits: { ...limits, streamsPerCaller: options.streams ?? limits.streamsPerCaller },
+};
 const articles = await defineCollection("articles", {
   schema: sampleSchema,
   indexes: options.indexes ?? [],
@@ -33,6 +40,7 @@ const articles = await defineCollection("articles", {
 const { origin } = await startServer(
   {
     ...config,
+    http,
     ...(options.history === undefined ? {} : { history: options.history }),
     ...(options.declared === true ? { collections: new Map([["articles", articles]]) } : {}),
   },

@@ -47,8 +47,8 @@ export class KeySource {
   }
 
   /**
-   * Reads the keys again, unless they were read recently. For a token with an unknown key, and if there are no keys in
-   * memory. Throws UNAVAILABLE if there are no usable keys.
+   * Reads the keys again, unless they were read recently. Call this for a token with an unknown key, or if there are no
+   * keys in memory. Throws UNAVAILABLE if there are no usable keys.
    */
   async renewed(): Promise<KeySet> {
     await this.#readAgain();

@@ -42,7 +42,7 @@ async function readFile(path: string): Promise<string> {
   return textOf(file.createReadStream(), path);
 }
 
-/** To leave the loop early closes the source. */
+/** Leaving the loop early closes the source. */
 async function textOf(source: AsyncIterable<Uint8Array> | Uint8Array[], from: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

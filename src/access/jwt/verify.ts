@@ -60,7 +60,10 @@ export async function verifyToken(
   }
 }
 
-/** An issuer can change a key and keep its id. So, if the signature does not match, the key is read again. */
+/**
+ * Verifies a token. An issuer can change a key and keep its id, so the key is read again if the signature does not
+ * match.
+ */
 async function verifyByEither(
   token: string,
   key: KeyObject,

@@ -3,13 +3,13 @@
  * the next batch is read and checked. At most two batches are in memory, so an input can have any size.
  */
 import type { Collection } from "../../collection/collection.ts";
-import { createUuidSource } from "../../collection/ids.ts";
+import { createUuidSource } from "../../collection/uuids.ts";
 import { subjectAt } from "../../json/pointer.ts";
 import type { JsonLimits } from "../../json/values.ts";
 import { danglingDetail, takenDetail } from "../../store/commits/refusals.ts";
 import type { Load, Refused } from "../../store/load.ts";
-import { openScratch } from "../../store/scratch.ts";
 import type { Store } from "../../store/store.ts";
+import { openTemporaryDatabase } from "../../store/temporary-database.ts";
 import { excerpt } from "../words.ts";
 import type { Item, Items, Location } from "./items.ts";
 import { readResource, type ValidResource } from "./resource.ts";
@@ -201,7 +201,7 @@ type WaitingRow = Omit<Row, "id">;
 
 /** Texts without their ids. They are in a temporary file, so that memory stays flat. */
 class WaitingRows {
-  readonly #database = openScratch(
+  readonly #database = openTemporaryDatabase(
     "create table waiting (text text not null, location text not null) strict",
   );
   readonly #insert = this.#database.prepare("insert into waiting values (?, ?)");

@@ -18,22 +18,28 @@ import { change } from "../writes/change.ts";
 import { type CommitPlan, type Outcome, overtaken, type Write } from "../writes/commit.ts";
 import { create, requireCollection } from "../writes/create.ts";
 import { nameOf, runWrite, type WriteSteps } from "../writes/write.ts";
-import { type Listed, parseBatch } from "./content.ts";
-import { type Created, requestOf, resultText } from "./messages.ts";
+import { type BatchOperation, parseBatch } from "./content.ts";
+import { type CreatedResources, requestOf, resultText } from "./messages.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 
-/** After so many milliseconds of operations, other requests get a turn. */
+/** After this time, other requests get a turn. In milliseconds. */
 const stretchMs = 10;
 
-/** The results of a batch stay in memory until its last operation: at most so many characters. */
+/** The limit of the results of a batch, in characters. They stay in memory until the last operation. */
 const maxResults = 16 * 1024 * 1024;
+
+/**
+ * The changed resources stay in memory until the batch is written, with their history, in one transaction: at most so many
+ * characters. With the default limits, no batch comes near.
+ */
+const maxChanged = 128 * 1024 * 1024;
 
 type BatchWrite = Write<OperationOf<"batch">>;
 
 /** The content of a batch, and what every attempt needs from the one before. */
 interface Batch {
-  listed: readonly Listed[];
-  /** The ids that operations have got. They are the same in every attempt. */
+  operations: readonly BatchOperation[];
+  /** The ids that operations have received. They are the same in every attempt. */
   ids: Map<string, unknown>;
   /** The batch happens at one time, and not before the last change of any resource that it changes (`timeOfChange`). */
   notBefore: number;
@@ -55,15 +61,15 @@ const steps: WriteSteps<OperationOf<"batch">, true, Batch> = {
   read: async ({ service, request }) => {
     const { limits } = service.settings;
     const bytes = await readContent(request, limits);
-    const listed = parseBatch(bytes, limits);
+    const operations = parseBatch(bytes, limits);
     await pauseAfter(bytes.length);
-    return { listed, ids: new Map(), notBefore: 0 };
+    return { operations, ids: new Map(), notBefore: 0 };
   },
   resources: existingResources,
   decide,
 };
 
-/** The path of a batch has no state that preconditions could be about. Only its operations have. */
+/** The path of a batch has no state for preconditions. Only its operations have. */
 function requireNoPreconditions({ headers }: HttpRequest): void {
   const names = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
   const name = names.find((each) => headers[each.toLowerCase()] !== undefined);
@@ -74,11 +80,11 @@ function requireNoPreconditions({ headers }: HttpRequest): void {
   });
 }
 
-/** Sorted, so that no two batches wait for each other. */
-function existingResources({ service, request }: BatchWrite, { listed }: Batch): string[] {
+/** Sorted, so that two batches do not deadlock. */
+function existingResources({ service, request }: BatchWrite, { operations }: Batch): string[] {
   const names = new Set<string>();
   const { prefix } = service.settings;
-  for (const each of listed) {
+  for (const each of operations) {
     if (each.method === "POST") continue;
     try {
       const plain = requestOf({ ...each, body: undefined }, { request, prefix, created: new Map() });
@@ -99,7 +105,7 @@ async function decide(write: BatchWrite, _: true, batch: Batch): Promise<CommitP
     idSource(batch, (name) => service.store.reserveIds(name, 1)),
   );
   const body = await carryOutAll(
-    { ...write, service: insideOf(service, batch, { overlay, at }) },
+    { ...write, service: serviceInBatch(service, batch, { overlay, at }) },
     batch,
     overlay,
   );
@@ -110,13 +116,16 @@ async function decide(write: BatchWrite, _: true, batch: Batch): Promise<CommitP
   const explain = (error: unknown) => {
     const index = error instanceof Problem ? error.change : undefined;
     const operation = index === undefined ? undefined : overlay.operationOf(index);
-    return operation === undefined ? error : inOperation(error, operation);
+    return operation === undefined ? error : withOperation(error, operation);
   };
   return { kind: "plan", changes, at, result: { kind: "batch", body }, explain };
 }
 
-/** The service as the operations see it: with the changes of earlier operations, at one time, and without queues. */
-function insideOf(
+/**
+ * The service as the operations of a batch see it: with the changes of earlier operations, at one time, and without
+ * queues.
+ */
+function serviceInBatch(
   service: Service,
   batch: Batch,
   { overlay, at }: { overlay: Overlay; at: number },
@@ -131,7 +140,7 @@ function insideOf(
   };
 }
 
-/** Gives the ids of the attempt before in the same order, and then new ones. */
+/** Returns the ids of the previous attempt in the same order, and then new ones. */
 function idSource<Id>({ ids }: Batch, make: (kind: string) => Id): (kind: string) => Id {
   const given = new Map<string, number>();
   return (kind) => {
@@ -143,35 +152,37 @@ function idSource<Id>({ ids }: Batch, make: (kind: string) => Id): (kind: string
   };
 }
 
-/** Carries out the operations one after the other; gives the text of the response. */
-async function carryOutAll(inside: BatchWrite, { listed }: Batch, overlay: Overlay): Promise<string> {
+/** Carries out the operations one after the other, and returns the text of the response. */
+async function carryOutAll(inside: BatchWrite, { operations }: Batch, overlay: Overlay): Promise<string> {
   const { service, request } = inside;
-  const created: Map<string, NonNullable<ReturnType<Created["get"]>>> = new Map();
+  const created: Map<string, NonNullable<ReturnType<CreatedResources["get"]>>> = new Map();
   const texts: string[] = [];
-  const pause = pauses();
+  const pause = createPause();
   let length = 0;
-  for (const [index, each] of listed.entries()) {
+  for (const [index, each] of operations.entries()) {
     overlay.operation = index;
     try {
       const own = requestOf(each, { request, prefix: service.settings.prefix, created });
       const result = settled(await carryOut(inside, own, each), overlay);
+      holdChanges(request, overlay);
       const text = resultText(service, result, own);
       length += text.length;
       requireRoom(length);
       texts.push(text);
       if (each.as !== undefined && "stored" in result) created.set(each.as, idOf(service, result));
     } catch (error) {
-      throw inOperation(error, index);
+      throw withOperation(error, index);
     }
     await pause();
   }
   return `{"results":[${texts.join(",")}]}`;
 }
 
-async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: Listed): Promise<Result> {
+async function carryOut(inside: BatchWrite, own: HttpRequest, { path }: BatchOperation): Promise<Result> {
   const { service, operation: batch } = inside;
   const operation = parseOperation(service, findRoute(service, own), batch.caller, own);
-  const result = await performOne(service, operation, own);
+  // What an operation changes is held by the batch afterwards.
+  const result = await performOne(service, operation, own).finally(() => own.largeReads.end(own));
   if (result.kind !== "not found") return result;
   const { prefix } = service.settings;
   const advice = own.target === prefix + path ? adviceFor(path, prefix) : ""; // otherwise the path had a known name
@@ -237,6 +248,18 @@ function collectionOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
+/** Counts the changed resources as memory that the batch holds. Throws CONTENT_TOO_LARGE and UNAVAILABLE. */
+function holdChanges(request: HttpRequest, overlay: Overlay): void {
+  const length = overlay.length();
+  if (length > maxChanged) {
+    throw new Problem(
+      "CONTENT_TOO_LARGE",
+      "The batch would change more than 128 MiB of resources. Send fewer operations.",
+    );
+  }
+  request.largeReads.hold(request, length);
+}
+
 function requireRoom(length: number): void {
   if (length <= maxResults) return;
   throw new Problem(
@@ -246,14 +269,14 @@ function requireRoom(length: number): void {
 }
 
 /** A client's error with the index of its operation. A 5xx is not the fault of an operation. */
-function inOperation(error: unknown, operation: number): unknown {
+function withOperation(error: unknown, operation: number): unknown {
   if (!(error instanceof Problem) || error.status >= 500) return error;
   const { code, message, violations, headers, cause } = error;
   return new Problem(code, message, { violations, headers, cause, operation });
 }
 
 /** Gives other requests a turn after `stretchMs`. */
-function pauses(): () => Promise<void> | undefined {
+function createPause(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < stretchMs) return undefined;
@@ -263,7 +286,7 @@ function pauses(): () => Promise<void> | undefined {
   };
 }
 
-/** Makes the collections only now, because a batch that fails must not make any. */
+/** Creates the collections only now, because a batch that fails must not create any. */
 async function requireCollections(service: Service, changes: readonly Change[]): Promise<void> {
   for (const name of new Set(changes.map(({ key }) => key.collection))) {
     const collection = findCollection(service, name);

@@ -6,8 +6,8 @@ import { subjectAt } from "../../json/pointer.ts";
 import { isObject } from "../../json/values.ts";
 import type { Limits } from "../settings.ts";
 
-/** One operation of the list. Its path and body can contain names of resources that earlier operations create. */
-export interface Listed {
+/** One operation of a batch. Its path and body can contain names of resources that earlier operations create. */
+export interface BatchOperation {
   method: "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   /** By lower-case name. */
@@ -38,14 +38,14 @@ export const createdName = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 const wanted = { insteadOfArray: 'send {"operations": […]}' };
 
-/** The search for faults ends after so many: no response shows more. */
+/** The parser stops after this many faults, because a response shows no more. */
 const maxFaults = 50;
 
 /** The levels of nesting around the body of an operation: the content, the list and the operation. */
 const levelsAround = 3;
 
 /** The operations. Throws INVALID_BATCH with all faults of the list, and the problems of the JSON gate. */
-export function parseBatch(bytes: Buffer, limits: Limits): readonly Listed[] {
+export function parseBatch(bytes: Buffer, limits: Limits): readonly BatchOperation[] {
   const value = parseJson(bytes, { depth: limits.jsonDepth + levelsAround, members: limits.jsonMembers });
   const faults: Violation[] = [];
   const listed = readBatch(requireObject(value, wanted), limits.batch, faults);
@@ -55,7 +55,7 @@ export function parseBatch(bytes: Buffer, limits: Limits): readonly Listed[] {
   throw new Problem("INVALID_BATCH", message, { violations: faults });
 }
 
-function readBatch(content: Record<string, unknown>, max: number, faults: Violation[]): Listed[] {
+function readBatch(content: Record<string, unknown>, max: number, faults: Violation[]): BatchOperation[] {
   requireNames(content, ["operations"], { at: "#", what: "member", faults });
   const { operations } = content;
   const at = "#/operations";
@@ -66,10 +66,10 @@ function readBatch(content: Record<string, unknown>, max: number, faults: Violat
   }
   if (!Array.isArray(operations) || faults.length > 0) return [];
   const names = new Set<string>();
-  const listed: Listed[] = [];
+  const listed: BatchOperation[] = [];
   for (const [index, each] of operations.entries()) {
     if (faults.length >= maxFaults) break;
-    listed.push(readListed(each, { at: `${at}/${index}`, names, faults }));
+    listed.push(readOperation(each, { at: `${at}/${index}`, names, faults }));
   }
   return listed;
 }
@@ -81,7 +81,7 @@ interface Reading {
   faults: Violation[];
 }
 
-function readListed(value: unknown, reading: Reading): Listed {
+function readOperation(value: unknown, reading: Reading): BatchOperation {
   const { at, faults } = reading;
   const given = isObject(value) ? value : {};
   if (given !== value) faults.push(fault(at, "type", 'must be an object with "method" and "path"'));
@@ -99,7 +99,7 @@ function readListed(value: unknown, reading: Reading): Listed {
     faults.push(fault(`${at}/body`, "body", "must be left out: DELETE has no body"));
   }
   return {
-    method: method as Listed["method"],
+    method: method as BatchOperation["method"],
     path: String(path),
     headers: readHeaders(given.headers, reading),
     body: given.body,

@@ -5,23 +5,24 @@
 import type { IdKind } from "../../collection/ids.ts";
 import { idJson } from "../../collection/ids.ts";
 import { isObject } from "../../json/values.ts";
+import { createBudget } from "../limits/budget.ts";
 import type { Result } from "../operations/result.ts";
 import { contentOf } from "../protocol/content.ts";
 import { type HttpRequest, textOf } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
 import type { Service } from "../service.ts";
-import type { Listed } from "./content.ts";
+import type { BatchOperation } from "./content.ts";
 
 /** The resources that operations created, by the names that the operations gave them. */
-export type Created = ReadonlyMap<string, { id: string; idKind: IdKind }>;
+export type CreatedResources = ReadonlyMap<string, { id: string; idKind: IdKind }>;
 
 /** The operation as if it were sent alone. */
 export function requestOf(
-  listed: Listed,
-  { request, prefix, created }: { request: HttpRequest; prefix: string; created: Created },
+  listed: BatchOperation,
+  { request, prefix, created }: { request: HttpRequest; prefix: string; created: CreatedResources },
 ): HttpRequest {
   const bytes = bytesOf(listed, created);
-  const { version, headers, rawHeaders, id, client, socket, budget, largeReads } = request;
+  const { version, headers, rawHeaders, id, client, socket, largeReads } = request;
   return {
     version,
     method: listed.method,
@@ -37,13 +38,13 @@ export function requestOf(
     client,
     socket,
     content: contentOf(bytes),
-    budget,
+    budget: createBudget(Number.POSITIVE_INFINITY), // the batch counts what its operations hold
     largeReads,
   };
 }
 
 /** `/topics/$t` is the topic that the operation with the name "t" created. An escaped dollar sign is only a character. */
-function pathOf(path: string, created: Created): string {
+function pathOf(path: string, created: CreatedResources): string {
   if (!path.includes("$") || created.size === 0) return path;
   return path.replace(/(?<=\/)\$([^/?]+)/g, (segment, name: string) => {
     const made = created.get(name);
@@ -51,26 +52,29 @@ function pathOf(path: string, created: Created): string {
   });
 }
 
-function bytesOf({ body }: Listed, created: Created): Buffer {
+function bytesOf({ body }: BatchOperation, created: CreatedResources): Buffer {
   if (body === undefined) return Buffer.alloc(0);
   return Buffer.from(JSON.stringify(created.size === 0 ? body : membersWithIds(body, created)));
 }
 
 /** The body itself is always a resource or a patch. */
-function membersWithIds(body: unknown, created: Created): unknown {
+function membersWithIds(body: unknown, created: CreatedResources): unknown {
   if (Array.isArray(body)) return body.map((item: unknown) => withIds(item, created));
   if (!isObject(body)) return body;
   // Members are defined, not assigned: a member with the name __proto__ stays plain data.
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, withIds(value, created)]));
 }
 
-function withIds(value: unknown, created: Created): unknown {
+function withIds(value: unknown, created: CreatedResources): unknown {
   const made = isObject(value) ? named(value, created) : undefined;
   return made === undefined ? membersWithIds(value, created) : JSON.parse(idJson(made.idKind, made.id));
 }
 
 /** The resource that `{"$ref": name}` names. Any other object is data. */
-function named(value: Record<string, unknown>, created: Created): { id: string; idKind: IdKind } | undefined {
+function named(
+  value: Record<string, unknown>,
+  created: CreatedResources,
+): { id: string; idKind: IdKind } | undefined {
   const { $ref: name } = value;
   return typeof name === "string" && Object.keys(value).length === 1 ? created.get(name) : undefined;
 }

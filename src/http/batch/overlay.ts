@@ -28,11 +28,13 @@ export interface Overlay {
   operationOf(change: number): number | undefined;
   /** The latest time of a change: later than the batch's if the clock was set back; 0 without changes. */
   latest(): number;
+  /** The text of the changed resources, in characters: the larger of each before and after the batch. */
+  length(): number;
   /** The version that a resource gets; `undefined` if nothing has changed it. */
   versionOf(key: Key): number | undefined;
 }
 
-/** An overlay over `base`. Ids come from `reserveId`. Collections that do not exist are not made yet. */
+/** Creates an overlay over `base`. Ids come from `reserveId`. The overlay does not create collections in the store. */
 export function createOverlay(
   base: RequestStore,
   reserveId: (collection: string) => Promise<number>,
@@ -40,6 +42,7 @@ export function createOverlay(
   const changed = new Map<string, Changed>();
   const collections = new Map(base.collections());
   let latest = 0;
+  let length = 0;
 
   function note(change: Change, { at }: Commit): { version: number; sequence: number } {
     const { key, next } = change;
@@ -47,6 +50,7 @@ export function createOverlay(
     const before = changed.get(nameOf(key));
     const first = before === undefined ? change : before.change;
     const version = (first.expect === "absent" ? (first.after ?? 0) : first.expect) + 1;
+    length += lengthOf({ ...first, next }) - (before === undefined ? 0 : lengthOf(before.change));
     changed.set(nameOf(key), {
       change: { ...first, next },
       version,
@@ -58,7 +62,7 @@ export function createOverlay(
 
   function countChanged(collection: string): number {
     return [...changed.values()].filter(
-      ({ change }) => change.key.collection === collection && isChange(change),
+      ({ change }) => change.key.collection === collection && changesStore(change),
     ).length;
   }
 
@@ -92,21 +96,26 @@ export function createOverlay(
     health: () => base.health(),
   };
 
-  const kept = () => [...changed.values()].filter(({ change }) => isChange(change));
+  const changedInStore = () => [...changed.values()].filter(({ change }) => changesStore(change));
   const overlay: Overlay = {
     store,
     operation: 0,
-    changes: () => kept().map(({ change }) => change),
-    operationOf: (change) => kept()[change]?.operation,
+    changes: () => changedInStore().map(({ change }) => change),
+    operationOf: (change) => changedInStore()[change]?.operation,
     latest: () => latest,
+    length: () => length,
     versionOf: (key) => changed.get(nameOf(key))?.version,
   };
   return overlay;
 }
 
-/** Not if the batch has created the resource and deleted it again. */
-function isChange({ expect, next }: Change): boolean {
+/** Whether the batch changes the stored resource. It does not if it creates the resource and deletes it again. */
+function changesStore({ expect, next }: Change): boolean {
   return expect !== "absent" || next !== undefined;
+}
+
+function lengthOf({ next, replaced = 0 }: Change): number {
+  return Math.max(next?.length ?? 0, replaced);
 }
 
 function nameOf({ collection, id }: Key): string {

@@ -12,7 +12,7 @@ import { takeFromQuota } from "./quota.ts";
 export interface Caller {
   /** `undefined`: the request has no credential, or the service does not ask for one. */
   readonly principal: Principal | undefined;
-  /** What the caller has left after this request; `undefined` if the request was not counted. */
+  /** The remaining quota after this request; `undefined` if the request was not counted. */
   readonly quota: Quota | undefined;
 }
 

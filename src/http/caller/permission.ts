@@ -3,7 +3,7 @@ import type { Action } from "../../access/actions.ts";
 import { includes, type Permit } from "../../access/permit.ts";
 import type { Principal } from "../../access/principal.ts";
 import { denied } from "../../access/refusals.ts";
-import type { Decision } from "../../access/rules.ts";
+import type { AllowedResources } from "../../access/rules.ts";
 import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
@@ -14,7 +14,7 @@ import type { methodsOf, Route } from "../route.ts";
 import type { Service } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
-/** The actions of each method. One that the caller can do is enough. A method without actions is refused. */
+/** The actions of each method. One action that the caller can do is enough. A method without actions is refused. */
 export const actionsOf: Readonly<
   Record<
     Exclude<keyof typeof methodsOf, "collections" | "document" | "batch" | "feed">,
@@ -29,7 +29,10 @@ export const actionsOf: Readonly<
   restore: { POST: ["update", "create"] },
 };
 
-/** Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE if the caller can do what the request asks for with no resource at all. */
+/**
+ * Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE if there is no resource with which the caller can do what the request
+ * asks for.
+ */
 export function requireAllowed(
   { access }: Service,
   route: Route,
@@ -48,7 +51,7 @@ export function requireAllowed(
 
 /** The collection as the caller sees it. */
 export function viewFor({ access }: Service, collection: Collection, { principal }: Caller): Collection {
-  return access === undefined ? collection : access.seen(collection, principal);
+  return access === undefined ? collection : access.viewFor(collection, principal);
 }
 
 /** What one caller can see and do in one collection. An operation has one guard, made when the request is parsed. */
@@ -72,16 +75,16 @@ export class Guard {
   }
 
   /** Which resources exist for the caller, whatever the scopes of the credential. */
-  get visible(): Decision {
+  get visible(): AllowedResources {
     return this.#permit.visible();
   }
 
   /** Which resources the caller can list. */
-  get listed(): Decision {
+  get listed(): AllowedResources {
     return this.#permit.may("list");
   }
 
-  /** Whether the caller can read any resource. A credential with a scope for writing only cannot. */
+  /** Whether the caller can read any resource. A credential with only write scopes cannot. */
   get canRead(): boolean {
     return this.#permit.may("read") !== "nothing";
   }
@@ -118,13 +121,13 @@ export class Guard {
   }
 }
 
-const everything: Permit = { may: () => "everything", visible: () => "everything" };
+const fullPermit: Permit = { may: () => "everything", visible: () => "everything" };
 
-const openGuard = new Guard(everything, { name: "" }, undefined, { view: () => "" });
+const openGuard = new Guard(fullPermit, { name: "" }, undefined, { view: () => "" });
 
-/** The guard of a collection as the caller sees it. Where every caller can do everything, all requests share one. */
+/** The guard of a collection as the caller sees it. If every caller can do everything, all requests share one guard. */
 export function guardOf({ access, tags }: Service, collection: Collection, { principal }: Caller): Guard {
   if (access === undefined && collection.visibility === undefined) return openGuard;
-  const permit = access === undefined ? everything : access.permit(collection.name, principal);
+  const permit = access === undefined ? fullPermit : access.permit(collection.name, principal);
   return new Guard(permit, collection, principal, tags);
 }

@@ -25,7 +25,7 @@ export function takeFromQuota(
   return quota;
 }
 
-/** Adds what is left of the caller's quota, or of the address's if the request was not counted. */
+/** Adds the headers for the remaining quota of the caller, or of the address if the request was not counted. */
 export function addQuotaHeaders(
   headers: Record<string, string>,
   quotas: Quotas,

@@ -1,41 +1,51 @@
-/** The descriptions of the interface for programs: the OpenAPI documents, and the API catalog with links to them. */
-
-import type { OpenApiVersion } from "../openapi/described.ts";
+/** The descriptions of the interface for programs: OpenAPI, AsyncAPI, and the API catalog with links to them. */
+import { asyncApiDocument } from "../openapi/asyncapi.ts";
+import type { Described, Part } from "../openapi/described.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { Document } from "../operations/result.ts";
 import { jsonType } from "../protocol/message.ts";
 import type { Service } from "../service.ts";
 
-const versions: Readonly<Record<string, OpenApiVersion>> = {
-  "openapi.json": "3.1",
-  "openapi-3.2.json": "3.2",
+/** By file name. */
+const documents: Readonly<Record<string, (described: Described) => Promise<Part>>> = {
+  "openapi.json": (described) => openApiDocument(described, "3.1"),
+  "openapi-3.2.json": (described) => openApiDocument(described, "3.2"),
+  "asyncapi.json": asyncApiDocument,
 };
 
+/** The file names of the documents that a service has. */
+function namesFor({ settings }: Described): string[] {
+  return Object.keys(documents).filter((name) => settings.hasFeed || name !== "asyncapi.json");
+}
+
 /** The texts of documents that were requested before. They never change while the service runs. */
-const texts = new WeakMap<Service, Map<OpenApiVersion, Promise<string>>>();
+const texts = new WeakMap<Service, Map<string, Promise<string>>>();
 
 /** The description with this name; `undefined` if it does not exist. */
 export async function descriptionOf(service: Service, name: string): Promise<Document | undefined> {
   if (name === ".well-known/api-catalog") return catalogOf(service);
-  const version = versions[name];
-  return version && { status: 200, type: jsonType, body: await textOf(service, version) };
+  const create = namesFor(service).includes(name) ? documents[name] : undefined;
+  return create && { status: 200, type: jsonType, body: await textOf(service, name, create) };
 }
 
-function textOf(service: Service, version: OpenApiVersion): Promise<string> {
-  const known = texts.get(service) ?? new Map<OpenApiVersion, Promise<string>>();
+function textOf(
+  service: Service,
+  name: string,
+  create: (described: Described) => Promise<Part>,
+): Promise<string> {
+  const known = texts.get(service) ?? new Map<string, Promise<string>>();
   texts.set(service, known);
-  const text =
-    known.get(version) ?? openApiDocument(service, version).then((document) => JSON.stringify(document));
-  known.set(version, text);
+  const text = known.get(name) ?? create(service).then((document) => JSON.stringify(document));
+  known.set(name, text);
   return text;
 }
 
 /** The API catalog (RFC 9727): links to the descriptions, as a linkset (RFC 9264). */
-function catalogOf({ settings: { prefix } }: Service): Document {
-  const documents = Object.keys(versions).map((name) => ({ href: `/${name}`, type: "application/json" }));
+function catalogOf(service: Service): Document {
+  const described = namesFor(service).map((name) => ({ href: `/${name}`, type: "application/json" }));
   const links = {
-    anchor: prefix || "/",
-    "service-desc": documents,
+    anchor: service.settings.prefix || "/",
+    "service-desc": described,
     "service-doc": [{ href: "/docs", type: "text/html" }],
     status: [{ href: "/readyz", type: "application/health+json" }],
   };

@@ -1,9 +1,9 @@
 /** The documents outside the prefix: health checks, the meanings of error codes, and the descriptions of the interface. */
-import { STATUS_CODES } from "node:http";
 import { type ProblemCode, problems } from "../../errors.ts";
 import type { Document } from "../operations/result.ts";
 import { problemSlug } from "../problem.ts";
 import { jsonType } from "../protocol/message.ts";
+import { STATUS_CODES } from "../protocol/node-http.ts";
 import type { Service } from "../service.ts";
 
 /** The document with this name (a path without its first slash); `undefined` if it does not exist. */

@@ -8,10 +8,11 @@ export function eventsResponse(
   { subscription, events, next }: Result & { kind: "events" },
   request: HttpRequest,
 ): HttpResponse {
-  const { target, type } = subscription;
+  const { target, type, asked } = subscription;
   const headers = {
     "content-type": feedContentTypeOf(type),
     "cache-control": "no-store",
+    "page-limit": String(asked.limit),
     link: `<${target.path}?${[...target.query, `since=${next}`].join("&")}>; rel="next"`,
   };
   return withBody(request, `[${events.join(",")}]`, { status: 200, headers });

@@ -16,7 +16,7 @@ export interface Budget {
 }
 
 /** Bodies up to this size, in bytes, are never refused. */
-const smallBytes = 16_384;
+export const smallBytes = 16_384;
 
 /** A budget that nothing uses yet. */
 export function createBudget(max: number, maxRequests = Number.POSITIVE_INFINITY): Budget {
@@ -54,6 +54,14 @@ export function noMemoryForContent(): Problem {
   return new Problem("UNAVAILABLE", "The service has no memory left for the request body now. Try again.", {
     headers: { connection: "close" },
   });
+}
+
+/** The problem of a write that changes large resources without memory for them. */
+export function noMemoryForResource(): Problem {
+  return new Problem(
+    "UNAVAILABLE",
+    "The service has no memory left for such large resources now, and changed nothing. Try again.",
+  );
 }
 
 /** The problem of a response without memory. */

@@ -3,7 +3,7 @@
  * get turns of the event loop in between. A read that waits holds no memory.
  */
 import { Problem } from "../../errors.ts";
-import { type Budget, isOverBudget, noMemoryForResponse } from "./budget.ts";
+import { type Budget, isOverBudget, noMemoryForResource, noMemoryForResponse, smallBytes } from "./budget.ts";
 import { nextTurn } from "./turns.ts";
 
 /** A read of fewer bytes does not wait: it takes a fraction of a millisecond. */
@@ -118,6 +118,16 @@ export class LargeReads {
     this.#leave(request);
     this.#hold(request, bytes);
     return this.waitForTurn(request, () => bytes);
+  }
+
+  /**
+   * Counts what a request keeps in memory as held by it, until its end: at least so many bytes in all. Throws UNAVAILABLE while
+   * other requests hold too much memory.
+   */
+  hold(request: Reader, bytes: number): void {
+    if (bytes <= smallBytes) return;
+    if (isOverBudget(request.budget, bytes, this.heldBy(request))) throw noMemoryForResource();
+    this.#hold(request, bytes);
   }
 
   /** The bytes of the budget that the request holds, with those of its content. */

@@ -161,5 +161,11 @@ export function feedOf({ path, query, asked: { words, filter } }: Listing): stri
   if (query === undefined || query.length > maxLinkBytes) return undefined;
   if (words !== undefined || (filter !== undefined && namesIds(filter))) return undefined;
   const kept = query.split("&").filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)));
-  return toUrl(`${path}/_events`, kept.join("&"));
+  return toUrl(`${path}/_events`, kept.map(asFilter).join("&"));
+}
+
+/** A parameter as a filter, if in feeds its name alone is something else. */
+function asFilter(pair: string): string {
+  const name = "lastEventId";
+  return nameOf(pair) === name ? `${name}:eq=${pair.split("=").slice(1).join("=")}` : pair;
 }

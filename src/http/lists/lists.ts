@@ -1,6 +1,6 @@
 /** Reads the page of a list for GET and QUERY: only resources that the caller can list. `response.ts` makes the response. */
 import { createHash } from "node:crypto";
-import type { Decision } from "../../access/rules.ts";
+import type { AllowedResources } from "../../access/rules.ts";
 import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
@@ -20,7 +20,7 @@ import { feedOf, locationOf } from "./links.ts";
 interface ListContext {
   listing: Listing;
   request: HttpRequest;
-  listed: Decision;
+  listed: AllowedResources;
 }
 
 /** Reads the page. Throws PRECONDITION_FAILED and what the store throws. */
@@ -136,7 +136,7 @@ function hashOf(value: unknown): string {
 }
 
 /** The query, restricted to the resources that the caller can list. */
-function narrowed(query: ListQuery, listed: Decision): ListQuery {
+function narrowed(query: ListQuery, listed: AllowedResources): ListQuery {
   if (listed === "everything") return query;
   if (listed === "nothing") return { ...query, filter: { kind: "or", filters: [] } };
   return { ...query, filter: query.filter === undefined ? listed : allOf([query.filter, listed]) };

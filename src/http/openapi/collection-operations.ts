@@ -5,7 +5,7 @@ import type { ListType } from "../protocol/accept.ts";
 import type { About } from "./about.ts";
 import { asMany, asOne } from "./about.ts";
 import { json, type Part, ref } from "./described.ts";
-import { operationIds, schemaNames } from "./names.ts";
+import { type Names, operationIds, schemaNames } from "./names.ts";
 import { type MethodsOf, type OperationPlan, success } from "./operations.ts";
 import type { ResponseHeader } from "./response-headers.ts";
 
@@ -74,7 +74,12 @@ const listDescription = [
 ].join(" ");
 
 function listed({ names }: About): Part[] {
-  const filters = {
+  return [attributeFilters(names), ...listParameters.map((name) => ref("parameters", name))];
+}
+
+/** The parameter for filters by attribute. */
+export function attributeFilters(names: Names): Part {
+  return {
     name: "attributes",
     in: "query",
     description: "Filters by attribute. Each filter is a separate parameter.",
@@ -83,7 +88,6 @@ function listed({ names }: About): Part[] {
     schema: ref("schemas", schemaNames(names).filter),
     example: {}, // otherwise, pages for trying requests fill in every filter
   };
-  return [filters, ...listParameters.map((name) => ref("parameters", name))];
 }
 
 const ofPages: readonly ResponseHeader[] = ["Link", "X-Total-Count", "Content-Range"];

@@ -3,9 +3,11 @@ import { problems } from "../../errors.ts";
 import { patchOperationNames } from "../../json/patch-operations.ts";
 import { operatorNames } from "../../query/operators.ts";
 import type { bodyMembers } from "../../query/query-body.ts";
+import { changeKinds } from "../../store/change-log.ts";
 import { createdName, operationHeaders, type operationMembers, operationMethods } from "../batch/content.ts";
 import type { Limits } from "../settings.ts";
 import { type Part, ref } from "./described.ts";
+import { feedSchemas } from "./event-schemas.ts";
 
 const text: Part = { type: "string" };
 const whole: Part = { type: "integer" };
@@ -29,6 +31,7 @@ export function commonSchemas(limits: Limits): Record<string, Part> {
     CollectionList: collectionList,
     Violation: violation,
     Change: change,
+    ...feedSchemas,
     ListQuery: listQuery,
     Restoration: closed({ version }, ["version"], { description: "The version to restore." }),
     JsonPatch: jsonPatch(limits),
@@ -103,7 +106,7 @@ const violation: Part = closed(
 const change: Part = closed(
   {
     version,
-    kind: { type: "string", enum: ["created", "updated", "deleted"] },
+    kind: { type: "string", enum: changeKinds },
     at: { type: "string", format: "date-time" },
     principal: {
       description: "Who made the change. Left out if unknown or hidden from the caller.",

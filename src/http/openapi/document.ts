@@ -11,6 +11,7 @@ import { type About, credentialFor } from "./about.ts";
 import { collectionOperations } from "./collection-operations.ts";
 import { commonSchemas } from "./common-schemas.ts";
 import { type Described, type OpenApiVersion, openApiVersions, type Part, ref } from "./described.ts";
+import { eventsOperations, feedOperations } from "./event-operations.ts";
 import { examplesFor } from "./examples.ts";
 import { folded, type Names, namesFor, schemaNames } from "./names.ts";
 import { type OperationPlan, operationPart } from "./operations.ts";
@@ -40,7 +41,7 @@ export async function openApiDocument(described: Described, version: OpenApiVers
     Object.assign(paths, collectionPaths({ ...about, examples }));
     await nextTurn();
   }
-  Object.assign(paths, servicePaths(described));
+  Object.assign(paths, servicePaths(described, version));
   return {
     openapi: openApiVersions[version],
     info: infoOf(described),
@@ -56,7 +57,7 @@ export async function openApiDocument(described: Described, version: OpenApiVers
 }
 
 const ofService =
-  "Operations on the whole service: batches, health checks and descriptions of the interface.";
+  "Operations on the whole service: batches, the feed of all collections, health checks and descriptions of the interface.";
 
 function infoOf(described: Described): Part {
   const { title, version, description } = described.settings.info;
@@ -80,7 +81,8 @@ function descriptionOf({ openCollections, access, settings }: Described): string
 const credentials =
   "Each operation says whether it needs a credential, which is an API key or a JSON Web Token. Send it as `Authorization: Bearer …`.";
 
-function tagOf(name: string, { schema }: Collection): Part {
+/** The name and the description of a collection, for its operations. */
+export function tagOf(name: string, { schema }: Collection): Part {
   const { description, title } = (schema === undefined ? {} : JSON.parse(schema)) as Record<string, unknown>;
   if (typeof description === "string") return { name, description };
   if (name === anyCollection) return { name, description: ofAnyCollection };
@@ -88,7 +90,7 @@ function tagOf(name: string, { schema }: Collection): Part {
 }
 
 /** Every declared collection, after the generic one of open mode. */
-function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
+export function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
   const taken = new Set(
     [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds].map(folded),
   );
@@ -145,6 +147,7 @@ function collectionPaths(about: About): Record<string, Part> {
   };
   return {
     [path]: item("collection", collectionOperations),
+    ...(about.described.settings.hasFeed && { [`${path}/_events`]: item("events", eventsOperations) }),
     [`${path}/{id}`]: item("resource", resourceOperations),
     [`${path}/{id}/_changes`]: item("changes", changesOperations),
     [`${path}/{id}/_restore`]: item("restore", restoreOperations),
@@ -152,14 +155,17 @@ function collectionPaths(about: About): Record<string, Part> {
 }
 
 /** The paths of the list of collections and of the batch, and the paths outside the prefix. */
-function servicePaths(described: Described): Record<string, Part> {
+function servicePaths(described: Described, version: OpenApiVersion): Record<string, Part> {
+  const { prefix, docs, hasFeed } = described.settings;
   const shown = Object.entries(documentOperations).filter(
-    ([path]) => described.settings.docs || !descriptionPaths.includes(path),
+    ([path]) => (docs || !descriptionPaths.includes(path)) && (hasFeed || path !== "/asyncapi.json"),
   );
   const documents = shown.map(([path, plan]) => [path, { get: operationPart(plan(described), described) }]);
   const batch = { post: operationPart(batchOperations.POST(described), described) };
+  const feed = { get: operationPart(feedOperations.GET(described, version), described) };
   return {
-    [`${described.settings.prefix}/_batch`]: batch,
+    [`${prefix}/_batch`]: batch,
+    ...(hasFeed && { [`${prefix}/_events`]: feed }),
     ...rootPaths(described),
     ...Object.fromEntries(documents),
   };
@@ -180,14 +186,15 @@ function componentsOf(described: Described, paths: Part, schemas: Record<string,
   };
 }
 
-const bearer: Part = {
+/** The kind of credential. */
+export const bearer: Part = {
   type: "http",
   scheme: "bearer",
   description: "An API key, or a JSON Web Token.",
 };
 
 /** The components of a kind that are referred to, directly or by other components. */
-function onlyUsed(kind: string, parts: Record<string, Part>, used: Set<string>): Record<string, Part> {
+export function onlyUsed(kind: string, parts: Record<string, Part>, used: Set<string>): Record<string, Part> {
   const place = `#/components/${kind}/`;
   for (const each of used) {
     const name = each.startsWith(place) ? each.slice(place.length).split("/", 1)[0] : undefined;
@@ -197,7 +204,7 @@ function onlyUsed(kind: string, parts: Record<string, Part>, used: Set<string>):
 }
 
 /** Every reference in a part. */
-function refsIn(part: unknown, found = new Set<string>()): Set<string> {
+export function refsIn(part: unknown, found = new Set<string>()): Set<string> {
   if (typeof part !== "object" || part === null) return found;
   for (const [name, inner] of Object.entries(part)) {
     if (name === "$ref" && typeof inner === "string") found.add(inner);

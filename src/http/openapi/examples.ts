@@ -37,6 +37,28 @@ export const exampleChanges = [
   { version: 1, kind: "created", at: "2026-03-14T09:26:53.589Z" },
 ];
 
+/** An event as an example; `undefined` if there is no example of a resource. */
+export function exampleEvent(
+  prefix: string,
+  collection: Collection,
+  examples: Examples | undefined,
+): Record<string, unknown> | undefined {
+  if (examples === undefined) return undefined;
+  const name = collection.name || "topics";
+  return {
+    specversion: "1.0",
+    id: "Lp0Yv1WlGx9mEkh2a7Tn3Q",
+    source: `${prefix}/${name}`,
+    type: `${name}.created`,
+    subject: String(exampleId(collection)),
+    time: exampleTime,
+    datacontenttype: "application/json",
+    etag: '"1"',
+    version: "1",
+    data: examples.resource,
+  };
+}
+
 const exampleTime = "2026-03-14T09:26:53.589Z";
 
 function withoutReadOnly(attributes: object, { attributeRules }: Collection): Record<string, unknown> {

@@ -18,6 +18,7 @@ export function operationIds({ one, many }: Names) {
     delete: `delete${one}`,
     changes: `list${one}Changes`,
     restore: `restore${one}`,
+    events: `list${one}Events`,
   } as const;
 }
 
@@ -30,6 +31,7 @@ export function schemaNames({ one }: Names) {
     patch: `${one}Patch`,
     page: `${one}Page`,
     filter: `${one}Filter`,
+    event: `${one}Event`,
   } as const;
 }
 

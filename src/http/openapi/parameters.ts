@@ -3,6 +3,7 @@ import { collectionName } from "../../collection/collection.ts";
 import { idKinds } from "../../collection/ids.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
 import { aliasParameters, type ListParameter, listParameters } from "../../query/parameters.ts";
+import { defaultLimit, maxCollections, maxLimit, maxWaitSeconds } from "../operations/feed-parameters.ts";
 import type { Limits } from "../settings.ts";
 import type { Part } from "./described.ts";
 
@@ -71,6 +72,52 @@ const ofPast: Record<string, Part> = {
   },
 };
 
+/** The parameters of feeds, by the names of their components. Feeds have `filter` and `fields` of lists too. */
+const ofFeeds = {
+  since: {
+    name: "since",
+    in: "query",
+    description:
+      "Where the events start: a position from a `next` or `monitor` link or from the id of a stream, `now`, or `start` (the oldest change that is kept). A page starts at `start` by default, and a stream at `now`.",
+    schema: { ...text, minLength: 1 },
+  },
+  eventLimit: {
+    name: "limit",
+    in: "query",
+    description: `The number of events after which a page ends. A larger value than ${maxLimit} is lowered to ${maxLimit}. Streams refuse it.`,
+    schema: { ...whole(1), default: defaultLimit },
+  },
+  wait: {
+    name: "wait",
+    in: "query",
+    description: "The seconds that an empty page waits for its first event. Streams refuse it.",
+    schema: { ...whole(0), maximum: maxWaitSeconds, default: 0 },
+  },
+  lastEventIdHeader: {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "A position. Browsers send it when they connect again. It takes precedence over `since`.",
+    schema: text,
+  },
+  lastEventId: {
+    name: "lastEventId",
+    in: "query",
+    description: "The same as `Last-Event-ID`, for clients that cannot send this header.",
+    schema: text,
+  },
+  feedCollections: {
+    name: "collection",
+    in: "query",
+    description: `The names of the collections, at most ${maxCollections}. Without it, all collections that the caller can list, if there are no more than ${maxCollections}.`,
+    style: "form",
+    explode: false,
+    schema: names,
+  },
+} as const satisfies Record<string, Part>;
+
+/** The name of the component of a parameter of feeds. */
+export type FeedParameter = keyof typeof ofFeeds;
+
 /** The headers of requests, by the names of their components. */
 const requestHeaders = {
   ifMatch: [
@@ -108,6 +155,7 @@ export function parameterParts(limits: Limits, usesOpen: boolean): Record<string
   return {
     ...listParameterParts(limits),
     ...ofPast,
+    ...ofFeeds,
     ...Object.fromEntries(headers),
     ...(usesOpen ? { collection: collectionParameter } : {}),
   };

@@ -1,7 +1,7 @@
 /** The responses with errors, made from the table of error codes. */
-import { STATUS_CODES } from "node:http";
 import { Problem, type ProblemCode, problems, type Violation } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
+import { STATUS_CODES } from "../protocol/node-http.ts";
 import { media, type Part, ref } from "./described.ts";
 import { headersOf, type ResponseHeader } from "./response-headers.ts";
 
@@ -84,6 +84,7 @@ const sentences: Readonly<Record<number, string>> = {
   406: "No format of the response matches `Accept`.",
   408: "The request took too long.",
   409: "The request conflicts with the current state.",
+  410: "The feed cannot continue from this position.",
   412: "A precondition failed: the resource is not in the expected state.",
   413: "The body is too large.",
   414: "The URL is too long.",

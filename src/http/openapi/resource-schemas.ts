@@ -1,4 +1,4 @@
-/** The schemas of a collection: whole and partial resources, the bodies of writes, pages and filters. */
+/** The schemas of a collection: whole and partial resources, the bodies of writes, pages, filters and events. */
 import { type AttributeType, attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/subschemas.ts";
@@ -8,6 +8,7 @@ import { typesFor } from "../../query/impossible.ts";
 import { type OperatorName, operatorNames, operators } from "../../query/operators.ts";
 import { listParameters } from "../../query/parameters.ts";
 import { type Part, ref } from "./described.ts";
+import { eventSchema } from "./event-schemas.ts";
 import type { Names } from "./names.ts";
 import { schemaNames } from "./names.ts";
 import { copySchema } from "./schema-copy.ts";
@@ -53,6 +54,7 @@ export function resourceSchemas(collection: Collection, names: Names): Record<st
     [called.patch]: patchSchema(collection, properties, isClosed),
     [called.page]: pageSchema(called.part),
     [called.filter]: filterSchema(collection, all),
+    [called.event]: eventSchema(collection.name, ref("schemas", called.part)),
   };
 }
 

@@ -114,6 +114,12 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
   }),
   "/openapi.json": (described) => openApi(described, ["getOpenApi", "3.1"]),
   "/openapi-3.2.json": (described) => openApi(described, ["getOpenApi32", "3.2"]),
+  "/asyncapi.json": (described) => ({
+    ...publicOperation("getAsyncApi", "Get a description of the streams of events"),
+    description: "Describes the streams of events in AsyncAPI 3.1.",
+    successes: { 200: success(described, "The description.", { content: json({ type: "object" }) }) },
+    problems: [400],
+  }),
   "/.well-known/api-catalog": (described) => ({
     ...publicOperation("getApiCatalog", "List the descriptions of the interface"),
     description: "Returns links to the descriptions of the interface (RFC 9727).",
@@ -131,6 +137,7 @@ export const documentOperations: Readonly<Record<string, (described: Described) 
 export const descriptionPaths: readonly string[] = [
   "/openapi.json",
   "/openapi-3.2.json",
+  "/asyncapi.json",
   "/.well-known/api-catalog",
 ];
 
@@ -139,12 +146,14 @@ export const serviceIds = [
   "getCollections",
   "getFrontPage",
   "runBatch",
+  "listEvents",
   "getLiveness",
   "getReadiness",
   "getHealth",
   "getProblemType",
   "getOpenApi",
   "getOpenApi32",
+  "getAsyncApi",
   "getApiCatalog",
 ];
 

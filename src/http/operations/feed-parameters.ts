@@ -27,9 +27,14 @@ export interface FeedAsked {
 /** The most collections of one feed. */
 export const maxCollections = 50;
 
-const defaultLimit = 100;
-const maxLimit = 1_000;
-const maxWaitSeconds = 60;
+/** Events on a page without `limit`. */
+export const defaultLimit = 100;
+
+/** The most events on a page. A larger `limit` is lowered to this number. */
+export const maxLimit = 1_000;
+
+/** The longest `wait`. */
+export const maxWaitSeconds = 60;
 
 type FeedRoute = Extract<Route, { kind: "events" | "feed" }>;
 
@@ -41,7 +46,7 @@ export function parseSubscription(
   request: HttpRequest,
 ): Subscription {
   const type = feedTypeFor(request);
-  const { own, rest } = splitParameters(route.query);
+  const { own, rest } = splitParameters(route);
   const asked = readAsked(own, type === "text/event-stream", request);
   const renew = (now: Caller) => parseSubscription(service, route, now, request);
   const keep = (names: readonly string[]) => own.filter(([name]) => names.includes(name)).map(toText);
@@ -64,12 +69,14 @@ export function parseSubscription(
 
 type Pair = readonly [name: string, text: string];
 
-const ownParameters: ReadonlySet<string> = new Set(["since", "limit", "wait", "collection", "lastEventId"]);
+const ownParameters = ["since", "limit", "wait", "lastEventId"] as const;
 
 /** The parameters of feeds, and the other ones as they were sent: these are the filters of lists. */
-function splitParameters(query: string): { own: Pair[]; rest: string[] } {
+function splitParameters({ kind, query }: FeedRoute): { own: Pair[]; rest: string[] } {
   const pairs = query.split("&").filter((pair) => pair !== "");
-  const isOwn = (pair: string) => ownParameters.has(nameOf(pair));
+  // In the feed of one collection, it is a filter by an attribute with this name.
+  const own = new Set<string>(kind === "feed" ? [...ownParameters, "collection"] : ownParameters);
+  const isOwn = (pair: string) => own.has(nameOf(pair));
   return {
     own: [...new URLSearchParams(pairs.filter(isOwn).join("&"))],
     rest: pairs.filter((pair) => !isOwn(pair)),

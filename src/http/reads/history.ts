@@ -84,12 +84,24 @@ export interface LastState {
   deleted: ResourceChange | undefined;
 }
 
-/** The last state of a resource; `undefined` if the store does not know it. */
-export async function lastState(store: Service["store"], key: Key): Promise<LastState | undefined> {
-  const current = await store.read(key);
-  if (current !== undefined) return { last: current, deleted: undefined };
-  const [change] = await store.changesOf(key, { before: beforeNone, limit: 1 });
-  if (change?.kind !== "deleted") return undefined;
-  const last = await store.version(key, change.version - 1);
-  return last && { last, deleted: change };
+/**
+ * The last state of a resource; `undefined` if the store does not know it. Deletes and restores by others can happen between
+ * the lookups, so this looks again while the resource changes.
+ */
+export async function lastState(
+  store: Pick<Service["store"], "read" | "changesOf" | "version">,
+  key: Key,
+): Promise<LastState | undefined> {
+  for (let seen: number | undefined; ; ) {
+    const current = await store.read(key);
+    if (current !== undefined) return { last: current, deleted: undefined };
+    const [change] = await store.changesOf(key, { before: beforeNone, limit: 1 });
+    // Without a history for a while, the last change in the log is not the delete.
+    if (change === undefined || change.version === seen) return undefined;
+    if (change.kind === "deleted") {
+      const last = await store.version(key, change.version - 1);
+      return last && { last, deleted: change };
+    }
+    seen = change.version;
+  }
 }

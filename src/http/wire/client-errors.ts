@@ -1,9 +1,9 @@
 /** Answers bytes that never became a request. It writes the response to the socket itself, because Node has none for them. */
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
 import { Problem } from "../../errors.ts";
 import { problemBody } from "../problem.ts";
 import { jsonType, safetyHeaders } from "../protocol/message.ts";
+import { STATUS_CODES } from "../protocol/node-http.ts";
 import { type Connection, inOrder, latestRequest } from "./connections.ts";
 
 /**

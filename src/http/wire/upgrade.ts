@@ -2,9 +2,10 @@
  * Requests with `Upgrade`. The service speaks only HTTP/1.1, so it answers them like any other request (RFC 9110 §7.8). Node
  * stops reading HTTP after such a request, and without a listener for "upgrade" it discards the bytes after it.
  */
-import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as TlsServer } from "node:tls";
 import { hasContent } from "../protocol/content.ts";
+import { ServerResponse as NodeResponse } from "../protocol/node-http.ts";
 import { type Connection, inOrder } from "./connections.ts";
 
 /**
@@ -31,7 +32,7 @@ export function serveUpgrades(
     // Node has removed its own listeners. Without one for errors, an error would end the program.
     const onTimeout = () => onTimedOut(connection);
     connection.on("error", destroy).on("timeout", onTimeout);
-    const response = new ServerResponse(request);
+    const response = new NodeResponse(request);
     response.shouldKeepAlive = request.httpVersion === "1.1" && !asksToClose(request);
     inOrder(connection, async () => {
       await new Promise(setImmediate); // the response before this one is detached from the connection in this turn

@@ -11,7 +11,7 @@ import { readObject } from "../protocol/content.ts";
 import { timeOfChange, type Write } from "./commit.ts";
 import { decidePatch, decideReplace, type WriteContext } from "./decide.ts";
 import { namedIn, namesHidden, readPatch, revealsResource } from "./patch.ts";
-import { nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
+import { hold, nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
 
 type ChangeOperation = OperationOf<"replace" | "patch" | "delete">;
 
@@ -20,7 +20,7 @@ export function change(write: Write<ChangeOperation>): Promise<Result> {
   return runWrite(steps, write);
 }
 
-/** What the content of a change asks for. */
+/** The change that the body asks for. */
 interface Requested {
   /** The next text; `undefined` deletes the resource. */
   next(context: WriteContext): string | undefined | Promise<string>;
@@ -29,10 +29,12 @@ interface Requested {
 }
 
 const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
-  find: async ({ service, operation, request }) => {
+  find: async (write) => {
+    const { service, operation, request } = write;
     const { kind, collection, guard } = operation;
     const current = await service.store.read(keyOf(operation));
     if (current === undefined || !guard.sees(current.text)) return undefined;
+    hold(write, current);
     guard.require(kind === "delete" ? "delete" : "update", current.text);
     const required = collection.requirePreconditions;
     requirePreconditions(request.headers, guard.validators(current), { required });
@@ -99,7 +101,7 @@ async function readPatchRequest(
 const onlyAdd =
   'Without this permission, a JSON Patch can only "add" whole attributes, such as {"op":"add","path":"/title","value":"A"}. Any other operation would reveal what the resource contains.';
 
-/** The resource as the sender of the write knows it. */
+/** The resource as the caller knows it. */
 function resourceFor(operation: ChangeOperation): Pick<ChangeOperation, "collection" | "id"> {
   const { guard, collection, id } = operation;
   if (guard.canRead) return operation;

@@ -1,4 +1,4 @@
-/** Commits what a write has decided, and waits no longer for the store than a client should. */
+/** Commits the plan of a write, and limits how long the client waits for the store. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import type { Change } from "../../store/commit.ts";
@@ -36,7 +36,7 @@ export interface CommitPlan {
 /** Another write has changed a resource since this one read it. Nothing was written, and a new attempt can succeed. */
 export const overtaken = { kind: "overtaken" } as const;
 
-/** What an attempt to write comes to. */
+/** The outcome of an attempt to write. */
 export type Outcome = Result | typeof overtaken;
 
 /**
@@ -56,7 +56,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
   try {
     await withinDeadline(service, work, outcomeUnknown);
   } catch (error) {
-    // No precondition of the client: these are checked before.
+    // not a precondition of the client, because those are checked before the commit
     if (error instanceof Problem && error.code === "PRECONDITION_FAILED") return overtaken;
     const problem = withViolation(error);
     throw explain === undefined ? problem : explain(problem);
@@ -96,7 +96,7 @@ function outcomeUnknown(): Problem {
   );
 }
 
-/** Waits for work that prepares a write, and that does no harm if it ends later. Throws UNAVAILABLE. */
+/** Waits for work that prepares a write. The work must do no harm if it ends later. Throws UNAVAILABLE. */
 export function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
   return withinDeadline(
     service,
@@ -105,9 +105,9 @@ export function inTime<T>(service: Service, work: Promise<T>): Promise<T> {
   );
 }
 
-function withinDeadline<T>(service: Service, work: Promise<T>, problemWhenLate: () => Problem): Promise<T> {
+function withinDeadline<T>(service: Service, work: Promise<T>, lateProblem: () => Problem): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(problemWhenLate()), service.settings.limits.handlerTimeoutMs);
+    const timer = setTimeout(() => reject(lateProblem()), service.settings.limits.handlerTimeoutMs);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -43,10 +43,10 @@ async function requireCollectionPreconditions({ service, operation, request }: W
   return true;
 }
 
-/** Makes the collection if it does not exist yet, as in open mode. Throws TOO_MANY_COLLECTIONS. */
+/** Creates the collection if it does not exist yet, as in open mode. Throws TOO_MANY_COLLECTIONS. */
 export async function requireCollection(service: Service, collection: Collection): Promise<void> {
   if (service.store.collections().has(collection.name)) return;
-  // One after the other, so that simultaneous creates keep to the limit. No resource has this name.
+  // One at a time, so that simultaneous creates keep to the limit. No resource has this name.
   await service.writes.run("collections", () => makeCollection(service, collection));
 }
 

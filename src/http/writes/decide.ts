@@ -1,4 +1,7 @@
-/** What a write makes of a resource: pure functions from the content and the current text to the next text. */
+/**
+ * Decides what a write makes of a resource. These functions compute the next text from the content and the current
+ * text, and have no side effects.
+ */
 import type { Collection } from "../../collection/collection.ts";
 import { type Creation, withDefaults } from "../../collection/defaults.ts";
 import { sameId } from "../../collection/ids.ts";
@@ -35,7 +38,7 @@ export interface WriteContext {
   isDeleted?: boolean;
   /** Whether the write makes a new version even if nothing differs. @default false */
   isNewVersion?: boolean;
-  /** The attributes that the write names; only if its sender cannot read. */
+  /** The attributes that the write names; only if the caller cannot read. */
   named?: ReadonlySet<string> | undefined;
 }
 
@@ -47,7 +50,7 @@ export interface PatchContext extends WriteContext {
 }
 
 /**
- * Checks a new resource, and gives a function that makes its text from its id. Ignores an `id` in the content. Throws
+ * Checks a new resource, and returns a function that makes its text from its id. Ignores an `id` in the content. Throws
  * VALIDATION_FAILED.
  */
 export function decideCreate(
@@ -73,7 +76,7 @@ export function decideReplace(
 ): string {
   requireId(content, resource.id);
   const { visibility } = resource.collection;
-  return textOf(resource, content, {
+  return nextText(resource, content, {
     ...context,
     isKept: (name) => visibility?.hidden.has(name) === true || visibility?.readOnly.has(name) === true,
   });
@@ -85,7 +88,7 @@ export function decidePatch(resource: ResourceIn, patch: Patch, context: PatchCo
   const { value, limits, before } = context;
   if (visibility === undefined) {
     const next = applyPatch(patch, value, limits);
-    return withinLimit(textOf(resource, next, { ...context, isKept: () => false }), before, limits);
+    return withinLimit(nextText(resource, next, { ...context, isKept: () => false }), before, limits);
   }
   const removed = removedBy(patch);
   if (context.named !== undefined) requireNone(removalViolationsWithoutRead([...removed], visibility));
@@ -94,13 +97,13 @@ export function decidePatch(resource: ResourceIn, patch: Patch, context: PatchCo
   const { hidden, restricted, readOnly } = visibility;
   const isRemoved = (name: string) => removed.has(name) && !restricted.has(name) && !readOnly.has(name);
   const isKept = (name: string) => hidden.has(name) && !isRemoved(name);
-  return withinLimit(textOf(resource, next, { ...context, isKept }), before, limits);
+  return withinLimit(nextText(resource, next, { ...context, isKept }), before, limits);
 }
 
 /** `isKept`: which attributes stay if the write leaves them out. */
 type TextContext = WriteContext & { isKept: (name: string) => boolean };
 
-function textOf(resource: ResourceIn, next: Record<string, unknown>, context: TextContext): string {
+function nextText(resource: ResourceIn, next: Record<string, unknown>, context: TextContext): string {
   requireSameId(next, resource);
   const { collection, id } = resource;
   const sent = clientAttributes(collection, next);
@@ -112,7 +115,7 @@ function textOf(resource: ResourceIn, next: Record<string, unknown>, context: Te
   return collection.timestamps ? stampedText(resource, { attributes, text }, context) : text;
 }
 
-/** What was sent, with the attributes that its sender cannot see or set. */
+/** The sent attributes, with the current values of attributes that the caller cannot see or set. */
 function withUnsent(collection: Collection, sent: Attributes, { before, isKept }: TextContext): Attributes {
   const { visibility } = collection;
   if (visibility === undefined) return sent;
@@ -121,7 +124,7 @@ function withUnsent(collection: Collection, sent: Attributes, { before, isKept }
   return withKept(sent, current, isKept);
 }
 
-/** The text with the service's timestamps; the text before if nothing else differs. */
+/** The text with timestamps from the service; the current text if nothing else differs. */
 function stampedText(
   { collection, id }: ResourceIn,
   next: { attributes: Attributes; text: string },
@@ -163,9 +166,9 @@ function requireValid(
   requireNone(visibility === undefined ? violations : visibleViolations(violations, visibility, sender));
 }
 
-/** As `requireValid`, for a sender who cannot read: the violations show only attributes that the write names. */
+/** As `requireValid`, for a caller who cannot read: the violations show only attributes that the write names. */
 function requireValidUnread(
-  { validate, visibility = seesAll }: Collection,
+  { validate, visibility = unrestricted }: Collection,
   attributes: Attributes,
   { sent, named }: { sent: Attributes; named: ReadonlySet<string> },
 ): void {
@@ -178,7 +181,7 @@ function requireValidUnread(
   });
 }
 
-const seesAll: AttributeVisibility = { readOnly: new Set(), restricted: new Set(), hidden: new Set() };
+const unrestricted: AttributeVisibility = { readOnly: new Set(), restricted: new Set(), hidden: new Set() };
 
 /** Throws VALIDATION_FAILED if there are violations. */
 function requireNone(violations: readonly Violation[]): void {

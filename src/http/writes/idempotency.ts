@@ -15,7 +15,7 @@ import { type HttpRequest, type HttpResponse, textOf } from "../protocol/message
 import { splitTarget } from "../route.ts";
 import type { Service } from "../service.ts";
 
-const name = "Idempotency-Key";
+const headerName = "Idempotency-Key";
 
 const validMs = 24 * 60 * 60 * 1_000;
 
@@ -34,9 +34,8 @@ const keyedKinds: ReadonlySet<string> = new Set<KeyedOperation["kind"]>([
 ]);
 
 /**
- * The result of a keyed operation: the stored response, or what `perform` gives for the operation with its key. Throws
- * IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, the problems of receiving the content, and
- * what `perform` throws.
+ * The result of a keyed operation: the stored response, or the result of `perform`. Throws IDEMPOTENCY_KEY_INVALID,
+ * IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, the problems of receiving the content, and what `perform` throws.
  */
 export async function performOnce(
   service: Service,
@@ -57,16 +56,16 @@ export async function performOnce(
     const stored = await storedResponse(service, idempotency);
     return stored ?? (await perform({ ...operation, idempotency }));
   } catch (error) {
-    // Another instance may have answered the same request meanwhile.
+    // Another instance may have carried out the same request in the meantime.
     if (!isKeyTaken(error, idempotency)) throw error;
     const stored = await storedResponse(service, idempotency);
-    if (stored === undefined) throw inProgress(); // it has expired meanwhile
+    if (stored === undefined) throw inProgress(); // expired in the meantime
     return stored;
   } finally {
     // A commit can take longer than its request. Until it ends, the key is in use.
-    const free = () => keysUnderWay.delete(key);
-    if (idempotency.commit === undefined) free();
-    else idempotency.commit.then(free, free);
+    const release = () => keysUnderWay.delete(key);
+    if (idempotency.commit === undefined) release();
+    else idempotency.commit.then(release, release);
   }
 }
 
@@ -93,9 +92,9 @@ async function storedResponse(
   const receipt = await service.store.receipt(key, service.now());
   if (receipt === undefined) return undefined;
   if (receipt.fingerprint !== fingerprint && receipt.fingerprint !== "") throw reused();
-  if (receipt.answer === undefined) throw notKept(receipt);
+  if (receipt.answer === undefined) throw responseNotStored(receipt);
   const { shownTo: first, ...answer } = JSON.parse(receipt.answer) as HttpResponse & { shownTo: string };
-  const { status, headers, body } = first === shownTo ? answer : withoutContent(answer);
+  const { status, headers, body } = first === shownTo ? answer : withoutBody(answer);
   const response = { status, headers: { ...headers, "idempotent-replayed": "true" }, body };
   return { kind: "response", response };
 }
@@ -110,13 +109,13 @@ function audienceOf({ access, tags }: Service, { client }: HttpRequest, { princi
 }
 
 /** The response without its body: it states only that the request took effect, and where. */
-function withoutContent({ status, headers }: HttpResponse): HttpResponse {
+function withoutBody({ status, headers }: HttpResponse): HttpResponse {
   const { "content-type": _, "content-location": __, "content-length": ___, ...others } = headers;
   if (status !== 201) return { status: status === 200 ? 204 : status, headers: others, body: undefined };
   return { status, headers: { ...others, "content-length": "0" }, body: undefined };
 }
 
-/** The same key of another principal, method or path is another key. */
+/** The key together with principal, method and path. With another of these, it is a different key. */
 function scopedKey({ method, target }: HttpRequest, { principal }: Caller, key: string): string {
   return JSON.stringify([shortSubject(principal?.subject), method, canonicalPath(target), key]);
 }
@@ -130,7 +129,7 @@ function shortSubject(subject: string | undefined): string | readonly string[] |
   return subject.length <= maxSubject ? subject : [hash("sha256", subject, "base64url")];
 }
 
-/** The same for all spellings of one path. */
+/** The canonical form of a path, which is the same for all its spellings. */
 function canonicalPath(target: string): string {
   const segments = splitTarget(target).path.split("/");
   if (segments.at(-1) === "") segments.pop();
@@ -150,24 +149,24 @@ function parseKey(value: string): string {
   const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, "$1") ?? (bare.test(value) ? value : "");
   if (key.length > 0 && key.length <= maxLength) return key;
   const detail = `must be 1 to ${maxLength} visible ASCII characters, bare or as a quoted string`;
-  throw new Problem("IDEMPOTENCY_KEY_INVALID", `The ${name} ${detail}.`, {
-    violations: [{ in: "header", name, code: "format", detail }],
+  throw new Problem("IDEMPOTENCY_KEY_INVALID", `The ${headerName} ${detail}.`, {
+    violations: [{ in: "header", name: headerName, code: "format", detail }],
   });
 }
 
 function inProgress(): Problem {
   return new Problem(
     "IDEMPOTENCY_IN_PROGRESS",
-    `The first request with this ${name} is still in progress. Try again to get its response.`,
+    `The first request with this ${headerName} is still in progress. Try again to get its response.`,
     { headers: { "retry-after": "1" } },
   );
 }
 
-function notKept({ brief = "" }: KeptReceipt): Problem {
+function responseNotStored({ brief = "" }: KeptReceipt): Problem {
   const place = brief === "" ? "" : ` It created ${brief}.`;
   return new Problem(
     "ANSWER_NOT_KEPT",
-    `The first request with this ${name} took effect, but its response is no longer stored.${place}`,
+    `The first request with this ${headerName} took effect, but its response is no longer stored.${place}`,
     brief === "" ? {} : { headers: { location: brief } },
   );
 }
@@ -175,6 +174,6 @@ function notKept({ brief = "" }: KeptReceipt): Problem {
 function reused(): Problem {
   return new Problem(
     "IDEMPOTENCY_KEY_REUSED",
-    `The ${name} was already used for a request with a different body or Content-Type. Use a new key for each request.`,
+    `The ${headerName} was already used for a request with a different body or Content-Type. Use a new key for each request.`,
   );
 }

@@ -76,7 +76,7 @@ export function namedIn({ value }: Patch): ReadonlySet<string> {
   );
 }
 
-/** Whether a resource or a patch names attributes that are hidden from its sender. */
+/** Whether a resource or a patch names attributes that are hidden from the caller. */
 export function namesHidden({ visibility }: Collection, sent: unknown): boolean {
   if (visibility === undefined || visibility.hidden.size === 0) return false;
   if (isObject(sent)) return [...visibility.hidden].some((name) => Object.hasOwn(sent, name));
@@ -89,7 +89,7 @@ export function namesHidden({ visibility }: Collection, sent: unknown): boolean 
   });
 }
 
-/** The attributes that a merge patch removes. A JSON Patch cannot remove an attribute that its sender does not see. */
+/** The attributes that a merge patch removes. A JSON Patch cannot remove an attribute that the caller does not see. */
 export function removedBy({ format, value }: Patch): ReadonlySet<string> {
   if (format !== "merge-patch" || !isObject(value)) return new Set();
   return new Set(Object.keys(value).filter((name) => value[name] === null));

@@ -13,7 +13,7 @@ import { readObject } from "../protocol/content.ts";
 import { type LastState, lastState } from "../reads/history.ts";
 import { type CommitPlan, type Outcome, timeOfChange, type Write } from "./commit.ts";
 import { decideReplace } from "./decide.ts";
-import { nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
+import { hold, nameOf, planFor, runWrite, type WriteSteps } from "./write.ts";
 
 type Restore = OperationOf<"restore">;
 
@@ -28,6 +28,7 @@ const steps: WriteSteps<Restore, LastState, number> = {
     const { guard } = operation;
     const state = await lastState(service.store, keyOf(operation));
     if (state === undefined || !guard.sees(state.last.text)) return undefined;
+    hold(write, state.last);
     // Restoring a deleted resource undoes the delete, so it needs the same right.
     guard.require(state.deleted === undefined ? "update" : "delete", state.last.text);
     requireState(write, state);
@@ -83,6 +84,7 @@ async function decide(
   const key = keyOf(operation);
   const old = await service.store.version(key, version);
   if (old === undefined || !guard.sees(old.text)) return notFound;
+  hold(write, last, old);
   const at = timeOfChange(service, collection, { updatedAt: deleted?.at ?? last.updatedAt });
   const isNewVersion = !guard.canRead;
   const explain = (error: unknown) => explained(error, operation, version);

@@ -1,4 +1,7 @@
-/** THE WRITE PIPELINE: the steps of every write, in order. `create.ts`, `change.ts`, `restore.ts` and `batch.ts` fill them in. */
+/**
+ * The write pipeline: the steps of every write, in order. `create.ts`, `change.ts`, `restore.ts` and `batch.ts`
+ * implement them.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { createBackOff } from "../../store/back-off.ts";
@@ -23,12 +26,14 @@ export interface WriteSteps<Op extends WriteOperation, State, Content> {
   decide(write: Write<Op>, state: State, content: Content): Promise<CommitPlan | Outcome>;
 }
 
-/** Carries out a write. Throws what its steps throw, and UNAVAILABLE if other writes come first until the time is over. */
+/** Carries out a write. Throws what its steps throw, and UNAVAILABLE if other writes come first every time. */
 export async function runWrite<Op extends WriteOperation, State, Content>(
   steps: WriteSteps<Op, State, Content>,
   write: Write<Op>,
 ): Promise<Result> {
   if ((await steps.find(write)) === undefined) return notFound;
+  // The content can take its time, and the pipeline does not keep the state until then.
+  write.request.largeReads.end(write.request);
   // Before the write waits for its turn, so that a slow client does not hold up other writes.
   const content = await steps.read(write);
   const { service } = write;
@@ -53,7 +58,7 @@ const retryBounds = { first: 2, most: 50 };
 
 /**
  * Attempts a write until it is no longer overtaken. The waits between attempts are random, so that two instances do not
- * stay in step. The time is over when the store would have had to write the change (`handlerTimeoutMs`).
+ * stay in step. The attempts end when the time for a request is over (`handlerTimeoutMs`).
  */
 async function untilCommitted({ settings }: Service, attemptOnce: () => Promise<Outcome>): Promise<Result> {
   const since = performance.now();
@@ -67,6 +72,15 @@ async function untilCommitted({ settings }: Service, attemptOnce: () => Promise<
       throw new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
     await delay(wait);
   }
+}
+
+/**
+ * Counts the versions that a write has read as memory that its request holds. Throws UNAVAILABLE while other requests hold
+ * too much.
+ */
+export function hold({ request }: Write, ...versions: Stored[]): void {
+  const length = versions.reduce((sum, { text }) => sum + text.length, 0);
+  request.largeReads.hold(request, length);
 }
 
 function inTurn<T>({ writes }: Service, resources: readonly string[], task: () => Promise<T>): Promise<T> {
@@ -94,7 +108,7 @@ interface NextState {
   isAsSent?: boolean;
 }
 
-/** The plan for one resource. Throws if the caller cannot create the resource, or change it, to be like this. */
+/** The plan for one resource. Throws if the caller does not have the right to write the next state. */
 export async function planFor(
   { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" }>>,
   { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true }: NextState,
@@ -104,17 +118,20 @@ export async function planFor(
   const resultFor = (stored: Stored) => written(kind, { stored, path, isAsSent }, guard);
   if (current !== undefined && next === current.text && !isNewVersion)
     return { kind: "plan", changes: [], at, result: resultFor(current) };
-  const expect = current?.version ?? "absent";
+  const replacing =
+    current === undefined
+      ? { key, expect: "absent" as const }
+      : { key, expect: current.version, replaced: current.text.length };
   if (next === undefined)
-    return { kind: "plan", changes: [{ key, expect, next }], at, result: { kind: "deleted" } };
+    return { kind: "plan", changes: [{ ...replacing, next }], at, result: { kind: "deleted" } };
   guard.require(current === undefined ? "create" : "update", next);
-  const replaced = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
-  const text = typeof replaced === "string" ? replaced : await replaced;
+  const checked = withoutHiddenReferences(service, caller, { collection, next, before: current?.text });
+  const text = typeof checked === "string" ? checked : await checked;
   const after = deletedVersion === undefined ? {} : { after: deletedVersion };
   const version = (current?.version ?? deletedVersion ?? 0) + 1;
   return {
     kind: "plan",
-    changes: [{ key, expect, next: text, ...after }],
+    changes: [{ ...replacing, next: text, ...after }],
     at,
     result: resultFor({ id: key.id, version, text: next, updatedAt: at }),
   };

@@ -1,4 +1,4 @@
-/** Unique values and references: what every changed resource must keep to. */
+/** The constraints that every changed resource must meet: unique values and references. */
 import { type Reference, referencedIds } from "../../collection/references.ts";
 import { uniqueValue } from "../../collection/unique.ts";
 import { toFragment } from "../../json/pointer.ts";
@@ -20,12 +20,15 @@ export interface ParsedResource {
   isLater?: (other: string) => boolean;
 }
 
-/** Whether a text can be an id. A longer reference leads nowhere, and indexes of references do not hold it. */
+/** Whether a text can be an id. A longer reference leads to no resource, and stores do not index it. */
 export function canBeId(text: string): boolean {
   return text !== "" && text.length <= maxIdLength;
 }
 
-/** The first unique value that is taken, else the first reference that dangles. Each change comes with its parsed resource. */
+/**
+ * Finds the first unique value that another resource has, or otherwise the first dangling reference. `resources` are
+ * the parsed texts of the changes.
+ */
 export function* findBrokenConstraint(
   judging: Judging,
   changes: readonly ResolvedChange[],
@@ -42,7 +45,10 @@ export function* findBrokenConstraint(
   return undefined;
 }
 
-/** All changes count together. If two of them collide, the later one is refused. */
+/**
+ * Finds the first unique value that another resource has after all changes. If two changes collide, the later one is
+ * refused.
+ */
 function* findCollision(
   { staged }: Judging,
   changes: readonly ResolvedChange[],
@@ -71,7 +77,7 @@ export function* findTaken(
   for (const unique of collection.unique) {
     const value = uniqueValue(attributes, unique);
     if (value === undefined) continue;
-    // Only holders that a staged change has changed are passed over, and this resource itself.
+    // This resource and holders with staged changes are skipped. One holder more than these is enough.
     const enough = staged.of(collection).resources.length + 1;
     const held = yield* lookUp((store) => store.holders({ collection, unique, value, enough }));
     const isTaken =
@@ -82,7 +88,7 @@ export function* findTaken(
   return undefined;
 }
 
-/** The place of the first id that leads to no resource, as a pointer. */
+/** A pointer to the first id that leads to no resource. */
 export function* findDangling(
   judging: Judging,
   references: readonly Reference[],
@@ -94,7 +100,7 @@ export function* findDangling(
   return undefined;
 }
 
-/** Whether a resource exists, with what is staged. */
+/** Whether a resource exists after the staged changes. */
 export function* exists({ catalogue, staged }: Judging, name: string, id: string): WriteDecision<boolean> {
   const collection = catalogue().byName.get(name);
   if (collection === undefined || !canBeId(id)) return false;

@@ -9,13 +9,13 @@ import { type Refusal, stillReferenced, tooMuchFollows } from "./refusals.ts";
 import type { Judging, ResolvedChange, ResolvedCommit } from "./resolved-commit.ts";
 import type { Origin, ResourceState, StagedResource } from "./staged-changes.ts";
 
-/** This many changes keep other writers waiting for a second or less. */
+/** With this many changes, other writers wait for a second or less. */
 const maxResources = 10_000;
 
-/** This much text, in bytes as it is before the changes, fits into memory and is written within seconds. */
+/** This much text fits into memory and is written within seconds. In bytes, before the changes. */
 export const maxFollowedText = 16 * 1024 * 1024;
 
-/** A restricted reference is broken by one resource. */
+/** One resource is enough to break a restricted reference. */
 const oneResource: ReadLimit = { resources: 1, text: 0 };
 
 /** A deleted resource, with the index of the change that deletes it or that it follows from. */
@@ -25,24 +25,25 @@ interface Deleted {
   change: number;
 }
 
-/** Stages what follows from the deletes of a commit, whose changes are staged. */
+/** Stages the changes that follow from the deletes of a commit. The commit's own changes must be staged already. */
 export function followDeletes(
   judging: Judging,
   commit: Pick<ResolvedCommit, "changes" | "at">,
   origin: Origin,
 ): WriteDecision<Refusal | undefined> {
-  return new FollowUp(judging, commit, origin).run();
+  return new DeletePropagation(judging, commit, origin).run();
 }
 
-class FollowUp {
+/** The changes that follow from the deletes of one commit. */
+class DeletePropagation {
   readonly #judging: Judging;
   readonly #at: number;
   readonly #origin: Origin;
   readonly #changes: readonly ResolvedChange[];
   readonly #restricted: { referrer: Referrer; deleted: readonly Deleted[] }[] = [];
-  #own: ReadonlySet<string> | undefined;
-  #resources = 0;
-  #text = 0;
+  #ownResources: ReadonlySet<string> | undefined;
+  #resourceCount = 0;
+  #textBytes = 0;
 
   constructor(judging: Judging, { changes, at }: Pick<ResolvedCommit, "changes" | "at">, origin: Origin) {
     this.#judging = judging;
@@ -51,6 +52,7 @@ class FollowUp {
     this.#origin = origin;
   }
 
+  /** Each wave contains the resources that the previous wave deleted. */
   *run(): WriteDecision<Refusal | undefined> {
     let wave = this.#changes.flatMap(({ collection: { name }, id, next }, change): Deleted[] =>
       next === undefined ? [{ name, id, change }] : [],
@@ -78,8 +80,11 @@ class FollowUp {
       return undefined;
     }
     const byId = new Map(deleted.map((each) => [each.id, each]));
-    const limit = { resources: maxResources - this.#resources + 1, text: maxFollowedText - this.#text };
-    for (const [resource, id] of yield* this.#referring(referrer, new Set(byId.keys()), limit)) {
+    const limit = {
+      resources: maxResources - this.#resourceCount + 1,
+      text: maxFollowedText - this.#textBytes,
+    };
+    for (const [resource, id] of yield* this.#referrersOf(referrer, new Set(byId.keys()), limit)) {
       const refusal = this.#followOne(referrer, resource, byId.get(id) as Deleted, next);
       if (refusal !== undefined) return refusal;
     }
@@ -94,34 +99,36 @@ class FollowUp {
   ): Refusal | undefined {
     const { now } = resource;
     if (now === undefined) return undefined; // another reference has deleted it
-    this.#own ??= new Set(this.#changes.map((each) => `${each.collection.name}/${each.id}`));
-    if (this.#own.has(`${from.name}/${resource.id}`)) return stillReferenced(id, change);
-    const limit = this.#count(now);
+    this.#ownResources ??= new Set(this.#changes.map((each) => `${each.collection.name}/${each.id}`));
+    if (this.#ownResources.has(`${from.name}/${resource.id}`)) return stillReferenced(id, change);
+    const limit = this.#countChange(now);
     if (limit !== undefined) return tooMuchFollows(id, change, limit);
-    // A clock may have been set back since the last change, which the resource shows.
+    // The clock may have been set back, but the time in a resource must not go back.
     const at = from.timestamps ? Math.max(this.#at, now.updatedAt) : this.#at;
     const text =
       reference.onDelete === "cascade"
         ? undefined
-        : textWithout({ from, reference }, now, { id, ownId: resource.id, at });
+        : textWithoutReference({ from, reference }, now, { id, ownId: resource.id, at });
     this.#judging.staged.stage(from, resource, { next: text, at }, this.#origin);
     if (text === undefined) next.push({ name: from.name, id: resource.id, change });
     return undefined;
   }
 
-  /** Counts one more resource that changes, and gives the limit that it exceeds. */
-  #count({ text }: ResourceState): string | undefined {
-    this.#resources++;
-    this.#text += Buffer.byteLength(text);
-    if (this.#resources > maxResources) return `${maxResources.toLocaleString("en")} resources`;
-    return this.#text > maxFollowedText ? `${maxFollowedText / 1024 / 1024} MiB of resources` : undefined;
+  /** Counts one more changed resource. Returns the limit that it exceeds. */
+  #countChange({ text }: ResourceState): string | undefined {
+    this.#resourceCount++;
+    this.#textBytes += Buffer.byteLength(text);
+    if (this.#resourceCount > maxResources) return `${maxResources.toLocaleString("en")} resources`;
+    return this.#textBytes > maxFollowedText
+      ? `${maxFollowedText / 1024 / 1024} MiB of resources`
+      : undefined;
   }
 
-  /** Whether a resource still refers is known only after everything else has followed. */
+  /** Finds a resource that still refers to a deleted one. This is known only after all other changes are staged. */
   *#findRestricted(): WriteDecision<Refusal | undefined> {
     for (const { referrer, deleted } of this.#restricted) {
       const ids = new Set(deleted.map(({ id }) => id));
-      const [found] = yield* this.#referring(referrer, ids, oneResource);
+      const [found] = yield* this.#referrersOf(referrer, ids, oneResource);
       if (found === undefined) continue;
       const { id, change } = deleted.find((each) => each.id === found[1]) as Deleted;
       return stillReferenced(id, change);
@@ -129,8 +136,11 @@ class FollowUp {
     return undefined;
   }
 
-  /** Resources that refer to some ids, by their own ids, and each of these ids: up to a limit of those not staged before. */
-  *#referring(
+  /**
+   * The resources that refer to one of the ids, in the order of their own ids, each with the id that it refers to. The
+   * limit is for resources that are not staged yet.
+   */
+  *#referrersOf(
     { from, reference }: Referrer,
     ids: ReadonlySet<string>,
     limit: ReadLimit,
@@ -151,7 +161,7 @@ class FollowUp {
 }
 
 /** The text of a resource without its reference to an id. */
-function textWithout(
+function textWithoutReference(
   { from: { idKind, timestamps }, reference }: Referrer,
   resource: ResourceState,
   { id, ownId, at }: { id: string; ownId: string; at: number },

@@ -1,4 +1,4 @@
-/** Decides whether a resource can be erased: the same for all stores. */
+/** Decides whether a resource can be erased, in the same way for all stores. */
 import type { NumberedCollection } from "../catalogue.ts";
 import type { Erased } from "../change-log.ts";
 import { lookUp } from "../decision.ts";
@@ -10,7 +10,10 @@ import type { Judging } from "./resolved-commit.ts";
 /** The refusal names some of the resources whose references keep the resource. */
 const named = { resources: 5, text: 1024 * 1024 };
 
-/** Stages the delete of a resource and what follows from it; `undefined` if the resource does not exist. */
+/**
+ * Stages the delete of a resource and the changes that follow from it. Returns `undefined` if the resource does not
+ * exist.
+ */
 export function* judgeErasure(
   judging: Judging,
   { collection, id }: { collection: NumberedCollection; id: string },

@@ -1,4 +1,4 @@
-/** Decides about the resources of an import: the same for all stores. */
+/** Decides which resources an import can add, in the same way for all stores. */
 import { formatPath } from "../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../collection/references.ts";
 import { toFragment } from "../../json/pointer.ts";
@@ -14,11 +14,11 @@ import type { Origin } from "./staged-changes.ts";
 /** Where imported resources go. */
 export interface Importing {
   collection: NumberedCollection;
-  /** The sequence of the collection before these imported. */
+  /** The sequence of the collection before these resources. */
   sequence: number;
   /** Unix time in milliseconds. */
   at: number;
-  /** References to these collections are judged when the import finishes. */
+  /** References to these collections are checked when the import finishes. */
   among: readonly string[];
   origin: Origin;
 }
@@ -29,7 +29,10 @@ const maxNamed = 10;
 /** This many ids are read at once. */
 const pageSize = 1_000;
 
-/** Stages the resources that can be added, and returns the others. Each version is above every version that its id has had. */
+/**
+ * Stages the resources that can be added, and returns the others. The version of each is greater than every version
+ * that its id has had.
+ */
 export function* judgeImported(
   judging: Judging,
   importing: Importing,
@@ -77,7 +80,7 @@ function* refuseImported(
   return lost === undefined ? undefined : { pointer: lost, isLost: true };
 }
 
-/** The place of the first reference that leads nowhere, whatever is imported later. */
+/** A pointer to the first reference that leads to no resource, even after the rest of the import. */
 function* findLostNow(
   judging: Judging,
   references: readonly Reference[],
@@ -90,7 +93,10 @@ function* findLostNow(
   return yield* findDangling(judging, others, attributes);
 }
 
-/** Refuses an import if some references of its resources lead nowhere. `sequence`: that of a collection before the import. */
+/**
+ * Refuses an import if some references of its resources lead to no resource. `sequence`: that of a collection before
+ * the import.
+ */
 export function* refuseLost(
   judging: Judging,
   parts: readonly { collection: NumberedCollection; sequence: number }[],
@@ -116,7 +122,7 @@ interface ImportedReference {
   sequence: number;
 }
 
-/** Walks through all ids that a reference holds, and names those that lead nowhere. */
+/** Checks all ids that a reference contains, and adds those that lead to no resource to `lost`. */
 function* findLost(judging: Judging, searched: ImportedReference, lost: string[]): WriteDecision<void> {
   const { from: collection, reference } = searched;
   let page: readonly string[] = [""];

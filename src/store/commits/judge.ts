@@ -1,3 +1,4 @@
+/** Decides whether a store accepts a commit. */
 import type { Followed } from "../change-log.ts";
 import type { Receipt } from "../commit.ts";
 import { lookUp } from "../decision.ts";
@@ -12,14 +13,17 @@ import type { Origin, ResourceState, StagedChange, StagedChanges, StagedResource
 export interface Accepted {
   /** The changes of the commit, then those that follow from its deletes. */
   changes: readonly StagedChange[];
-  /** How many changes are those of the commit. */
+  /** How many of the changes are in the commit itself. */
   own: number;
 }
 
-/** What becomes of a commit. */
+/** The decision about a commit. */
 export type Verdict = Accepted | { refusal: Refusal };
 
-/** Stages the changes of a commit and what follows from them, or refuses it; then nothing of it stays staged. */
+/**
+ * Decides about a commit. If it accepts the commit, it stages the changes and those that follow from deletes. If it
+ * refuses the commit, it stages nothing.
+ */
 export function* judge(judging: Judging, commit: ResolvedCommit): WriteDecision<Verdict> {
   const { staged } = judging;
   const { changes, receipt, at, principal } = commit;
@@ -87,7 +91,7 @@ function* isSuperseded(
   return (change?.version ?? (yield* lookUp((store) => store.lastVersion(collection, id)))) !== after;
 }
 
-/** Stages changes of resources. Gives these, parsed, if something is declared that they can break. */
+/** Stages changes of resources. If they can break a constraint, it returns their parsed texts. */
 function stageAll(
   { staged, catalogue }: Judging,
   {

@@ -50,7 +50,7 @@ export interface Lookups {
   resource(collection: NumberedCollection, id: string): Found<ResourceState | undefined>;
   /** Whether a resource exists. */
   exists(collection: NumberedCollection, id: string): Found<boolean>;
-  /** Those of the ids that resources have. */
+  /** Those of the ids that belong to resources. */
   existing(collection: NumberedCollection, ids: readonly string[]): Found<ReadonlySet<string>>;
   /** The version of the last change of a resource in the change log. */
   lastVersion(collection: NumberedCollection, id: string): Found<number | undefined>;

@@ -1,4 +1,4 @@
-/** Why a store refuses a write, in the words of all stores. */
+/** The reasons why a store refuses a write. All stores use these codes and messages. */
 import { Problem, type ProblemCode } from "../../errors.ts";
 import { subjectAt } from "../../json/pointer.ts";
 import type { ResourceState } from "./staged-changes.ts";
@@ -25,7 +25,7 @@ export const keyReused: Refusal = {
   detail: "The Idempotency-Key was already used.",
 };
 
-/** The store has as many receipts as it can have. */
+/** The store has reached its limit of receipts. */
 export const tooManyReceipts: Refusal = {
   code: "UNAVAILABLE",
   detail:
@@ -58,7 +58,7 @@ export function stillReferenced(id: string, change: number): Refusal {
   return { code: "REFERENCED", detail, change };
 }
 
-/** A delete would change more than it can. */
+/** A delete would change more resources than the limit. */
 export function tooMuchFollows(id: string, change: number, limit: string): Refusal {
   const detail = `Deleting ${JSON.stringify(id)} would change more than ${limit}. Delete or change some of them first.`;
   return { code: "REFERENCED", detail, change };

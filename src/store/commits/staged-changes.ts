@@ -11,11 +11,11 @@ export interface ResourceState {
   text: string;
   /** Unix time in milliseconds. */
   updatedAt: number;
-  /** What a store finds the resource by, if that is not the id. */
+  /** The key of the resource in the store, if it is not the id. */
   rowId: number | undefined;
 }
 
-/** A resource as the store has it, and as the staged changes leave it. */
+/** A resource before and after the staged changes. */
 export interface StagedResource {
   id: string;
   before: ResourceState | undefined;
@@ -44,7 +44,7 @@ export interface StagedChange {
   next: ResourceState | undefined;
 }
 
-/** What a change makes of a resource. */
+/** The state of a resource after a change. */
 export interface NextState {
   /** `undefined` deletes the resource. */
   next: string | undefined;
@@ -56,7 +56,7 @@ export interface NextState {
   attributes?: unknown;
 }
 
-/** What is staged for one collection. */
+/** The noted resources of one collection. */
 export class StagedCollection<C extends NumberedCollection = NumberedCollection> {
   readonly collection: C;
   /** An empty array would take 16 places when it gets its first element. Most commits need one. */
@@ -70,7 +70,7 @@ export class StagedCollection<C extends NumberedCollection = NumberedCollection>
     this.collection = collection;
   }
 
-  /** The resources that are known, in the order in which they became known. */
+  /** The noted resources, in the order in which they were noted. */
   get resources(): readonly StagedResource[] {
     return this.#resources ?? none;
   }
@@ -82,7 +82,7 @@ export class StagedCollection<C extends NumberedCollection = NumberedCollection>
     return this.#byId.get(id);
   }
 
-  /** Adds a resource that is not there yet. */
+  /** Adds a resource that was not noted before. */
   add(resource: StagedResource): StagedResource {
     if (this.#resources === undefined) this.#resources = [resource];
     else this.#resources.push(resource);
@@ -94,7 +94,7 @@ export class StagedCollection<C extends NumberedCollection = NumberedCollection>
 /** Resources by collection and id, and their changes. The latest changes can be taken back. */
 export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
   #latest: StagedCollection<C> | undefined;
-  /** Only of several collections: most commits change one. */
+  /** Exists only if there are several collections. Most commits change one. */
   #collections: Map<number, StagedCollection<C>> | undefined;
   #changes: StagedChange[] | undefined;
   #receipts: Map<string, Receipt & { at: number }> | undefined;
@@ -112,7 +112,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     return [...all].sort((a, b) => a.collection.number - b.collection.number);
   }
 
-  /** What is staged for a collection. */
+  /** The noted resources of a collection. */
   of(collection: C): StagedCollection<C> {
     if (this.#latest?.collection.number === collection.number) return this.#latest;
     const known = this.#collections?.get(collection.number);
@@ -125,22 +125,22 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     return staged;
   }
 
-  /** The resource, if the staged changes know it. */
+  /** The resource, if it is noted. */
   find(collection: C, id: string): StagedResource | undefined {
     return this.of(collection).get(id);
   }
 
-  /** Whether nothing is known of any resource. */
+  /** Whether no resource is noted. */
   get isEmpty(): boolean {
     return this.#latest === undefined;
   }
 
-  /** Notes a resource as the store has it, if it is not known yet. */
+  /** Notes the stored state of a resource, if the resource is not noted yet. */
   note(collection: C, id: string, before: ResourceState | undefined): StagedResource {
     return this.find(collection, id) ?? this.noteNew(collection, id, before);
   }
 
-  /** Notes a resource that is not known yet. */
+  /** Notes a resource that was not noted before. */
   noteNew(collection: C, id: string, before: ResourceState | undefined): StagedResource {
     return this.of(collection).add({ id, before, now: before });
   }
@@ -183,7 +183,7 @@ export class StagedChanges<C extends NumberedCollection = NumberedCollection> {
     return this.#changes?.findLast((each) => each.id === id && each.collection.number === number);
   }
 
-  /** The ids that a reference of a resource holds, each once. */
+  /** The ids in a reference attribute of a resource, each once. */
   targetsOf(state: ResourceState, reference: Reference): readonly string[] {
     this.#targets ??= new WeakMap();
     const known = this.#targets.get(state) ?? new Map<Reference, readonly string[]>();

@@ -1,32 +1,32 @@
-/** Makes one store be like another, whatever kind each is of. What was broken off goes on from where it was. */
-import { setImmediate as turn } from "node:timers/promises";
+/** Copies one store to another, of any kind. An interrupted copy continues where it stopped. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
-import { type Place, Progress } from "./progress.ts";
+import type { CopySource, CopyTarget, PageSize, Section } from "./contents.ts";
+import { type Checkpoint, Progress } from "./progress.ts";
 import { type Survey, survey } from "./survey.ts";
-import { requireSame, type Same } from "./verify.ts";
-import type { PageSize, Source, Target } from "./whole.ts";
+import { type VerifiedContents, verifyCopy } from "./verify.ts";
 
-/** Is told how far a part of the work has come: so many items, and how many of them were resources. */
-export interface Watch {
+/** Receives the progress of a phase: how many items are done, and how many of them are resources. */
+export interface PhaseProgress {
   update(done: number, resources: number): void;
   stop(): void;
 }
 
-/** The parts of the work, in their order. */
-export type Part = "copying" | "creating indexes" | "verifying";
+/** The phases of a copy, in order. */
+export type CopyPhase = "copying" | "creating indexes" | "verifying";
 
-/** How a copy is made. */
+/** The options of a copy. */
 export interface CopyOptions {
-  /** Begins to watch a part of the work that has so many items. @default nobody watches */
-  watch?: (what: Part, total: number) => Promise<Watch>;
-  /** Breaks the copy off, which is then rejected with the signal's reason. */
+  /** Called at the start of a phase with the number of its items. @default no progress is shown */
+  watch?: (what: CopyPhase, total: number) => Promise<PhaseProgress>;
+  /** Interrupts the copy, which is then rejected with the reason of the signal. */
   signal?: AbortSignal;
-  /** How much is copied in one transaction. */
+  /** The limits of one transaction. */
   pageSize?: PageSize;
 }
 
-/** What was copied, and found to be the same on both sides. */
-export interface Copied extends Same {
+/** What was copied and verified. */
+export interface Copied extends VerifiedContents {
   /** How many items an earlier run had copied already. */
   resumedAt: number;
 }
@@ -34,46 +34,51 @@ export interface Copied extends Same {
 const defaultPageSize: PageSize = { items: 1_000, bytes: 2 * 1024 ** 2 };
 
 /**
- * Copies everything and compares both sides. Throws StartError where the target holds something else, the source has
- * changed since the copy was begun, or the target is not like its source in the end; then it stays closed to everybody.
+ * Copies everything, and compares both stores. Throws StartError if the target contains something else, if the source
+ * has changed since the copy started, or if the target differs from its source. An incomplete target cannot be opened
+ * for anything else.
  */
-export async function copyStore(source: Source, target: Target, options: CopyOptions = {}): Promise<Copied> {
-  const found = await survey(source);
-  const progress = await begin(found, target);
-  const resumedAt = progress.place.items;
-  await watched(options, { what: "copying", total: found.total }, async (watch) => {
-    watch.update(resumedAt, progress.place.resources);
+export async function copyStore(
+  source: CopySource,
+  target: CopyTarget,
+  options: CopyOptions = {},
+): Promise<Copied> {
+  const surveyed = await survey(source);
+  const progress = await startOrResume(surveyed, target);
+  const resumedAt = progress.checkpoint.items;
+  await withProgress(options, { what: "copying", total: surveyed.total }, async (watch) => {
+    watch.update(resumedAt, progress.checkpoint.resources);
     for (;;) {
-      const part = found.sections[progress.place.section];
-      if (part === undefined) return;
-      await copySection(source, target, { part, progress, options, watch });
+      const next = surveyed.sections[progress.checkpoint.section];
+      if (next === undefined) return;
+      await copySection(source, target, { section: next.section, progress, options, watch });
     }
   });
-  await watched(options, { what: "creating indexes", total: found.resources }, async (watch) => {
+  await withProgress(options, { what: "creating indexes", total: surveyed.resources }, async (watch) => {
     let done = 0;
-    await target.complete(found.outline, ({ count }) => {
+    await target.complete(surveyed.outline, ({ count }) => {
       done += count;
       watch.update(done, done);
     });
   });
   await source.refresh();
-  requireUnchanged(found.stamp, (await survey(source)).stamp);
-  const same = await watched(options, { what: "verifying", total: found.total }, (watch) =>
-    requireSame(source, target, { survey: found, watch, size: defaultPageSize, signal: options.signal }),
+  requireUnchanged(surveyed.checksum, (await survey(source)).checksum);
+  const verified = await withProgress(options, { what: "verifying", total: surveyed.total }, (watch) =>
+    verifyCopy(source, target, { survey: surveyed, watch, size: defaultPageSize, signal: options.signal }),
   );
   await target.release();
-  return { ...same, resumedAt };
+  return { ...verified, resumedAt };
 }
 
-/** Begins a copy, or finds where one was broken off. */
-async function begin({ outline, stamp }: Survey, target: Target): Promise<Progress> {
+/** Starts a copy, or continues an interrupted one. */
+async function startOrResume({ outline, checksum }: Survey, target: CopyTarget): Promise<Progress> {
   const mark = await target.mark();
   if (mark !== undefined) {
-    const progress = new Progress(JSON.parse(mark) as Place);
-    requireUnchanged(progress.place.source, stamp);
+    const progress = new Progress(JSON.parse(mark) as Checkpoint);
+    requireUnchanged(progress.checkpoint.source, checksum);
     return progress;
   }
-  const progress = new Progress({ source: stamp, section: 0, after: null, items: 0, resources: 0 });
+  const progress = new Progress({ source: checksum, section: 0, after: null, items: 0, resources: 0 });
   if (await target.begin(outline, progress.mark)) return progress;
   throw new StartError(
     "The target is not empty. Copy into a new store, or empty this one. If an earlier copy into it was interrupted at its very end, that copy is complete, and you can use it.",
@@ -88,43 +93,43 @@ function requireUnchanged(before: string, now: string): void {
 }
 
 interface SectionWork {
-  part: Survey["sections"][number];
+  section: Section;
   progress: Progress;
   options: CopyOptions;
-  watch: Watch;
+  watch: PhaseProgress;
 }
 
-/** Copies what is left of a section; the next page is read while one is written. */
-async function copySection(source: Source, target: Target, work: SectionWork): Promise<void> {
-  const { part, progress, watch } = work;
+/** Copies the rest of a section. Reads the next page while it writes one. */
+async function copySection(source: CopySource, target: CopyTarget, work: SectionWork): Promise<void> {
+  const { section, progress, watch } = work;
   const { pageSize = defaultPageSize, signal } = work.options;
   const read = () => {
-    const page = source.items(part.section, progress.place.after ?? undefined, pageSize);
-    page.catch(() => {}); // thrown when it is waited for
+    const page = source.items(section, progress.checkpoint.after ?? undefined, pageSize);
+    page.catch(() => {}); // thrown when it is awaited
     return page;
   };
   let page = read();
   for (let items = await page; items.length > 0; items = await page) {
     signal?.throwIfAborted();
     const before = progress.mark;
-    progress.advance(part.section, items);
+    progress.advance(section, items);
     page = read();
-    await target.write(part.section, items, { before, after: progress.mark });
-    watch.update(progress.place.items, progress.place.resources);
-    await turn(); // where nothing has to be waited for, nobody would hear a signal
+    await target.write(section, items, { before, after: progress.mark });
+    watch.update(progress.checkpoint.items, progress.checkpoint.resources);
+    await nextTurn(); // without this, signals would not be handled while nothing waits for I/O
   }
   progress.endSection();
 }
 
-async function watched<T>(
+async function withProgress<T>(
   { watch }: CopyOptions,
-  { what, total }: { what: Part; total: number },
-  work: (watch: Watch) => Promise<T>,
+  { what, total }: { what: CopyPhase; total: number },
+  work: (watch: PhaseProgress) => Promise<T>,
 ): Promise<T> {
-  const watching = (await watch?.(what, total)) ?? { update() {}, stop() {} };
+  const watcher = (await watch?.(what, total)) ?? { update() {}, stop() {} };
   try {
-    return await work(watching);
+    return await work(watcher);
   } finally {
-    watching.stop();
+    watcher.stop();
   }
 }

@@ -1,51 +1,53 @@
-/** Up to where a copy has come, as it is kept in the target beside what was copied. */
-import type { Cell, Item, Section } from "./whole.ts";
+/** The progress of a copy. The target stores it as the mark, together with the copied items. */
+import type { Cell, Item, Section } from "./contents.ts";
 
-/** A place in a copy. */
-export interface Place {
-  /** The stamp of the source. */
+/** How far a copy has come. */
+export interface Checkpoint {
+  /** The checksum of the source (`Survey`). */
   source: string;
-  /** The number of the section under way. */
+  /** The index of the current section. */
   section: number;
-  /** The last key of that section that was copied; `null` at its beginning. */
+  /** The last copied key of the current section; `null` at its start. */
   after: Cell;
-  /** Of all sections so far. */
+  /** The number of items of all sections so far, and of resources among them. */
   items: number;
   resources: number;
 }
 
-/** A copy under way. */
+/** The progress of a copy. */
 export class Progress {
-  #place: Place;
+  #checkpoint: Checkpoint;
   #mark: string;
 
-  constructor(place: Place) {
-    this.#place = place;
-    this.#mark = JSON.stringify(place);
+  constructor(checkpoint: Checkpoint) {
+    this.#checkpoint = checkpoint;
+    this.#mark = JSON.stringify(checkpoint);
   }
 
-  get place(): Place {
-    return this.#place;
+  get checkpoint(): Checkpoint {
+    return this.#checkpoint;
   }
 
-  /** The place as the target has it: that of the last items, also where the next section has begun. */
+  /**
+   * The checkpoint as the target stores it. It is about the last written items, even if the next section has started.
+   */
   get mark(): string {
     return this.#mark;
   }
 
-  /** These items of the section are to be written next, with the mark that follows from them. */
+  /** Moves past items of the section that are written next. */
   advance({ kind }: Section, items: readonly Item[]): void {
-    const { place } = this;
-    this.#place = {
-      ...place,
-      after: items.at(-1)?.[0] ?? place.after,
-      items: place.items + items.length,
-      resources: place.resources + (kind === "resources" ? items.length : 0),
+    const { checkpoint } = this;
+    this.#checkpoint = {
+      ...checkpoint,
+      after: items.at(-1)?.[0] ?? checkpoint.after,
+      items: checkpoint.items + items.length,
+      resources: checkpoint.resources + (kind === "resources" ? items.length : 0),
     };
-    this.#mark = JSON.stringify(this.#place);
+    this.#mark = JSON.stringify(this.#checkpoint);
   }
 
   endSection(): void {
-    this.#place = { ...this.#place, section: this.#place.section + 1, after: null };
+    this.#checkpoint = { ...this.#checkpoint, section: this.#checkpoint.section + 1, after: null };
   }
 }

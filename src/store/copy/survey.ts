@@ -1,19 +1,20 @@
-/** What a copy knows of its source before it begins. */
+/** A summary of a store, made before a copy. */
 import { createHash } from "node:crypto";
-import { type Contents, type Outline, type Section, sectionsOf } from "./whole.ts";
+import { type Contents, type Outline, type Section, sectionsOf } from "./contents.ts";
 
-/** A store in short. */
+/** The outline of a store, and the numbers of its items. */
 export interface Survey {
   outline: Outline;
   sections: readonly { section: Section; count: number }[];
-  /** The items of all sections, and how many of them are resources. */
+  /** The number of items in all sections. */
   total: number;
+  /** The number of resources among these items. */
   resources: number;
-  /** Another one where a collection, a counter or the number of anything is not the same. */
-  stamp: string;
+  /** A checksum of the outline and all counts. It changes with every collection, counter and number of items. */
+  checksum: string;
 }
 
-/** Looks over a store. */
+/** Surveys a store. */
 export async function survey(contents: Contents): Promise<Survey> {
   const outline = await contents.outline();
   const sections: { section: Section; count: number }[] = [];
@@ -23,12 +24,12 @@ export async function survey(contents: Contents): Promise<Survey> {
     sections.push({ section, count });
   }
   const total = sections.reduce((sum, { count }) => sum + count, 0);
-  const stamp = createHash("sha256").update(JSON.stringify({ outline, sections })).digest("base64url");
+  const checksum = createHash("sha256").update(JSON.stringify({ outline, sections })).digest("base64url");
   const resources = outline.collections.reduce((sum, { count }) => sum + count, 0);
-  return { outline, sections, total, resources, stamp };
+  return { outline, sections, total, resources, checksum };
 }
 
-/** The head has counted them. */
+/** The number of resources, from the counter of the collection. */
 function countIn({ collections }: Outline, name: string): number {
   return collections.find((each) => each.name === name)?.count ?? 0;
 }

@@ -5,7 +5,7 @@ import { retryOnce } from "./connection/retry.ts";
 import { isKeepable } from "./tables/id-keys.ts";
 import { copyingTable } from "./tables/tables.ts";
 
-/** Keys by statements of their own: each change is on the disk when it is answered. */
+/** The keys in the database. Each change is its own statement, and it is on disk when its promise resolves. */
 export class PostgresKeys implements Keys {
   readonly #run: (statement: Statement) => Promise<Outcome>;
 
@@ -30,7 +30,7 @@ export class PostgresKeys implements Keys {
   }
 
   async end(prefix: string, end: KeyEnd): Promise<void> {
-    await this.#run(bringKeyForward(prefix, end));
+    await this.#run(endKeyEarlier(prefix, end));
   }
 
   async noteUse(prefix: string, at: number): Promise<void> {
@@ -61,7 +61,7 @@ function timeOf(value: string | null | undefined): number | undefined {
 const keyColumns =
   "prefix, hash, name, subject, roles, scopes, created_at, expires_at, revoked_at, last_used_at";
 
-/** The key of a prefix. */
+/** The key with a prefix. */
 function selectKey(prefix: string): Statement {
   return { sql: `select ${keyColumns} from holdfast_keys where prefix = $1`, values: [prefix] };
 }
@@ -71,7 +71,7 @@ const selectAllKeys: Statement = {
   sql: `select ${keyColumns} from holdfast_keys order by created_at, prefix`,
 };
 
-/** Adds a key, unless there is one of its prefix. */
+/** Adds a key, unless a key with its prefix exists. */
 function insertKey(key: ApiKey): Statement {
   return {
     sql: `insert into holdfast_keys (${keyColumns})
@@ -91,8 +91,8 @@ function insertKey(key: ApiKey): Statement {
   };
 }
 
-/** Brings an end of a key forward, where it was not nearer before. */
-function bringKeyForward(prefix: string, end: KeyEnd): Statement {
+/** Sets when a key expires or was revoked, unless an earlier time is set. */
+function endKeyEarlier(prefix: string, end: KeyEnd): Statement {
   const [column, at] = "revokedAt" in end ? ["revoked_at", end.revokedAt] : ["expires_at", end.expiresAt];
   return {
     sql: `update holdfast_keys set ${column} = $2 where prefix = $1 and (${column} is null or ${column} > $2)`,
@@ -100,7 +100,7 @@ function bringKeyForward(prefix: string, end: KeyEnd): Statement {
   };
 }
 
-/** Notes the use of a key, but for one that was copied while the copy is not finished. */
+/** Records the last use of a key, unless a copy into the database is incomplete. */
 function noteKeyUse(prefix: string, at: number): Statement {
   return {
     sql: `update holdfast_keys set last_used_at = $2

@@ -1,14 +1,14 @@
-/** Opens what a PostgreSQL database holds: as a store, for reading alone, or its API keys. */
+/** Opens a PostgreSQL database: as a store, for reading only, or for its API keys. */
 import { Problem, StartError } from "../../errors.ts";
 import type { OpenKeys } from "../keys.ts";
 import type { ResolvedStoreOptions } from "../options.ts";
 import type { StoreReader } from "../reader.ts";
 import { PostgresKeys } from "./api-keys.ts";
 import {
-  answerMs,
+  connectTimeoutMs,
   ignore,
   openCommandConnections,
-  waitMs,
+  responseTimeoutMs,
   withStartErrors,
 } from "./connection/command-connections.ts";
 import { Connections, probe } from "./connection/connections.ts";
@@ -19,15 +19,18 @@ import { Catalogue, catalogueSql, toCollection } from "./tables/catalogue.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { selectCounts } from "./tables/statements.ts";
 
-/** How many connections there may be: for reads and commits, for slow lists, and for what stays open. */
-const most = { connections: 10, slow: 3, long: 6 };
+/** The limits of connections: for reads and commits, for slow lists, and for work without a timeout. */
+const maxConnections = { main: 10, slow: 3, long: 6 };
 
-/** Opens the store that the database at `url` holds, or makes one there; now, or when it can be reached. Throws StartError. */
+/**
+ * Opens the store in the database at `url`, and creates it if it does not exist. If the database is unreachable and
+ * `mayWait` is set, this happens later. Throws StartError.
+ */
 export async function openPostgresStore(url: string, options: ResolvedStoreOptions): Promise<PostgresStore> {
-  const shared = { url, waitMs, onIdleError: ignore };
-  const connections = new Connections({ ...shared, max: most.connections, answerMs });
-  const slow = new Connections({ ...shared, max: most.slow, waitMs: options.queryMs });
-  const long = new Connections({ ...shared, max: most.long, probe: () => connections.run(probe) });
+  const shared = { url, connectTimeoutMs, onIdleError: ignore };
+  const connections = new Connections({ ...shared, max: maxConnections.main, responseTimeoutMs });
+  const slow = new Connections({ ...shared, max: maxConnections.slow, connectTimeoutMs: options.queryMs });
+  const long = new Connections({ ...shared, max: maxConnections.long, probe: () => connections.run(probe) });
   const store = new PostgresStore({ ...options, connections, slow, long });
   try {
     await withStartErrors(store.reach());
@@ -41,7 +44,7 @@ export async function openPostgresStore(url: string, options: ResolvedStoreOptio
   }
 }
 
-/** Opens the store that the database at `url` holds for reading, whether or not it is served. Throws StartError. */
+/** Opens the store in the database at `url` for reading, even if a service uses it. Throws StartError. */
 export async function openPostgresReader(url: string): Promise<StoreReader> {
   const { connections, close } = openCommandConnections(url);
   try {
@@ -71,9 +74,18 @@ export async function openPostgresReader(url: string): Promise<StoreReader> {
   }
 }
 
-/** Opens the API keys that the database at `url` holds, and makes the tables where there are none. Throws StartError. */
+/**
+ * Opens the API keys in the database at `url`, and creates the tables of the store if they do not exist. Throws
+ * StartError.
+ */
 export async function openPostgresKeys(url: string): Promise<OpenKeys> {
-  const connections = new Connections({ url, waitMs, max: 1, answerMs, onIdleError: ignore });
+  const connections = new Connections({
+    url,
+    connectTimeoutMs,
+    max: 1,
+    responseTimeoutMs,
+    onIdleError: ignore,
+  });
   const keys = new PostgresKeys((statement) => withStartErrors(connections.run(statement)));
   try {
     await withStartErrors(prepareDatabase(connections));

@@ -1,8 +1,7 @@
 /** The store on PostgreSQL. Nothing that matters is kept here: other instances work on the same database. */
 import { Problem } from "../../errors.ts";
 import { Background } from "../background.ts";
-import { type Batch, createBatch } from "../batch.ts";
-import { requireSense, textLength } from "../calls.ts";
+import type { Batch } from "../batch.ts";
 import {
   type Erased,
   emptySlice,
@@ -10,31 +9,29 @@ import {
   type LogSlice,
   type ResourceChange,
 } from "../change-log.ts";
-import type { Commit, Committed, KeptReceipt } from "../commit.ts";
+import { type Commit, type Committed, createCommitBatch, type KeptReceipt, requireSense } from "../commit.ts";
 import { type CommitListener, CommitListeners } from "../commit-listeners.ts";
 import type { Keys } from "../keys.ts";
 import type { Load } from "../load.ts";
-import type { ListQuery, Page } from "../page.ts";
-import { receiptBounds } from "../receipts.ts";
+import { Loads } from "../loads.ts";
+import type { ResolvedStoreOptions } from "../options.ts";
+import { emptyPage, type ListQuery, type Page } from "../page.ts";
+import { receiptLimits } from "../receipts.ts";
 import type { CollectionRecord } from "../record.ts";
-import { Retention } from "../retention.ts";
-import { wordsAreSplitAgain } from "../searched-words.ts";
 import { secretBytes } from "../secret.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
 import { PostgresKeys } from "./api-keys.ts";
 import { Commits, type CommitsParts } from "./commit/commits.ts";
 import { erase } from "./commit/erase.ts";
-import { GroupNumbers } from "./commit/group-numbers.ts";
-import { IdNumbers } from "./commit/id-numbers.ts";
-import { PostgresLoad } from "./commit/load.ts";
-import { probe } from "./connection/connections.ts";
+import { beginLoad } from "./commit/load.ts";
+import { GroupNumbers, IdNumbers } from "./commit/numbers.ts";
+import { type Connections, probe } from "./connection/connections.ts";
 import { findRelaxed } from "./connection/durability.ts";
 import { failureOf } from "./connection/failures.ts";
 import { Reachability } from "./connection/reachability.ts";
 import { retryOnce } from "./connection/retry.ts";
 import { Lists } from "./list/lists.ts";
-import type { PostgresStoreParts } from "./parts.ts";
 import { Heads } from "./read/heads.ts";
 import { inPast, type Past } from "./read/past.ts";
 import { Reads, type Run } from "./read/reads.ts";
@@ -45,19 +42,20 @@ import { isKeepable } from "./tables/id-keys.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { readSecret } from "./tables/secret.ts";
 import { selectHead } from "./tables/statements.ts";
-import { gatherSome } from "./upkeep/gather.ts";
-import { slice, sweepSome } from "./upkeep/sweep.ts";
-
-/** Text of commits that may wait, in characters. */
-const maxWaitingText = 128 * 1024 * 1024;
-
-/** How long the work in the background waits for what the store was opened for, in milliseconds. */
-const beginMs = 200;
-
-const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
+import { startWork } from "./upkeep/background.ts";
 
 /** How often a list is read anew whose collection others declare anew at the same time. */
 const maxTries = 5;
+
+/** What the store is made of. */
+export interface PostgresStoreParts extends ResolvedStoreOptions {
+  /** For reads and commits. */
+  connections: Connections;
+  /** For lists that can take long. */
+  slow: Connections;
+  /** For work that is open for as long as it takes: imports, scans and migrations. */
+  long: Connections;
+}
 
 /** A store that is open. `openPostgresStore` makes one. */
 export class PostgresStore implements Store {
@@ -68,10 +66,9 @@ export class PostgresStore implements Store {
   readonly #lists: Lists;
   readonly #scans: Scans;
   readonly #ids: IdNumbers;
-  readonly #groups: GroupNumbers;
   readonly #writing: CommitsParts;
   readonly #commits: Batch<Commit, Committed>;
-  readonly #reservations: Batch<{ number: number; n: number }, number>;
+  readonly #loads: Loads;
   readonly #reachability: Reachability;
   readonly keys: Keys;
   readonly #heads: Heads;
@@ -79,18 +76,17 @@ export class PostgresStore implements Store {
   readonly #background = new Background();
   /** There may be words to gather. */
   #gatherNow = () => {};
-  #load: PostgresLoad | undefined;
   #reached: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(parts: PostgresStoreParts) {
     const { connections, slow, long, groupCommit, queryMs, history } = parts;
     this.#parts = parts;
-    const maxTogether = groupCommit ? 1_000 : 1;
+    const maxBatchSize = groupCommit ? 1_000 : 1;
     this.#reachability = new Reachability(() => connections.run(probe));
     this.#declarations = new Declarations(connections, long);
     this.#run = (statement) => retryOnce(() => connections.run(statement));
-    this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxTogether });
+    this.#reads = new Reads({ run: this.#run, find: (name) => this.#declarations.find(name), maxBatchSize });
     this.#lists = new Lists({ quick: connections, slow, maxMs: queryMs });
     this.#scans = new Scans(long);
     this.keys = new PostgresKeys((statement) => this.#watch(() => connections.run(statement)));
@@ -99,30 +95,29 @@ export class PostgresStore implements Store {
       onFirst: () => this.#heads.startPolling((names) => this.#listeners.call(() => names)),
       onNone: () => this.#heads.stopPolling(),
     });
-    this.#ids = new IdNumbers(connections);
-    this.#groups = new GroupNumbers(connections);
+    this.#ids = new IdNumbers(connections, maxBatchSize);
     this.#writing = {
       connections,
       catalogue: () => this.#declarations.catalogue,
       reload: () => this.#declarations.reload(),
-      groups: this.#groups,
+      groups: new GroupNumbers(connections),
       ids: this.#ids,
       isLogged: history !== "none",
-      receiptBounds: parts.receipts ?? receiptBounds,
+      receiptLimits: parts.receipts ?? receiptLimits,
     };
     const commits = new Commits(this.#writing);
-    this.#commits = createBatch({
-      perform: (group) => commits.perform(group),
-      maxTogether,
-      maxUnderWay: 1,
-      answersPerTurn: parts.answersPerTurn,
-      maxWeight: maxWaitingText,
-      weigh: textLength,
-    });
-    this.#reservations = createBatch({
-      perform: (calls) => this.#ids.reserveTogether(calls),
-      maxTogether,
-      maxUnderWay: 1,
+    const perform = (group: readonly Commit[]) => commits.perform(group);
+    this.#commits = createCommitBatch(parts, { perform, maxConcurrent: 1 });
+    this.#loads = new Loads({
+      drained: () => this.#commits.drained(),
+      begin: async (into, among) => {
+        if (typeof into === "string") await this.#require(into);
+        return beginLoad({ ...this.#writing, connections: long }, into, among);
+      },
+      onEnd: async () => {
+        await this.#declarations.reload().catch(() => {}); // a later use finds that it is not up to date
+        this.#gatherNow();
+      },
     });
   }
 
@@ -138,23 +133,15 @@ export class PostgresStore implements Store {
 
   /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
   async #reach(): Promise<void> {
-    const { connections, history, sweepMs, readOnly, onWarning } = this.#parts;
+    const { connections, readOnly, onWarning } = this.#parts;
     await prepareDatabase(connections, { isThere: readOnly, mayRaise: !readOnly });
     const relaxed = await findRelaxed(connections);
     if (relaxed !== undefined) onWarning(relaxed);
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
-    let isTold = false;
-    const tell = () => {
-      if (!isTold) onWarning(wordsAreSplitAgain);
-      isTold = true;
-    };
-    const gather = () => gatherSome(connections, this.#declarations.catalogue, tell);
-    this.#gatherNow = this.#background.repeat(gather, { pauseMs: 2, everyMs: 5_000, beginMs });
-    const retention = new Retention(history, slice);
-    const sweep = () => sweepSome(connections, retention, Date.now());
-    this.#background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, beginMs });
+    const catalogue = () => this.#declarations.catalogue;
+    this.#gatherNow = startWork(this.#background, { ...this.#parts, catalogue });
   }
 
   read(key: Key): Promise<Stored | undefined> {
@@ -234,9 +221,10 @@ export class PostgresStore implements Store {
 
   async reserveIds(collection: string, n: number): Promise<number> {
     this.#requireOpen();
-    if (this.#load?.name === collection) return this.#load.reserve(n);
+    const load = this.#loads.into(collection);
+    if (load !== undefined) return load.reserve(n);
     const { number } = await this.#require(collection);
-    return this.#watch(() => this.#reservations.run({ number, n }));
+    return this.#watch(() => this.#ids.reserve(number, n));
   }
 
   collections(): ReadonlyMap<string, CollectionRecord> {
@@ -255,26 +243,7 @@ export class PostgresStore implements Store {
 
   async load(collection: string | CollectionRecord, among: readonly string[] = []): Promise<Load> {
     this.#requireWritable();
-    const name = typeof collection === "object" ? collection.name : collection;
-    const load = new PostgresLoad(name, among, {
-      ...this.#writing,
-      connections: this.#parts.long,
-      onEnd: async () => {
-        this.#load = undefined;
-        await this.#declarations.reload().catch(() => {}); // a later use finds that it is not up to date
-        this.#gatherNow();
-      },
-    });
-    this.#load = load; // from here on nobody else writes by this instance
-    try {
-      if (typeof collection === "string") await this.#require(collection);
-      await this.#commits.drained();
-      await load.begin(collection);
-      return load;
-    } catch (error) {
-      this.#load = undefined;
-      throw error;
-    }
+    return this.#loads.begin(collection, among);
   }
 
   async *scan(collection: string): AsyncGenerator<Stored> {
@@ -300,7 +269,7 @@ export class PostgresStore implements Store {
     this.#heads.stopPolling();
     await this.#reachability.close();
     await Promise.all([this.#reads.drained(), this.#commits.drained(), this.#background.stop()]);
-    await this.#load?.cancel();
+    await this.#loads.cancel();
     this.#scans.close();
     await Promise.all([connections.close(), slow.close(), long.close()]);
   }
@@ -311,7 +280,7 @@ export class PostgresStore implements Store {
 
   #requireWritable(): void {
     this.#requireOpen();
-    if (this.#load !== undefined) throw new Problem("UNAVAILABLE", "An import is in progress. Try again.");
+    this.#loads.requireNone();
   }
 
   async #find(name: string): Promise<NumberedCollection | undefined> {

@@ -1,11 +1,11 @@
-/** The engine of stores in a SQLite file. */
+/** The engine for SQLite files. */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { StartError } from "../../errors.ts";
 import type { Engine } from "../engine.ts";
 import { openSqliteSource } from "./copy/source.ts";
 import { openSqliteTarget } from "./copy/target.ts";
 import { describeError } from "./file/failures.ts";
-import { isMade, requireFile } from "./file/open-file.ts";
+import { mayExist, requireFile } from "./file/open-file.ts";
 import { openSqliteKeys } from "./keys.ts";
 import { openSqliteStore } from "./open-store.ts";
 import { openSqliteReader } from "./read/open-reader.ts";
@@ -17,12 +17,12 @@ export const sqliteEngine: Engine<{ path: string }> = {
   openKeys: async (address) => openSqliteKeys(realPath(address)),
   openSource: async (address) => openSqliteSource(realPath(address)),
   openTarget: async (address) => openSqliteTarget(realPath(address)),
-  mayExist: ({ path }) => isMade(path),
+  mayExist: ({ path }) => mayExist(path),
   requireStore: ({ path }) => requireFile(path),
   describeError,
 };
 
-/** SQLite follows a symbolic link. Its log and our lock file are beside the file that the link leads to. */
+/** The target of a symbolic link. SQLite follows the link, so its log and our lock file must be next to the target. */
 function realPath({ path }: { path: string }): string {
   if (existsSync(path)) return realpathSync(path);
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {

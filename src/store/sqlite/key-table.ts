@@ -1,25 +1,25 @@
-/** The table of API keys, on one connection. */
+/** The table of API keys on one connection. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ApiKey, KeyEnd } from "../keys.ts";
 import { keysTable } from "./file/tables.ts";
 
-/** What can be done to a key. */
+/** A change of one API key. */
 export type KeyChange =
   | { kind: "add"; key: ApiKey }
   | { kind: "end"; prefix: string; end: KeyEnd }
   | { kind: "use"; prefix: string; at: number };
 
-/** Brings a file up to date that was made before there were keys. */
+/** Adds the table to a file of an older version. */
 export function addKeysTable(database: DatabaseSync): void {
   database.exec(keysTable);
 }
 
-/** Whether the file has them; one that is only read cannot be brought up to date. */
+/** Whether the file has the table. A read-only connection cannot add it. */
 export function hasKeysTable(database: DatabaseSync): boolean {
   return database.prepare("select 1 from sqlite_schema where name = 'keys'").get() !== undefined;
 }
 
-/** Reads and changes keys. Transactions are the caller's. */
+/** Reads and changes API keys. The caller decides on transactions. */
 export class KeyTable {
   readonly #database: DatabaseSync;
   readonly #find: StatementSync;
@@ -38,15 +38,15 @@ export class KeyTable {
     return this.#database.prepare("select * from keys order by created_at, prefix").all().map(toKey);
   }
 
-  /** Gives whether there was something to change. */
+  /** Returns whether the change had an effect. */
   change(change: KeyChange): boolean {
     switch (change.kind) {
       case "add":
         return this.#add(change.key);
       case "end":
         return "revokedAt" in change.end
-          ? this.#bringForward("revoked_at", change.prefix, change.end.revokedAt)
-          : this.#bringForward("expires_at", change.prefix, change.end.expiresAt);
+          ? this.#setIfEarlier("revoked_at", change.prefix, change.end.revokedAt)
+          : this.#setIfEarlier("expires_at", change.prefix, change.end.expiresAt);
       case "use":
         return this.#run(
           "update keys set last_used_at = ?1 where prefix = ?2 and coalesce(last_used_at, ?1 - 1) < ?1",
@@ -71,7 +71,7 @@ export class KeyTable {
     ]);
   }
 
-  #bringForward(column: "revoked_at" | "expires_at", prefix: string, at: number): boolean {
+  #setIfEarlier(column: "revoked_at" | "expires_at", prefix: string, at: number): boolean {
     return this.#run(
       `update keys set ${column} = ?1 where prefix = ?2 and coalesce(${column}, ?1 + 1) > ?1`,
       [at, prefix],

@@ -1,28 +1,28 @@
-/** API keys in a store's file: through the store that is open, or beside the service that has it open. */
+/** API keys in a store's file. The open store uses them, and so do commands while a service has the store open. */
 import type { ApiKey, KeyEnd, Keys, OpenKeys } from "../keys.ts";
 import { takeLock } from "./file/lock.ts";
 import {
-  isMade,
+  mayExist,
   openError,
   openForKeys,
   prepareFile,
-  requireSoundSqlite,
-  requireWritablePlace,
+  requireSafeSqlite,
+  requireWritablePath,
 } from "./file/open-file.ts";
 import { type KeyChange, KeyTable } from "./key-table.ts";
 
-/** How keys get at their table. */
-interface Access {
+/** Access to the table of API keys. */
+interface KeyAccess {
   read<T>(read: (table: KeyTable) => T): Promise<T>;
-  /** Gives whether there was something to change. */
+  /** Returns whether the change had an effect. */
   write(change: KeyChange): Promise<boolean>;
 }
 
-/** Keys through a store that is open. */
+/** API keys in a SQLite file. */
 export class SqliteKeys implements Keys {
-  readonly #access: Access;
+  readonly #access: KeyAccess;
 
-  constructor(access: Access) {
+  constructor(access: KeyAccess) {
     this.#access = access;
   }
 
@@ -48,13 +48,13 @@ export class SqliteKeys implements Keys {
 }
 
 /**
- * Opens the keys of the store at `path`, whether or not a service has it open, and creates the store if there is no file, or an empty one.
- * Each change is a short transaction of its own. Throws StartError, also from each method.
+ * Opens the API keys of the store at `path`. A service can have the store open at the same time. Creates the store if the
+ * file does not exist or is empty. Each change is a separate transaction. Throws StartError, also from each method.
  */
 export function openSqliteKeys(path: string): OpenKeys {
-  requireSoundSqlite();
-  requireWritablePlace(path);
-  if (!isMade(path)) createFile(path);
+  requireSafeSqlite();
+  requireWritablePath(path);
+  if (!mayExist(path)) createFile(path);
   const database = openForKeys(path);
   const withStartErrors = async <T>(work: () => T): Promise<T> => {
     try {
@@ -71,7 +71,7 @@ export function openSqliteKeys(path: string): OpenKeys {
   return Object.assign(keys, { close: async () => database.close() });
 }
 
-/** Two who make it at once would be in each other's way. */
+/** Creates the store. The lock prevents two processes from doing it at the same time. */
 function createFile(path: string): void {
   const lock = takeLock(path);
   try {

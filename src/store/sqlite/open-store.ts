@@ -1,5 +1,4 @@
-/** Opens a store on a SQLite file. */
-
+/** Opens a store in a SQLite file. */
 import type { ResolvedStoreOptions } from "../options.ts";
 import { noWriter, type Writer, WriterClient } from "./commit/writer-client.ts";
 import { takeLock, takeReadLock } from "./file/lock.ts";
@@ -7,24 +6,24 @@ import {
   openForReading,
   prepareFile,
   requireFile,
-  requireSoundSqlite,
-  requireWritablePlace,
+  requireSafeSqlite,
+  requireWritablePath,
 } from "./file/open-file.ts";
 import { SqliteStore } from "./store.ts";
 
 const cacheKibibytes = 16 * 1024;
 
-/** Every commit empties a reader's own cache; pages that are mapped are read without a system call all the same. */
+/** Every commit empties the page cache of a reading connection. Mapped pages are read without a system call. */
 const mappedBytes = 128 * 1024 * 1024;
 
 /**
- * Opens the store at `path`, which this process alone may write to until it is closed; or, `readOnly`, which nobody writes
- * to until then. Throws StartError.
+ * Opens the store at `path` and locks it until it is closed. Then only this process can write to it. With `readOnly`, no
+ * process can. Throws StartError.
  */
 export async function openSqliteStore(path: string, options: ResolvedStoreOptions): Promise<SqliteStore> {
-  const { answersPerTurn, groupCommit, queryMs, sweepMs, onFailure, onWarning, readOnly } = options;
-  requireSoundSqlite();
-  requireWritablePlace(path);
+  const { readOnly } = options;
+  requireSafeSqlite();
+  requireWritablePath(path);
   if (readOnly) requireFile(path);
   const lock = readOnly ? takeReadLock(path) : takeLock(path);
   let store: SqliteStore | undefined;
@@ -38,10 +37,7 @@ export async function openSqliteStore(path: string, options: ResolvedStoreOption
     const writer = readOnly ? noWriter : await startWriter(path, options, fail);
     const database = openForReading(path);
     database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-    store = new SqliteStore(
-      { path, lock, database, answersPerTurn, groupCommit, queryMs, sweepMs, onFailure, onWarning },
-      writer,
-    );
+    store = new SqliteStore({ ...options, path, lock, database }, writer);
     if (failure !== undefined) store.fail(failure);
     return store;
   } catch (error) {

@@ -1,7 +1,6 @@
 /** The store on SQLite: reads on the calling thread, writes in a thread of their own. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../errors.ts";
-import { requireSense } from "../calls.ts";
 import {
   type Erased,
   emptySlice,
@@ -9,10 +8,12 @@ import {
   type LogSlice,
   type ResourceChange,
 } from "../change-log.ts";
-import type { Commit, Committed, KeptReceipt } from "../commit.ts";
+import { type Commit, type Committed, type KeptReceipt, requireSense } from "../commit.ts";
 import { type CommitListener, CommitListeners } from "../commit-listeners.ts";
 import type { Load } from "../load.ts";
-import { type ListQuery, lengthOf, type Page } from "../page.ts";
+import { Loads } from "../loads.ts";
+import type { ResolvedStoreOptions } from "../options.ts";
+import { emptyPage, type ListQuery, lengthOf, type Page } from "../page.ts";
 import type { CollectionRecord } from "../record.ts";
 import { isDeclared } from "../record.ts";
 import { secretBytes } from "../secret.ts";
@@ -20,8 +21,7 @@ import { isQuick } from "../serving.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Key, Stored } from "../stored.ts";
 import { Commits } from "./commit/commits.ts";
-import { followersOf } from "./commit/followers.ts";
-import { LoadSlot } from "./commit/load-slot.ts";
+import { beginLoad } from "./commit/load.ts";
 import type { Writer } from "./commit/writer-client.ts";
 import { WriterRequests } from "./commit/writer-requests.ts";
 import { type NumberedCollection, readCatalogue } from "./file/catalogue.ts";
@@ -31,7 +31,7 @@ import { type KeyChange, KeyTable } from "./key-table.ts";
 import { SqliteKeys } from "./keys.ts";
 import { HotPages } from "./list/hot-pages.ts";
 import { QueryThreads } from "./list/query-threads.ts";
-import { HotResources } from "./read/hot-resources.ts";
+import { followersOf, HotResources } from "./read/hot-resources.ts";
 import { Past } from "./read/past.ts";
 import { ReadBatch } from "./read/read-batch.ts";
 import { Reader } from "./read/reader.ts";
@@ -39,20 +39,12 @@ import { Scans } from "./read/scan.ts";
 import { Background } from "./upkeep/background.ts";
 import { Health } from "./upkeep/health.ts";
 
-/** What the store is put together from. */
-export interface SqliteStoreParts {
+/** What the store is made of. */
+export interface SqliteStoreParts extends ResolvedStoreOptions {
   path: string;
   lock: Lock;
   database: DatabaseSync;
-  answersPerTurn: () => number;
-  groupCommit: boolean;
-  queryMs: number;
-  sweepMs: number;
-  onFailure: (reason: string) => void;
-  onWarning: (text: string) => void;
 }
-
-const emptyPage: Page = { items: [], more: false, total: 0, sequence: 0 };
 
 /** A store that is open. `openSqliteStore` makes one. */
 export class SqliteStore implements Store {
@@ -69,7 +61,7 @@ export class SqliteStore implements Store {
   readonly #requests: WriterRequests;
   readonly #reads: ReadBatch;
   readonly #commits: Commits;
-  readonly #loads: LoadSlot;
+  readonly #loads: Loads;
   readonly #writer: Writer;
   #catalogue: Map<string, NumberedCollection>;
   #closed: Promise<void> | undefined;
@@ -91,29 +83,35 @@ export class SqliteStore implements Store {
     this.#past = new Past(parts.database);
     const keys = new KeyTable(parts.database);
     this.keys = new SqliteKeys({
-      read: (read) => this.#readKeys(() => read(keys)),
+      read: async (read) => this.#reads.run(() => read(keys)),
       write: (change) => this.#changeKey(change),
     });
     this.#commits = new Commits({
+      ...parts,
       requests: this.#requests,
       health: this.#health,
-      answersPerTurn: parts.answersPerTurn,
-      groupCommit: parts.groupCommit,
       numberOf: (collection) => this.#catalogue.get(collection)?.number ?? 0,
       onFollowed: (followed) => this.#hot.drop(followed),
       listeners: this.#listeners,
     });
-    this.#loads = new LoadSlot({
-      requests: this.#requests,
-      health: this.#health,
+    this.#loads = new Loads({
       drained: () => this.#commits.drained(),
-      onEnd: (into) => this.#afterLoad(into),
+      begin: (into, among) =>
+        beginLoad(
+          this.#requests,
+          typeof into === "object" ? into : this.#requireCollection(into).number,
+          among,
+        ),
+      onEnd: () => {
+        this.#catalogue = readCatalogue(parts.database);
+        this.#background.gather();
+      },
     });
     this.#background = new Background({
       ...parts,
       requests: this.#requests,
       health: this.#health,
-      isLoading: () => this.#loads.isUnderWay,
+      isLoading: () => this.#loads.isInProgress,
     });
   }
 
@@ -201,7 +199,6 @@ export class SqliteStore implements Store {
   }
 
   async receipt(key: string, now: number): Promise<KeptReceipt | undefined> {
-    this.#health.requireWorking();
     return this.#reads.run(() => this.#reader.receipt(key, now));
   }
 
@@ -218,8 +215,9 @@ export class SqliteStore implements Store {
   }
 
   async reserveIds(collection: string, n: number): Promise<number> {
-    this.#health.requireWorking();
-    const number = this.#loads.numberOf(collection) ?? this.#requireCollection(collection).number;
+    const load = this.#loads.into(collection);
+    if (load !== undefined) return load.reserve(n);
+    const { number } = this.#requireCollection(collection);
     return (await this.#requests.sendFor("reserved", { kind: "reserve", collection: number, n })).first;
   }
 
@@ -234,17 +232,15 @@ export class SqliteStore implements Store {
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     this.#requireWritable();
     if (plan.every((record) => isDeclared(this.#catalogue.get(record.name), record))) return;
-    const answer = await this.#requests.send({ kind: "migrate", plan });
-    if (answer.kind === "mistake") throw new StartError(answer.message);
-    if (answer.kind !== "migrated") return;
-    for (const collection of answer.collections) this.#catalogue.set(collection.name, collection);
+    const toError = (message: string) => new StartError(message);
+    const migrated = await this.#requests.sendFor("migrated", { kind: "migrate", plan }, toError);
+    for (const collection of migrated.collections) this.#catalogue.set(collection.name, collection);
     this.#background.gather();
   }
 
   async load(collection: string | CollectionRecord, among: readonly string[] = []): Promise<Load> {
     this.#requireWritable();
-    if (typeof collection === "object") return this.#loads.begin(collection.name, collection, among);
-    return this.#loads.begin(collection, this.#requireCollection(collection).number, among);
+    return this.#loads.begin(collection, among);
   }
 
   async *scan(collection: string): AsyncGenerator<Stored> {
@@ -253,7 +249,6 @@ export class SqliteStore implements Store {
   }
 
   async secret(): Promise<Buffer> {
-    this.#health.requireWorking();
     return this.#reads.run(() => secretBytes(readSecret(this.#parts.database)));
   }
 
@@ -300,20 +295,10 @@ export class SqliteStore implements Store {
     this.#loads.requireNone();
   }
 
-  #afterLoad(into: number | CollectionRecord): void {
-    if (typeof into === "object") this.#catalogue = readCatalogue(this.#parts.database);
-    this.#background.gather();
-  }
-
   #readResource(collection: NumberedCollection, id: string): Stored | undefined {
     const resource = this.#reader.resource(collection, id);
     if (resource !== undefined) this.#hot.keep(collection.name, resource);
     return resource;
-  }
-
-  async #readKeys<T>(read: () => T): Promise<T> {
-    this.#health.requireWorking();
-    return this.#reads.run(read);
   }
 
   async #changeKey(change: KeyChange): Promise<boolean> {

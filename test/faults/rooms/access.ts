@@ -14,8 +14,8 @@ export const accessFaults: readonly Fault[] = [
     noticedBy: "test/access/rules.test.ts",
     replacements: [
       [
-        'action === "list" && rules.list !== rules.read ? both(decision, rules.read(principal)) : decision;',
-        "decision;",
+        'action === "list" && rules.list !== rules.read ? both(allowed, rules.read(principal)) : allowed;',
+        "allowed;",
       ],
     ],
   },

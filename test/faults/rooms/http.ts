@@ -85,8 +85,8 @@ export const httpFaults: readonly Fault[] = [
     noticedBy: "test/http/idempotency-stuck.test.ts",
     replacements: [
       [
-        "if (idempotency.commit === undefined) free();\n    else idempotency.commit.then(free, free);",
-        "free();",
+        "if (idempotency.commit === undefined) release();\n    else idempotency.commit.then(release, release);",
+        "release();",
       ],
     ],
   },

@@ -25,7 +25,7 @@ export const storeFaults: readonly Fault[] = [
     name: "queue-expired-task",
     what: "A task that has waited too long for its key stays in the queue, so the key is never free again.",
     noticedBy: "test/store/keyed-queue.test.ts",
-    replacements: [["line.delete(begin);\n        tasks--;", "tasks--;"]],
+    replacements: [["waiting.delete(start);\n        tasks--;", "tasks--;"]],
   },
   {
     name: "refused-commit-stays",
@@ -37,7 +37,7 @@ export const storeFaults: readonly Fault[] = [
     name: "copy-resumes-changed-source",
     what: "An interrupted copy continues although the source has changed since it started.",
     noticedBy: "test/copy/refused.test.ts",
-    replacements: [["requireUnchanged(progress.place.source, stamp);", ""]],
+    replacements: [["requireUnchanged(progress.checkpoint.source, checksum);", ""]],
   },
   {
     name: "difference-from-wrong-text",
@@ -102,8 +102,8 @@ export const storeFaults: readonly Fault[] = [
     noticedBy: "test/store/search.test.ts",
     replacements: [
       [
-        "if (search.indexedTo !== undefined && key > search.indexedTo) return;",
-        "if (search.indexedTo !== undefined && key >= search.indexedTo) return;",
+        "if (search.indexedTo !== null && key > search.indexedTo) return;",
+        "if (search.indexedTo !== null && key >= search.indexedTo) return;",
       ],
     ],
   },

@@ -28,6 +28,12 @@ const rows: Readonly<Record<string, Action | "anybody" | "each operation" | "eac
   "changes GET": "read",
   "changes HEAD": "read",
   "changes OPTIONS": "anybody",
+  "events GET": "list",
+  "events HEAD": "list",
+  "events OPTIONS": "anybody",
+  "feed GET": "each collection",
+  "feed HEAD": "each collection",
+  "feed OPTIONS": "anybody",
   "restore POST": "update",
   "restore OPTIONS": "anybody",
   "collections GET": "each collection",
@@ -278,6 +284,33 @@ describe("what each caller may", () => {
       const names = Object.keys(collections).filter((name) => expected(name, ["list"], caller) === "go");
       assert.deepEqual(listed, names.sort(), caller ?? "anybody");
     }
+  });
+
+  test("the collections of a feed", async () => {
+    for (const caller of who.filter((each) => !isRefused(each))) {
+      const { json } = await sendAs(service, caller, { path: `${prefix}/_events?limit=1000` });
+      const seen = new Set(
+        (json as { source: string }[]).map(({ source }) => source.slice(prefix.length + 1)),
+      );
+      const names = Object.keys(collections).filter((name) =>
+        owners.some(
+          (authorId) =>
+            expected(name, ["list"], caller) === "go" && may(name, "list", knownAs(caller), authorId),
+        ),
+      );
+      assert.deepEqual([...seen].sort(), names.sort(), caller ?? "anybody");
+    }
+  });
+
+  test("a named collection of a feed", async () => {
+    for (const name of Object.keys(collections))
+      await compare(
+        { method: "GET", path: `${prefix}/_events?collection=world,${name}`, go: 200 },
+        (caller) => {
+          const alone = expected(name, ["list"], caller);
+          return alone === "go" ? expected("world", ["list"], caller) : alone;
+        },
+      );
   });
 
   test("the resources of a list", async () => {

@@ -40,6 +40,7 @@ before(async () => {
     compression: true,
     info: { title: "Topics", version: "1" },
     showPrincipal: false,
+    hasFeed: true,
     limits: defaultLimits,
   };
   const described = {

@@ -3,7 +3,13 @@ import type { ValidateFunction } from "ajv/dist/2020.js";
 import { createEngine } from "../../../src/collection/engine.ts";
 import { createPatterns } from "../../../src/collection/patterns.ts";
 import { anywhere } from "../../../src/http/openapi/problem-responses.ts";
-import { answerName, type DescribedAnswer, type DescribedPath, describedPaths } from "./described-paths.ts";
+import {
+  answerName,
+  type DescribedAnswer,
+  type DescribedPath,
+  type DescribedPaths,
+  describedPaths,
+} from "./described-paths.ts";
 
 /** An answer, and what it was given to. */
 export interface SeenAnswer {
@@ -43,7 +49,7 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
     const path = pathOf(seen);
     if (path === "*" || notDescribed.test(path)) return { name: undefined, fault: undefined };
     if (isPageOfAbsence(seen, prefix)) return { name: answerName(404), fault: undefined };
-    const found = find(path) ?? (isNoName(seen, prefix, anyCollection) ? anyCollection : undefined);
+    const found = find(path) ?? ofNoName(seen, { prefix, anyCollection, find });
     if (found !== undefined && seen.method === "OPTIONS" && seen.status === 204)
       return { name: undefined, fault: faultOfAllow(seen, found) };
     const method = seen.method === "HEAD" ? "GET" : seen.method;
@@ -98,11 +104,16 @@ function faultUntold(
   return isForeseen ? undefined : `the status ${status} is not foreseen`;
 }
 
-/** Whether the answer is the 404 of a name that no collection can have, to a method that collections have. */
-function isNoName(seen: SeenAnswer, prefix: string, anyCollection: DescribedPath | undefined): boolean {
+/** The path of a 404 to a name that no collection can have, and to a method that the path has. */
+function ofNoName(
+  seen: SeenAnswer,
+  { prefix, anyCollection, find }: Pick<DescribedPaths, "anyCollection" | "find"> & { prefix: string },
+): DescribedPath | undefined {
   const path = pathOf(seen);
-  const isOneName = path.startsWith(`${prefix}/`) && !path.slice(prefix.length + 1).includes("/");
-  return seen.status === 404 && isOneName && anyCollection?.methods[seen.method] !== undefined;
+  if (seen.status !== 404 || anyCollection === undefined || !path.startsWith(`${prefix}/`)) return undefined;
+  const [, ...rest] = path.slice(prefix.length + 1).split("/");
+  const found = find([`${prefix}/any`, ...rest].join("/"));
+  return found?.methods[seen.method] === undefined ? undefined : found;
 }
 
 /** The root has a page for requests that ask for HTML, and an empty 404 for others. */
@@ -168,7 +179,7 @@ function faultOfFields(seen: SeenAnswer, headers: NonNullable<DescribedAnswer["h
   return untold === undefined ? undefined : `the field ${untold} is not foreseen`;
 }
 
-/** The fields of HTTP itself, and those that browsers and caches heed, which are none of the interface. */
+/** The fields of HTTP itself, and those that browsers, proxies and caches heed, which are none of the interface. */
 const everywhere = new Set([
   "date",
   "connection",
@@ -181,6 +192,7 @@ const everywhere = new Set([
   "content-security-policy",
   "referrer-policy",
   "strict-transport-security",
+  "x-accel-buffering",
   "access-control-allow-origin",
   "access-control-expose-headers",
 ]);

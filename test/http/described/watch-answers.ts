@@ -5,11 +5,12 @@
  * Answers are only noted while tests run, and judged when the process ends: the judge holds up nothing that is measured, and
  * a hook that fails would keep other hooks from stopping their services.
  */
-import { ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { after } from "node:test";
 import type { Config } from "../../../src/config.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
+import { ServerResponse as NodeResponse } from "../../../src/http/protocol/node-http.ts";
 import { decoded } from "../decoded.ts";
 import { type AnswerJudge, createAnswerJudge, type SeenAnswer } from "./answer-judge.ts";
 import { leaveNames, noteDocumented, noteSeen } from "./seen-answers.ts";
@@ -87,16 +88,30 @@ function judgeOf(document: object, prefix: string): AnswerJudge {
 
 /** Node's own classes are the two places that every answer goes through. */
 function listen(): void {
-  const { writeHead, end } = ServerResponse.prototype;
+  const { writeHead, end } = NodeResponse.prototype;
   const heads = new WeakMap<ServerResponse, unknown>();
-  Object.assign(ServerResponse.prototype, {
+  Object.assign(NodeResponse.prototype, {
     writeHead(this: ServerResponse, ...given: unknown[]) {
-      heads.set(this, given.at(-1));
-      return Reflect.apply(writeHead, this, given);
+      const headers = given.at(-1) as Record<string, string> | undefined;
+      heads.set(this, headers);
+      const result = Reflect.apply(writeHead, this, given);
+      // A stream may have no end, so its head is judged alone.
+      if (isStream(headers)) {
+        const { method = "", url: target = "", socket } = this.req;
+        keep(socket?.localPort, {
+          method,
+          target,
+          status: this.statusCode,
+          headers: { ...headers },
+          body: undefined,
+        });
+      }
+      return result;
     },
     end(this: ServerResponse, ...given: unknown[]) {
       const { method = "", url: target = "", socket } = this.req;
       const headers = { ...(heads.get(this) as Record<string, string>) };
+      if (isStream(headers)) return Reflect.apply(end, this, given);
       const content = given[0];
       const body = Buffer.isBuffer(content)
         ? decoded(content, headers["content-encoding"])
@@ -115,6 +130,10 @@ function listen(): void {
       return Reflect.apply(endSocket, this, given);
     },
   });
+}
+
+function isStream(headers: Readonly<Record<string, string>> | undefined): boolean {
+  return headers?.["content-type"]?.startsWith("text/event-stream") === true;
 }
 
 function keep(port: number | undefined, answer: SeenAnswer): void {

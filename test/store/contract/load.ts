@@ -176,6 +176,36 @@ export function loadContract(open: OpenFixture): void {
   );
 
   test(
+    "a load can continue with a collection that it creates",
+    onStore(open, async (store) => {
+      const load = await store.load("topics");
+      await load.add([arrival("a")]);
+      await load.next({ name: "made", idKind: "integer", schema: undefined, indexes: [], search: [] });
+      assert.equal(await store.reserveIds("made", 1), 1);
+      await load.add([{ id: "1", text: '{"id":1}' }]);
+      await load.finish();
+      assert.equal(store.collections().get("made")?.idKind, "integer");
+      assert.deepEqual([await scannedIds(store, "topics"), await scannedIds(store, "made")], [["a"], ["1"]]);
+    }),
+  );
+
+  test(
+    "a load whose next collection is refused cannot finish, and leaves the store to others",
+    onStore(open, async (store) => {
+      await commit(store, [created({ collection: "users", id: "u" })]);
+      const load = await store.load("topics");
+      await load.add([arrival("a")]);
+      const users = { name: "users", idKind: "integer", schema: undefined, indexes: [], search: [] } as const;
+      await assert.rejects(load.next(users), StartError);
+      await assert.rejects(load.add([arrival("b")]), StartError);
+      await assert.rejects(load.finish(), StartError);
+      assert.deepEqual(await scannedIds(store, "topics"), []);
+      await commit(store, [created(topic("c"))]);
+      assert.deepEqual(await scannedIds(store, "topics"), ["c"]);
+    }),
+  );
+
+  test(
     "ten thousand resources arrive whole",
     onStore(open, async (store) => {
       const load = await store.load("topics");

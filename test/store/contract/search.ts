@@ -339,6 +339,20 @@ export function searchContract(open: OpenFixture): void {
   );
 
   test(
+    "the search index of large resources is built in small slices",
+    onStore(open, async (store) => {
+      const pad = "-".repeat(300 * 1024);
+      const ids = Array.from({ length: 40 }, (_, n) => String(n));
+      for (const id of ids) await commit(store, [created(topic(id), { t: "word", pad })]);
+      await declare(store, ["t"]);
+      // 40 slices follow one after the other, so this first search comes before the last of them.
+      const page = { collection: "topics", limit: 1, words: ["word"] } as const;
+      await rejectsWith("UNAVAILABLE", store.list(page));
+      assert.equal((await search(store, "word", { count: true })).total, ids.length);
+    }),
+  );
+
+  test(
     "an import is searched once it is finished, and never when it is cancelled",
     onStore(open, async (store) => {
       await declare(store, ["t"]);

@@ -1,48 +1,48 @@
-/** Carries out commits: a group in one transaction, and each of them is accepted or refused by itself. */
+/**
+ * Carries out commits. A group of commits shares one transaction, but each of them is accepted or refused by itself.
+ */
 import { setTimeout as pass } from "node:timers/promises";
 import { Problem } from "../../../errors.ts";
 import type { Outcome } from "../../batch.ts";
-import { textLength } from "../../calls.ts";
-import type { Commit, Committed } from "../../commit.ts";
+import { type Commit, type Committed, textLength } from "../../commit.ts";
 import { maxFollowedText } from "../../commits/deletes.ts";
 import { judge, type Verdict } from "../../commits/judge.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { type Judging, resolveCommit } from "../../commits/resolved-commit.ts";
 import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
+import type { ReceiptLimits } from "../../receipts.ts";
 import type { Connections } from "../connection/connections.ts";
-import { answerTo, failureOf, isWithoutTable } from "../connection/failures.ts";
+import { answerTo, failureOf, isUndefinedTable } from "../connection/failures.ts";
 import { isQuickLoss } from "../connection/retry.ts";
 import { smallWrite, type Transaction, transact } from "../connection/transaction.ts";
 import type { Catalogue, NumberedCollection } from "../tables/catalogue.ts";
 import { lockHeads } from "../tables/statements.ts";
 import { type Flushed, flush, Overtaken } from "./flush.ts";
-import type { GroupNumbers } from "./group-numbers.ts";
-import type { IdNumbers } from "./id-numbers.ts";
 import { PostgresLookups } from "./lookups.ts";
+import type { GroupNumbers, IdNumbers } from "./numbers.ts";
 
-/** What commits are carried out with. */
+/** What commits depend on. */
 export interface CommitsParts {
   connections: Connections;
-  /** The catalogue as it was read last. */
+  /** The catalogue as it was last read. */
   catalogue(): Catalogue;
   /** Reads the catalogue again. */
   reload(): Promise<void>;
   groups: GroupNumbers;
   ids: IdNumbers;
   isLogged: boolean;
-  receiptBounds: ReceiptBounds;
+  receiptLimits: ReceiptLimits;
 }
 
-/** How often a group that others overtook is tried anew. */
+/** How often a group is attempted. */
 const maxTries = 8;
 
-/** A group is not tried any more after so many milliseconds: others wait behind it. */
-const maxTryingMs = 3_000;
+/** After this time, a group is not attempted again, because others wait for it. In milliseconds. */
+const maxRetryMs = 3_000;
 
-/** Waits so long before a further try, in milliseconds, on average; and longer each time. */
-const pauseMs = 3;
+/** The average pause before the second attempt, in milliseconds. The pause doubles with each attempt. */
+const retryPauseMs = 3;
 
 /** Carries out groups of commits, one group at a time. */
 export class Commits {
@@ -52,62 +52,66 @@ export class Commits {
     this.#parts = parts;
   }
 
-  /** The outcomes in the order of the commits. */
+  /** Returns the outcomes in the order of the commits. */
   async perform(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
-    const outcomes = await this.#performFirst(commits, performance.now() + maxTryingMs);
+    const outcomes = await this.#performFirst(commits, performance.now() + maxRetryMs);
     if (outcomes.length === commits.length) return outcomes;
     const rest = commits.slice(outcomes.length);
-    // What has been written is told as such, whatever becomes of the rest.
+    // An error of the remaining commits must not hide the outcomes of those that are written.
     return [...outcomes, ...(await this.perform(rest).catch((error) => rest.map(() => ({ error }))))];
   }
 
-  /** Performs all of them, or the first ones. */
-  async #performFirst(commits: readonly Commit[], until: number): Promise<readonly Outcome<Committed>[]> {
-    let hadLoss = false;
+  /** Performs all commits, or only the first ones. */
+  async #performFirst(commits: readonly Commit[], deadline: number): Promise<readonly Outcome<Committed>[]> {
+    let hadLostConnection = false;
     let error: unknown;
     for (let tries = 0; tries < maxTries; tries++) {
-      const since = performance.now();
+      const start = performance.now();
       try {
         return await this.#attempt(commits);
       } catch (caught) {
         error = caught;
-        const isLoss = isQuickLoss(caught, since);
-        if (performance.now() > until || (isLoss && hadLoss)) break;
-        if (!isLoss && !(await this.#mayTryAgain(caught, tries))) break;
-        hadLoss ||= isLoss;
+        const isLostConnection = isQuickLoss(caught, start);
+        if (performance.now() > deadline || (isLostConnection && hadLostConnection)) break;
+        if (!isLostConnection && !(await this.#prepareRetry(caught, tries))) break;
+        hadLostConnection ||= isLostConnection;
       }
     }
-    // The fault of one commit must not cost the others theirs.
-    if (commits.length > 1 && isFaultOfOne(error)) return this.#oneByOne(commits, until);
-    const answer = error instanceof Overtaken ? tooFast() : answerTo(error);
-    return commits.map(() => ({ error: answer }));
+    // An error of one commit must not make the others fail.
+    if (commits.length > 1 && canBeCausedByOne(error)) return this.#oneByOne(commits, deadline);
+    const reason = error instanceof Overtaken ? alwaysOvertaken() : answerTo(error);
+    return commits.map(() => ({ error: reason }));
   }
 
-  async #mayTryAgain(error: unknown, tries: number): Promise<boolean> {
-    const isDeclaration = isWithoutTable(error) || (error instanceof Overtaken && error.isDeclaration);
-    if (isDeclaration) await this.#parts.reload();
-    if (isDeclaration || error instanceof Overtaken) return true;
+  /** Prepares another attempt. Returns whether there can be one. */
+  async #prepareRetry(error: unknown, tries: number): Promise<boolean> {
+    const isRedeclared = isUndefinedTable(error) || (error instanceof Overtaken && error.isRedeclared);
+    if (isRedeclared) await this.#parts.reload();
+    if (isRedeclared || error instanceof Overtaken) return true;
     if (error instanceof Problem || failureOf(error) !== "conflict") return false;
-    await pass(Math.random() * 2 * pauseMs * 2 ** tries);
+    await pass(Math.random() * 2 * retryPauseMs * 2 ** tries);
     return true;
   }
 
-  async #oneByOne(commits: readonly Commit[], until: number): Promise<readonly Outcome<Committed>[]> {
+  async #oneByOne(commits: readonly Commit[], deadline: number): Promise<readonly Outcome<Committed>[]> {
     const outcomes: Outcome<Committed>[] = [];
     for (const commit of commits) {
-      if (performance.now() > until) outcomes.push({ error: tooFast() });
-      else outcomes.push(...(await this.#performFirst([commit], until)));
+      if (performance.now() > deadline) outcomes.push({ error: alwaysOvertaken() });
+      else outcomes.push(...(await this.#performFirst([commit], deadline)));
     }
     return outcomes;
   }
 
-  /** Tries once; gives the outcomes of the first ones alone where much follows from those. Nothing was written where it throws. */
+  /**
+   * Attempts the commits once. If the first ones change very much, it returns only their outcomes. If it throws,
+   * nothing was written.
+   */
   async #attempt(commits: readonly Commit[]): Promise<readonly Outcome<Committed>[]> {
     const { connections, groups } = this.#parts;
     const catalogue = this.#parts.catalogue();
-    await groups.ensure(commits.filter((commit) => mayGroup(commit, catalogue)).length);
+    await groups.ensure(commits.filter((commit) => canHaveGroup(commit, catalogue)).length);
     const resolved = commits.map((commit) => resolveCommit(catalogue, commit));
-    return transact(connections, { answerMs: answerMsFor(commits) }, async (transaction) => {
+    return transact(connections, { responseTimeoutMs: responseTimeoutFor(commits) }, async (transaction) => {
       const staged = new StagedChanges<NumberedCollection>();
       const lookups = new PostgresLookups(transaction, catalogue);
       const names = commits.flatMap(({ changes }) => changes.map(({ key }) => key.collection));
@@ -116,45 +120,48 @@ export class Commits {
       const verdicts: Verdict[] = [];
       for (const commit of resolved) {
         verdicts.push(await decideAsync(judge(judging, commit), lookups));
-        // What follows from the first ones takes all the memory that it may.
-        if (lookups.referrersText >= maxFollowedText) break;
+        // The resources that refer to deleted ones take as much memory as they can.
+        if (lookups.referrerBytes >= maxFollowedText) break;
       }
       if (verdicts.every((verdict) => "refusal" in verdict)) {
         await transaction.rollBack();
         return verdicts.map((verdict) => outcomeOf(verdict, undefined));
       }
-      await transaction.extend(msToWrite(lookups.referrersText));
+      await transaction.extend(msToWrite(lookups.referrerBytes));
       const replaced = [...staged.receipts.keys()].filter((key) => lookups.receipt(key) !== undefined);
       const flushed = await flush(staged, { ...this.#parts, transaction }, replaced);
-      const unknown = await transaction.commit(flushed.last).catch(onlyUnknown);
+      const unknownOutcome = await transaction.commit(flushed.last).catch(returnUnknownOutcome);
       return verdicts.map((verdict) =>
-        unknown && "changes" in verdict ? { error: unknown } : outcomeOf(verdict, flushed),
+        unknownOutcome && "changes" in verdict ? { error: unknownOutcome } : outcomeOf(verdict, flushed),
       );
     });
   }
 }
 
-/** What decisions work with. */
+/** What decisions depend on. */
 export function judgingOf(
   staged: StagedChanges<NumberedCollection>,
-  { catalogue, groups, receiptBounds }: Pick<CommitsParts, "catalogue" | "groups" | "receiptBounds">,
+  { catalogue, groups, receiptLimits }: Pick<CommitsParts, "catalogue" | "groups" | "receiptLimits">,
 ): Judging {
-  return { catalogue, staged, maxReceipts: receiptBounds.keys, nextGroup: () => groups.next() };
+  return { catalogue, staged, maxReceipts: receiptLimits.keys, nextGroup: () => groups.next() };
 }
 
-/** So much text is written in a millisecond at least. */
+/** The database writes at least this much text in a millisecond. */
 const charactersPerMs = 1_000;
 
-function answerMsFor(commits: readonly Commit[]): number {
+function responseTimeoutFor(commits: readonly Commit[]): number {
   const length = commits.reduce((sum, commit) => sum + textLength(commit), 0);
-  return smallWrite.answerMs + msToWrite(length);
+  return smallWrite.responseTimeoutMs + msToWrite(length);
 }
 
 function msToWrite(length: number): number {
   return Math.ceil(length / charactersPerMs);
 }
 
-/** Where declarations ask for it, nobody else may write to what they relate: the heads are locked before anything is read. */
+/**
+ * Locks the heads of the collections that constraints connect with these, before anything is read. No other transaction
+ * can write to them. Throws Overtaken if a declaration has changed.
+ */
 export async function lockRelated(
   transaction: Transaction,
   catalogue: Catalogue,
@@ -173,8 +180,8 @@ export async function lockRelated(
   }
 }
 
-/** Whether the changes that a commit makes may be several. */
-function mayGroup({ changes }: Commit, catalogue: Catalogue): boolean {
+/** Whether a commit can make several changes. */
+function canHaveGroup({ changes }: Commit, catalogue: Catalogue): boolean {
   return (
     changes.length > 1 ||
     changes.some(({ key, next }) => next === undefined && catalogue.referrersTo(key.collection).length > 0)
@@ -191,19 +198,19 @@ function outcomeOf(verdict: Verdict, flushed: Flushed | undefined): Outcome<Comm
   };
 }
 
-function onlyUnknown(error: unknown): Problem {
+function returnUnknownOutcome(error: unknown): Problem {
   if (error instanceof Problem && error.code === "OUTCOME_UNKNOWN") return error;
   throw error;
 }
 
-/** Whether a group may have failed because of one of its commits. */
-function isFaultOfOne(error: unknown): boolean {
+/** Whether one commit can have made the whole group fail. */
+function canBeCausedByOne(error: unknown): boolean {
   if (error instanceof Overtaken) return true;
   if (error instanceof Problem) return false;
   const failure = failureOf(error);
   return failure === "other" || failure === "conflict" || failure === "denied";
 }
 
-function tooFast(): Problem {
+function alwaysOvertaken(): Problem {
   return new Problem("UNAVAILABLE", "Other writes came first every time. Try again.");
 }

@@ -1,4 +1,4 @@
-/** Removes a resource and all that is known of its past. */
+/** Erases a resource: removes it with its history. */
 import type { Erased } from "../../change-log.ts";
 import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import { problemOf } from "../../commits/refusals.ts";
@@ -6,14 +6,14 @@ import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
-import { changesTable, refersTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { PostgresLookups } from "./lookups.ts";
 import { eraseFromReceipts } from "./receipts.ts";
 import { deleteChangesOf } from "./statements.ts";
 
-/** Erases a resource; afterwards the database is asked to give up the room of what was there. */
+/** Erases a resource. Then `vacuum` frees the space that its rows used. */
 export async function erase(
   parts: CommitsParts,
   collection: NumberedCollection,
@@ -25,7 +25,7 @@ export async function erase(
     eraseWithin(transaction, parts, { collection, id }),
   );
   const { number, search } = collection;
-  const tables = [resourcesTable, changesTable, refersTable, ...(search.length > 0 ? [wordsTable] : [])];
+  const tables = [resourcesTable, changesTable, referencesTable, ...(search.length > 0 ? [wordsTable] : [])];
   for (const table of tables) await connections.run({ sql: `vacuum ${table(number)}` });
   await connections.run({ sql: "vacuum holdfast_receipts" });
   return erased;

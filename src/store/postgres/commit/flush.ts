@@ -1,121 +1,125 @@
-/** Writes staged changes, all of a kind in one statement. */
+/** Writes staged changes, with one statement for all rows of a kind. */
 import { formatPath } from "../../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../../collection/references.ts";
 import { canBeId } from "../../commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
-import { keptText } from "../../superseded.ts";
+import type { ReceiptLimits } from "../../receipts.ts";
+import { keptTexts } from "../../superseded.ts";
 import type { Outcome, Statement } from "../connection/connections.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
-import type { IdNumbers } from "./id-numbers.ts";
+import type { IdNumbers } from "./numbers.ts";
 import { raiseTotals, storeReceipts } from "./receipts.ts";
 import {
-  deleteRefers,
+  deleteReferences,
   deleteResources,
   insertChanges,
-  insertRefers,
+  insertReferences,
   insertResources,
-  noteId,
-  type RefersRow,
+  type ReferenceRow,
   type ResourceRow,
   raiseHead,
+  raiseLastId,
   updateResources,
 } from "./statements.ts";
 import { writeWords } from "./words.ts";
 
 type Staged = StagedChanges<NumberedCollection>;
 
-/** What is written to one collection. */
+/** The changes of one collection. */
 interface CollectionChanges {
   collection: NumberedCollection;
   resources: readonly StagedResource[];
   changes: readonly StagedChange[];
 }
 
-/** Something else happened meanwhile: all has to be judged anew. `isDeclaration`: collections were declared anew. */
+/** Another instance has changed something that the decisions depend on, so all commits must be decided again. */
 export class Overtaken extends Error {
-  readonly isDeclaration: boolean;
+  /** Whether the declaration of a collection has changed. */
+  readonly isRedeclared: boolean;
 
-  constructor(isDeclaration: boolean) {
+  constructor(isRedeclared: boolean) {
     super("Another instance was faster.");
-    this.isDeclaration = isDeclaration;
+    this.isRedeclared = isRedeclared;
   }
 }
 
-/** What flushing needs. */
+/** What a flush depends on. */
 export interface FlushParts {
   transaction: Transaction;
   ids: IdNumbers;
-  /** Whether changes are logged. */
+  /** Whether the change log is written. */
   isLogged: boolean;
-  receiptBounds: ReceiptBounds;
+  receiptLimits: ReceiptLimits;
 }
 
-/** What was flushed: the sequence of each change, and what is left to be sent with the commit. */
+/** The sequence of each change, and the statements to send with the commit. */
 export interface Flushed {
   sequences: ReadonlyMap<StagedChange, number>;
   last: readonly Statement[];
 }
 
-/** Writes all but the change log; `replaced` are the keys of expired receipts. Throws Overtaken. */
+/** Writes everything except the change log. `replaced` are the keys of expired receipts. Throws Overtaken. */
 export async function flush(
   staged: Staged,
   parts: FlushParts,
   replaced: readonly string[] = [],
 ): Promise<Flushed> {
-  const { transaction, receiptBounds: bounds } = parts;
+  const { transaction, receiptLimits: bounds } = parts;
   const byNumber = Map.groupBy(staged.since(0), ({ collection }) => collection.number);
   const changed = staged.collections.flatMap((each) => {
     const changes = byNumber.get(each.collection.number);
     return changes === undefined ? [] : [{ collection: each.collection, resources: each.resources, changes }];
   });
-  const deltas = await Promise.all(changed.map((each) => writeCollection(each, parts)));
-  // Sent in one go, and carried out in this order: the receipts, then the heads by their numbers.
+  const headDeltas = await Promise.all(changed.map((each) => writeCollection(each, parts)));
+  // All statements are sent at once and run in this order: receipts, then heads by their numbers.
   const stored =
     staged.receipts.size === 0 ? undefined : storeReceipts(transaction, staged, { replaced, bounds });
   const heads = changed.map(({ collection: { number }, changes }, n) =>
-    transaction.run(raiseHead(number, { sequence: changes.length, ...(deltas[n] as HeadDelta) })),
+    transaction.run(raiseHead(number, { sequence: changes.length, ...(headDeltas[n] as HeadDelta) })),
   );
   const [totals, ...raised] = await Promise.all([stored, ...heads]);
   if (stored !== undefined && totals === undefined) throw new Overtaken(false);
   const sequences = new Map<StagedChange, number>();
   for (const [n, each] of changed.entries()) {
-    const base = baseOf(each, raised[n] as Outcome);
+    const base = sequenceBefore(each, raised[n] as Outcome);
     for (const [position, change] of each.changes.entries()) sequences.set(change, base + position + 1);
   }
   if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
-  return { sequences, last: parts.isLogged ? changed.map((each) => logStatement(each, sequences)) : [] };
+  const last: Statement[] = [];
+  if (parts.isLogged) for (const each of changed) last.push(await logStatement(each, sequences));
+  return { sequences, last };
 }
 
-/** By how much a write changes its head. */
+/** How a write changes the counters in the head. */
 interface HeadDelta {
   count: number;
   words: number;
 }
 
-function baseOf({ collection, changes }: CollectionChanges, { rows }: Outcome): number {
+function sequenceBefore({ collection, changes }: CollectionChanges, { rows }: Outcome): number {
   const [sequence, declared] = rows[0] ?? [];
   if (Number(declared) !== collection.declared) throw new Overtaken(true);
   return Number(sequence) - changes.length;
 }
 
-function logStatement(
+async function logStatement(
   { collection, changes }: CollectionChanges,
   sequences: ReadonlyMap<StagedChange, number>,
-): Statement {
-  const rows = changes.map((change) => ({
+): Promise<Statement> {
+  const kept = await keptTexts(changes);
+  const rows = changes.map((change, index) => ({
     ...change,
     ...change.origin,
     sequence: sequences.get(change) as number,
-    kept: keptText(change),
+    kept: kept[index] as string | null,
   }));
   return insertChanges(collection.number, rows);
 }
 
-/** Writes the resources of one collection, and what is derived from them. */
+/** Writes the resources of one collection and the rows that are derived from them. */
 async function writeCollection(staged: CollectionChanges, parts: FlushParts): Promise<HeadDelta> {
   const { collection } = staged;
   const { number } = collection;
@@ -127,19 +131,19 @@ async function writeCollection(staged: CollectionChanges, parts: FlushParts): Pr
   const work: Promise<unknown>[] = [];
   if (created.length > 0) {
     const inserted = transaction.run(insertResources(number, toRows(collection, created)));
-    work.push(inserted.then(({ count }) => requireAll(count, created.length)));
-    const noted = noteIds(collection, created, parts);
-    if (noted !== undefined) work.push(noted);
+    work.push(inserted.then(({ count }) => requireInserted(count, created.length)));
+    const raised = raiseLastIdFor(collection, created, parts);
+    if (raised !== undefined) work.push(raised);
   }
   if (updated.length > 0) work.push(transaction.run(updateResources(number, toRows(collection, updated))));
   if (deleted.length > 0) work.push(transaction.run(deleteResources(number, keysOf(collection, deleted))));
-  if (collection.references.length > 0) work.push(...writeRefers(collection, entries, transaction));
+  if (collection.references.length > 0) work.push(...writeReferences(collection, entries, transaction));
   const words = collection.search.length === 0 ? 0 : writeWords(collection, entries, transaction);
   const [changed] = await Promise.all([words, ...work]);
   return { count: created.length - deleted.length, words: changed };
 }
 
-function requireAll(count: number, expected: number): void {
+function requireInserted(count: number, expected: number): void {
   if (count < expected) throw new Overtaken(false);
 }
 
@@ -156,7 +160,7 @@ function keysOf({ idKind }: NumberedCollection, entries: readonly StagedResource
   return entries.map(({ id }) => keyOf(idKind, id)).sort();
 }
 
-function noteIds(
+function raiseLastIdFor(
   { number, idKind }: NumberedCollection,
   created: readonly StagedResource[],
   { ids, transaction }: FlushParts,
@@ -164,10 +168,10 @@ function noteIds(
   const integers = created.flatMap(({ id }) => integerOf(idKind, id) ?? []);
   const greatest = Math.max(0, ...integers);
   if (greatest <= ids.seen(number)) return undefined;
-  return transaction.run(noteId(number, greatest));
+  return transaction.run(raiseLastId(number, greatest));
 }
 
-function writeRefers(
+function writeReferences(
   collection: NumberedCollection,
   entries: readonly StagedResource[],
   transaction: Transaction,
@@ -175,16 +179,16 @@ function writeRefers(
   const { number, idKind, references } = collection;
   const changed = entries.filter(({ before }) => before !== undefined);
   const rows = entries.flatMap(({ id, now }) =>
-    now === undefined ? [] : refersRows(keyOf(idKind, id), now.text, references),
+    now === undefined ? [] : referenceRows(keyOf(idKind, id), now.text, references),
   );
   const work: Promise<unknown>[] = [];
-  if (changed.length > 0) work.push(transaction.run(deleteRefers(number, keysOf(collection, changed))));
-  if (rows.length > 0) work.push(transaction.run(insertRefers(number, rows)));
+  if (changed.length > 0) work.push(transaction.run(deleteReferences(number, keysOf(collection, changed))));
+  if (rows.length > 0) work.push(transaction.run(insertReferences(number, rows)));
   return work;
 }
 
-/** What a resource refers to, as the database notes it. */
-export function refersRows(key: string, text: string, references: readonly Reference[]): RefersRow[] {
+/** The rows for the references of a resource. */
+export function referenceRows(key: string, text: string, references: readonly Reference[]): ReferenceRow[] {
   return referencedIds(JSON.parse(text), references)
     .filter(({ id }) => canBeId(id))
     .map(({ reference, id }) => ({ attribute: formatPath(reference.path), target: id, key }));

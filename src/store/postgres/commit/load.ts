@@ -1,136 +1,75 @@
-/** An import: one transaction, open for as long as it takes. */
-
+/** The transaction of an import, open for as long as it takes. */
 import { judgeImported, refuseLost } from "../../commits/imported.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { type Origin, StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
-import type { ImportedResource, Load, Refused } from "../../load.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
+import type { ImportedResource, Refused } from "../../load.ts";
+import type { LoadTransaction } from "../../loads.ts";
 import type { CollectionRecord } from "../../record.ts";
-import type { Connections } from "../connection/connections.ts";
 import { answerTo } from "../connection/failures.ts";
 import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
 import { Catalogue, type NumberedCollection, servedCatalogueSql, toCollection } from "../tables/catalogue.ts";
 import { migrateServed } from "../tables/migrate.ts";
 import { lockHeads } from "../tables/statements.ts";
-import { judgingOf } from "./commits.ts";
+import { type CommitsParts, judgingOf } from "./commits.ts";
 import { flush } from "./flush.ts";
-import type { GroupNumbers } from "./group-numbers.ts";
-import type { IdNumbers } from "./id-numbers.ts";
 import { PostgresLookups } from "./lookups.ts";
 
-/** What an import is made with. */
-export interface LoadParts {
-  connections: Connections;
-  groups: GroupNumbers;
-  ids: IdNumbers;
-  isLogged: boolean;
-  receiptBounds: ReceiptBounds;
-  /** Called once, when the import has ended in whatever way. */
-  onEnd(): Promise<void>;
-}
+/** What an import works with. */
+export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receiptLimits">;
 
 /** Thrown to take the transaction back. */
 class Cancelled extends Error {}
 
-/** An import under way. Once a part of it has failed, nothing of it is left in the store. */
-export class PostgresLoad implements Load {
-  /** Of the collection that imported are for. */
-  name: string;
-  readonly #among: readonly string[];
-  readonly #parts: LoadParts;
-  readonly #ending = Promise.withResolvers<void>();
-  /** What is under way: one thing after the other. */
-  #work: Promise<unknown> = Promise.resolve();
-  #whole: Promise<void> = Promise.resolve();
-  #state: Under | undefined;
-  #failure: unknown;
-  #hasEnded = false;
-
-  constructor(name: string, among: readonly string[], parts: LoadParts) {
-    this.name = name;
-    this.#among = among;
-    this.#parts = parts;
-  }
-
-  /** Begins the transaction. Throws StartError when the collection cannot be as given. */
-  async begin(into: string | CollectionRecord): Promise<void> {
-    const { connections, groups } = this.#parts;
-    await groups.ensure(1);
-    const origin = { principal: null, group: groups.next() };
-    const begun = Promise.withResolvers<void>();
-    this.#whole = transact(connections, beginnings.longWrite, async (transaction) => {
-      const opened = { transaction, at: Date.now(), origin, parts: [] };
-      this.#state = await prepare(opened, into, this.#among);
-      begun.resolve();
-      await this.#ending.promise;
-    });
-    this.#whole.catch(begun.reject);
-    try {
-      await begun.promise;
-    } catch (error) {
-      throw answerTo(error);
-    }
-  }
-
-  next(collection: CollectionRecord): Promise<void> {
-    return this.#do(async (state) => {
-      this.#state = await prepare(state, collection, this.#among);
-      this.name = collection.name;
-    });
-  }
-
-  add(imported: readonly ImportedResource[]): Promise<readonly Refused[]> {
-    return this.#do((state) => addAll(state, imported, this.#parts));
-  }
-
-  /** Takes integer ids out of use that nobody else gets, unless all is taken back. */
-  reserve(n: number): Promise<number> {
-    return this.#do(({ transaction, collection }) =>
-      this.#parts.ids.reserveWithin((statement) => transaction.run(statement), collection.number, n),
-    );
-  }
-
-  async finish(): Promise<void> {
-    try {
-      await this.#do((state) => requireTargets(state, this.#parts));
-      this.#ending.resolve();
-      await this.#whole;
-    } catch (error) {
-      throw answerTo(error);
-    } finally {
-      await this.#end();
-    }
-  }
-
-  async cancel(): Promise<void> {
-    if (!this.#hasEnded) await this.#end();
-  }
-
-  async #do<T>(step: (state: Under) => Promise<T>): Promise<T> {
-    if (this.#hasEnded) throw new Error("The import has ended.");
-    const run = async () => {
-      if (this.#failure !== undefined) throw this.#failure;
-      try {
-        return await step(this.#state as Under);
-      } catch (error) {
-        this.#failure ??= answerTo(error);
-        throw this.#failure;
-      }
-    };
-    const result = this.#work.then(run);
-    this.#work = result.catch(() => {});
+/** Starts an import. Throws StartError if the collection cannot be as given. */
+export async function beginLoad(
+  parts: LoadParts,
+  into: string | CollectionRecord,
+  among: readonly string[],
+): Promise<LoadTransaction> {
+  const { connections, groups, ids } = parts;
+  await groups.ensure(1);
+  const origin = { principal: null, group: groups.next() };
+  const begun = Promise.withResolvers<Under>();
+  const ending = Promise.withResolvers<void>();
+  const whole = transact(connections, beginnings.longWrite, async (transaction) => {
+    begun.resolve(await prepare({ transaction, at: Date.now(), origin, parts: [] }, into, among));
+    await ending.promise;
+  });
+  whole.catch(begun.reject); // and `commit` throws it
+  let state = await begun.promise.catch(throwAnswer);
+  let work: Promise<unknown> = Promise.resolve();
+  const inOrder = <T>(step: () => Promise<T>): Promise<T> => {
+    const result = work.then(step).catch(throwAnswer);
+    work = result.catch(() => {});
     return result;
-  }
+  };
+  return {
+    next: (collection) =>
+      inOrder(async () => {
+        state = await prepare(state, collection, among);
+      }),
+    add: (imported) => inOrder(() => addAll(state, imported, parts)),
+    reserve: (n) =>
+      inOrder(() =>
+        ids.reserveWithin((statement) => state.transaction.run(statement), state.collection.number, n),
+      ),
+    commit: () =>
+      inOrder(async () => {
+        await requireTargets(state, parts);
+        ending.resolve();
+        await whole;
+      }),
+    async rollBack() {
+      await work;
+      ending.reject(new Cancelled());
+      await whole.catch(() => {});
+    },
+  };
+}
 
-  async #end(): Promise<void> {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#ending.reject(new Cancelled());
-    this.#ending.promise.catch(() => {});
-    await this.#whole.catch(() => {}); // the call of finish gets the error
-    await this.#parts.onEnd();
-  }
+function throwAnswer(error: unknown): never {
+  throw answerTo(error);
 }
 
 /** An import's transaction. */

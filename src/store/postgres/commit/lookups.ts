@@ -1,4 +1,4 @@
-/** What a transaction knows of the database while it decides about writes, read in as few statements as possible and never twice. */
+/** What a transaction looks up while it decides about writes. It reads everything at most once, in few statements. */
 import { formatPath } from "../../../collection/paths.ts";
 import { referencedIds } from "../../../collection/references.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
@@ -20,10 +20,10 @@ import { idOf, keyOf } from "../tables/id-keys.ts";
 import { selectReceiptCount, selectReceipts } from "./receipt-statements.ts";
 import {
   lockResources,
+  selectExistingKeys,
   selectHolders,
-  selectKeys,
   selectLastVersions,
-  selectReferring,
+  selectReferrers,
   selectTargets,
 } from "./statements.ts";
 
@@ -31,26 +31,29 @@ import {
 export class PostgresLookups implements Lookups {
   readonly #transaction: Transaction;
   readonly #catalogue: Catalogue;
-  /** Whether resources exist that are not staged; by collection and id. */
+  /** Whether resources exist, by collection and id. Staged resources are not included. */
   readonly #existing = new Map<string, boolean>();
-  /** The ids of resources with a unique value; by collection, attribute and value. */
+  /** The ids of resources by collection, unique attribute and value. */
   readonly #holders = new Map<string, readonly string[]>();
   readonly #receipts = new Map<string, number>();
   #receiptCount: number | undefined;
   readonly #lastVersions = new Map<string, number>();
-  #referrersText = 0;
+  #referrerBytes = 0;
 
   constructor(transaction: Transaction, catalogue: Catalogue) {
     this.#transaction = transaction;
     this.#catalogue = catalogue;
   }
 
-  /** How many bytes of text were read of resources that refer to others. */
-  get referrersText(): number {
-    return this.#referrersText;
+  /** The size of all resources that `referrers` has read, in bytes of text. */
+  get referrerBytes(): number {
+    return this.#referrerBytes;
   }
 
-  /** Reads what decisions about the commits will look up, and stages the resources that they change, locked. */
+  /**
+   * Reads what decisions about the commits will look up. Locks the resources that they change, and notes them in
+   * `staged`.
+   */
   async prepare(commits: readonly ResolvedCommit[], staged: StagedChanges): Promise<void> {
     const changes = commits.flatMap((commit) => commit.changes);
     const keys = commits.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.key]));
@@ -65,19 +68,19 @@ export class PostgresLookups implements Lookups {
         for (const id of ids) staged.note(collection, id, states.get(id));
       });
       read.push(locked, this.#readLastVersions(collection, restored));
-      read.push(...this.#readDeclared(collection, texts));
+      read.push(...this.#readForConstraints(collection, texts));
     }
     await Promise.all(read);
   }
 
-  /** Reads what decisions about resources will look up. */
+  /** Reads what decisions about imported resources will look up. */
   prepareImported(
     collection: NumberedCollection,
     resources: readonly { id: string; text: string }[],
   ): Promise<unknown> {
     const texts = resources.map(({ text }) => text);
     const ids = resources.map(({ id }) => id);
-    return Promise.all([this.#readExisting(collection, ids), ...this.#readDeclared(collection, texts)]);
+    return Promise.all([this.#readExisting(collection, ids), ...this.#readForConstraints(collection, texts)]);
   }
 
   async resource(collection: NumberedCollection, id: string): Promise<ResourceState | undefined> {
@@ -121,9 +124,9 @@ export class PostgresLookups implements Lookups {
       known: [...known].map((id) => keyOf(from.idKind, id)),
       limit,
     };
-    const { rows } = await this.#transaction.run(selectReferring(from.number, query));
+    const { rows } = await this.#transaction.run(selectReferrers(from.number, query));
     const found = rows.map((row) => ({ id: idOf(from.idKind, String(row[0])), state: stateOf(row) }));
-    for (const { state } of found) this.#referrersText += Buffer.byteLength(state.text);
+    for (const { state } of found) this.#referrerBytes += Buffer.byteLength(state.text);
     return found;
   }
 
@@ -162,22 +165,22 @@ export class PostgresLookups implements Lookups {
     for (const [id, version] of rows) this.#lastVersions.set(`${number}/${id}`, Number(version));
   }
 
-  #readDeclared(collection: NumberedCollection, texts: readonly string[]): Promise<void>[] {
+  #readForConstraints(collection: NumberedCollection, texts: readonly string[]): Promise<void>[] {
     const { unique, references } = collection;
     if (texts.length === 0 || unique.length + references.length === 0) return [];
     const resources = texts.map((text) => JSON.parse(text) as Record<string, unknown>);
     const targets = resources.flatMap((resource) => referencedIds(resource, references));
     const byCollection = Map.groupBy(targets, ({ reference }) => reference.collection);
-    const targeted = [...byCollection].map(async ([name, all]) => {
+    const targetReads = [...byCollection].map(async ([name, all]) => {
       const target = this.#catalogue.byName.get(name);
       const ids = new Set(all.map(({ id }) => id).filter(canBeId));
       if (target !== undefined) await this.#readExisting(target, [...ids]);
     });
-    const held = unique.map((each) => {
+    const holderReads = unique.map((each) => {
       const values = resources.flatMap((resource) => uniqueValue(resource, each) ?? []);
       return this.#readHolders(collection, each, values);
     });
-    return [...targeted, ...held];
+    return [...targetReads, ...holderReads];
   }
 
   async #readExisting(
@@ -186,7 +189,7 @@ export class PostgresLookups implements Lookups {
   ): Promise<void> {
     if (ids.length === 0) return;
     const keys = ids.map((id) => keyOf(idKind, id));
-    const { rows } = await this.#transaction.run(selectKeys(number, keys));
+    const { rows } = await this.#transaction.run(selectExistingKeys(number, keys));
     const found = new Set(rows.map(([key]) => key));
     for (const [n, id] of ids.entries()) this.#existing.set(`${number}/${id}`, found.has(keys[n] as string));
   }
@@ -197,8 +200,8 @@ export class PostgresLookups implements Lookups {
     values: readonly string[],
   ): Promise<void> {
     if (values.length === 0) return;
-    const beginnings = values.map((value) => [...value].slice(0, uniqueLength).join(""));
-    const statement = selectHolders(collection.number, unique, beginnings);
+    const prefixes = values.map((value) => [...value].slice(0, uniqueLength).join(""));
+    const statement = selectHolders(collection.number, unique, prefixes);
     const { rows } = await this.#transaction.run(statement);
     for (const value of values) this.#holders.set(holderKey(collection, unique, value), []);
     for (const [value, all] of Map.groupBy(rows, ([, held]) => String(held))) {

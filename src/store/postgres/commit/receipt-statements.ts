@@ -1,9 +1,9 @@
 /** SQL for receipts and their totals. */
-import type { Traces } from "../../receipts.ts";
+import type { ReceiptPatterns } from "../../receipts.ts";
 import { bigints, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 
-/** Receipts by their keys. */
+/** The receipts with these keys. */
 export function selectReceipts(keys: readonly string[]): Statement {
   return {
     sql: "select key, fingerprint, answer, brief, expires_at from holdfast_receipts where key = any($1::text[])",
@@ -11,7 +11,7 @@ export function selectReceipts(keys: readonly string[]): Statement {
   };
 }
 
-/** A receipt as a set statement takes it. */
+/** A receipt, as `insertReceipts` takes it. */
 export interface ReceiptRow {
   key: string;
   fingerprint: string;
@@ -21,8 +21,11 @@ export interface ReceiptRow {
   at: number;
 }
 
-/** Keeps receipts. Fewer than asked for: another instance was faster. Those that have expired must be removed before. */
-export function keepReceipts(rows: readonly ReceiptRow[]): Statement {
+/**
+ * Adds receipts. If another instance has added one of them, the count of rows is smaller. Expired receipts with these
+ * keys must be deleted first.
+ */
+export function insertReceipts(rows: readonly ReceiptRow[]): Statement {
   return {
     sql: `insert into holdfast_receipts (key, fingerprint, answer, brief, expires_at)
       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
@@ -37,8 +40,8 @@ export function keepReceipts(rows: readonly ReceiptRow[]): Statement {
   };
 }
 
-/** Removes those of some receipts that have expired; gives the length of each answer. */
-export function deleteExpired(keys: readonly string[], now: number): Statement {
+/** Deletes the receipts with these keys that have expired. Returns the length of each answer. */
+export function deleteExpiredReceipts(keys: readonly string[], now: number): Statement {
   return {
     sql: `delete from holdfast_receipts where key = any($1::text[]) and expires_at <= $2
       returning octet_length(answer)`,
@@ -46,15 +49,15 @@ export function deleteExpired(keys: readonly string[], now: number): Statement {
   };
 }
 
-/** How many receipts there are. */
+/** The number of receipts. */
 export const selectReceiptCount: Statement = {
   sql: "select value from holdfast_meta where name = 'receipts'",
 };
 
-/** The totals of receipts. Whatever changes receipts raises the totals last, in this order: so nobody waits in a circle. */
+/** The totals of receipts. Every transaction locks them last and in this order, so there is no deadlock. */
 export type ReceiptTotal = "receipts" | "answers";
 
-/** Raises a total of receipts, which locks it to the end of the transaction; gives the new total. */
+/** Adds to a total, and locks it until the end of the transaction. Returns the new total. */
 export function raiseReceiptTotal(total: ReceiptTotal, by: number): Statement {
   return {
     sql: "update holdfast_meta set value = value + $2 where name = $1 returning value",
@@ -62,24 +65,27 @@ export function raiseReceiptTotal(total: ReceiptTotal, by: number): Statement {
   };
 }
 
-/** Nobody changes receipts until the end of the transaction. */
+/** Other transactions cannot change receipts until the end of this one. */
 export const lockReceipts: Statement = { sql: "lock table holdfast_receipts in share row exclusive mode" };
 
-/** Counts all receipts, unless they are counted already; `isAgain`: in any case. */
-export function countReceipts({ isAgain = false } = {}): Statement {
+/** Counts all receipts, if they were never counted. `isRecount` counts them in any case. */
+export function countReceipts({ isRecount = false } = {}): Statement {
   return {
     sql: `insert into holdfast_meta select 'receipts', count(*) from holdfast_receipts
       union all select 'answers', coalesce(sum(octet_length(answer)), 0)::bigint from holdfast_receipts
-      on conflict ${isAgain ? "(name) do update set value = excluded.value" : "do nothing"}`,
+      on conflict ${isRecount ? "(name) do update set value = excluded.value" : "do nothing"}`,
   };
 }
 
-/** Whether receipts are counted. */
+/** One row for each total that exists. */
 export const selectReceiptTotals: Statement = {
   sql: "select name from holdfast_meta where name in ('receipts', 'answers')",
 };
 
-/** The receipts with an answer that expire first, with the length of each. Those that others are changing are passed over. */
+/**
+ * The receipts with an answer that expire first, with the length of each answer. Skips receipts that other transactions
+ * have locked.
+ */
 export function lockOldestAnswers(limit: number): Statement {
   return {
     sql: `select key, octet_length(answer) from holdfast_receipts where answer <> ''
@@ -88,15 +94,18 @@ export function lockOldestAnswers(limit: number): Statement {
   };
 }
 
-/** Removes the answers of receipts. */
-export function dropAnswers(keys: readonly string[]): Statement {
+/** Removes the answers of receipts. The receipts remain. */
+export function clearAnswers(keys: readonly string[]): Statement {
   return {
     sql: "update holdfast_receipts set answer = '' where key = any($1::text[])",
     values: [texts(keys)],
   };
 }
 
-/** Some of the receipts that have expired, the oldest first, with the length of each answer. Others that change them are not waited for. */
+/**
+ * Expired receipts, the oldest first, with the length of each answer. Skips receipts that other transactions have
+ * locked.
+ */
 export function lockExpiredReceipts(now: number, limit: number): Statement {
   return {
     sql: `select key, octet_length(answer) from holdfast_receipts where expires_at <= $1
@@ -105,27 +114,27 @@ export function lockExpiredReceipts(now: number, limit: number): Statement {
   };
 }
 
-/** Removes receipts. */
+/** Deletes receipts. */
 export function deleteReceipts(keys: readonly string[]): Statement {
   return { sql: "delete from holdfast_receipts where key = any($1::text[])", values: [texts(keys)] };
 }
 
-const holds = (texts: string, column: string) =>
+const containsOneOf = (texts: string, column: string) =>
   `exists (select 1 from unnest(${texts}::text[]) as part (held) where strpos(${column}, held) > 0)`;
 
-/** Removes receipts of requests to a resource that is erased; gives the length of each answer. */
-export function deleteReceiptsOf({ inKey }: Traces): Statement {
+/** Deletes the receipts of requests to an erased resource. Returns the length of each answer. */
+export function deleteReceiptsOf({ inKey }: ReceiptPatterns): Statement {
   return {
-    sql: `delete from holdfast_receipts where ${holds("$1", "key")} returning octet_length(answer)`,
+    sql: `delete from holdfast_receipts where ${containsOneOf("$1", "key")} returning octet_length(answer)`,
     values: [texts(inKey)],
   };
 }
 
-/** Takes all that came of the requests out of receipts that tell of an erased resource; gives how long each answer was. */
-export function blankReceiptsOf({ inBrief, inAnswer }: Traces): Statement {
+/** Removes the contents of receipts that mention an erased resource. Returns the length that each answer had. */
+export function blankReceiptsOf({ inBrief, inAnswer }: ReceiptPatterns): Statement {
   return {
     sql: `with found as (select key, octet_length(answer) as length from holdfast_receipts
-        where strpos(brief || '"', $1) > 0 or ${holds("$2", "answer")} for update)
+        where strpos(brief || '"', $1) > 0 or ${containsOneOf("$2", "answer")} for update)
       update holdfast_receipts as known set fingerprint = '', answer = '', brief = ''
       from found where known.key = found.key returning found.length`,
     values: [inBrief, texts(inAnswer)],

@@ -1,13 +1,13 @@
-/** SQL that a commit sends: resources, heads, changes, references, words and numbers. */
+/** SQL of commits: resources, heads, changes, references, words and reserved numbers. */
 import type { Unique } from "../../../collection/unique.ts";
 import type { ReadLimit } from "../../commits/lookups.ts";
 import { bigints, integers, jsons, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { uniqueIndexSql, uniqueSql } from "../list/expressions.ts";
 import { changeColumns, resourceColumns } from "../tables/statements.ts";
-import { changesTable, refersTable, resourcesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 
-/** Resources by their keys, locked in the order of keys, so that instances do not wait for each other in a circle. */
+/** The resources with these keys, locked in the order of keys, so that instances do not deadlock. */
 export function lockResources(number: number, keys: readonly string[]): Statement {
   return {
     sql: `select ${resourceColumns} from ${resourcesTable(number)} where key = any($1::text[]) order by key for update`,
@@ -15,15 +15,15 @@ export function lockResources(number: number, keys: readonly string[]): Statemen
   };
 }
 
-/** Which of the keys are there. */
-export function selectKeys(number: number, keys: readonly string[]): Statement {
+/** Those of the keys that exist. */
+export function selectExistingKeys(number: number, keys: readonly string[]): Statement {
   return {
     sql: `select key from ${resourcesTable(number)} where key = any($1::text[])`,
     values: [texts(keys)],
   };
 }
 
-/** A resource as a set statement takes it. */
+/** A resource, as `insertResources` and `updateResources` take it. */
 export interface ResourceRow {
   key: string;
   version: number;
@@ -31,7 +31,7 @@ export interface ResourceRow {
   text: string;
 }
 
-const arrays = "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::json[])";
+const resourceArrays = "unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::json[])";
 
 function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
   return [
@@ -43,31 +43,36 @@ function columnsOf(rows: readonly ResourceRow[]): readonly unknown[] {
   ];
 }
 
-/** Creates resources, in the order of their keys. Fewer than asked for: another instance was faster. */
+/**
+ * Creates resources in the order of keys. If another instance has created one of them, the count of rows is smaller.
+ */
 export function insertResources(number: number, rows: readonly ResourceRow[]): Statement {
   return {
     sql: `insert into ${resourcesTable(number)} (key, version, updated_at, size, doc)
-      select * from ${arrays} on conflict do nothing`,
+      select * from ${resourceArrays} on conflict do nothing`,
     values: columnsOf(rows),
   };
 }
 
-/** Changes resources that are locked. */
+/** Updates locked resources. */
 export function updateResources(number: number, rows: readonly ResourceRow[]): Statement {
   return {
     sql: `update ${resourcesTable(number)} as resource
       set version = next.version, updated_at = next.updated_at, size = next.size, doc = next.doc
-      from ${arrays} as next (key, version, updated_at, size, doc) where resource.key = next.key`,
+      from ${resourceArrays} as next (key, version, updated_at, size, doc) where resource.key = next.key`,
     values: columnsOf(rows),
   };
 }
 
-/** Deletes resources that are locked. */
+/** Deletes locked resources. */
 export function deleteResources(number: number, keys: readonly string[]): Statement {
   return { sql: `delete from ${resourcesTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
 }
 
-/** Raises a head, which locks it to the end of the transaction; gives the new sequence and the state of the declaration. */
+/**
+ * Adds to the counters of a head, and locks it until the end of the transaction. Returns the new sequence, and the
+ * number of the declaration.
+ */
 export function raiseHead(number: number, by: { sequence: number; count: number; words: number }): Statement {
   return {
     sql: `update holdfast_heads set sequence = sequence + $2, count = count + $3, words = words + $4
@@ -76,7 +81,7 @@ export function raiseHead(number: number, by: { sequence: number; count: number;
   };
 }
 
-/** A row of the change log as a set statement takes it. */
+/** A row of the change log, as `insertChanges` takes it. */
 export interface ChangeRow {
   sequence: number;
   id: string;
@@ -85,11 +90,11 @@ export interface ChangeRow {
   at: number;
   principal: string | null;
   group: number | null;
-  /** What is kept of the text that the change superseded (`store/superseded.ts`). */
+  /** The superseded text, or its difference from the next text (`store/superseded.ts`). */
   kept: string | null;
 }
 
-/** Adds to the change log. */
+/** Adds rows to the change log. */
 export function insertChanges(number: number, rows: readonly ChangeRow[]): Statement {
   return {
     sql: `insert into ${changesTable(number)} (${changeColumns}, id, previous) select * from unnest($1::bigint[],
@@ -107,7 +112,7 @@ export function insertChanges(number: number, rows: readonly ChangeRow[]): State
   };
 }
 
-/** The versions that the last changes of resources made. */
+/** The version of the last change of each resource. */
 export function selectLastVersions(number: number, ids: readonly string[]): Statement {
   return {
     sql: `select id, max(version) from ${changesTable(number)} where id = any($1::text[]) group by id`,
@@ -115,12 +120,12 @@ export function selectLastVersions(number: number, ids: readonly string[]): Stat
   };
 }
 
-/** Removes all changes of a resource. */
+/** Deletes all changes of a resource. */
 export function deleteChangesOf(number: number, id: string): Statement {
   return { sql: `delete from ${changesTable(number)} where id = $1`, values: [id] };
 }
 
-/** Takes integer ids out of use; gives the last of them. Nothing where there are no more. */
+/** Reserves `n` integer ids and returns the last. Returns no row if not enough ids are left. */
 export function reserveIds(number: number, n: number): Statement {
   return {
     sql: `update holdfast_ids set last_id = last_id + $2
@@ -129,15 +134,15 @@ export function reserveIds(number: number, n: number): Statement {
   };
 }
 
-/** Notes an id that a resource has: those given from now on are above it. */
-export function noteId(number: number, id: number): Statement {
+/** Raises the last integer id, if this id is greater. New ids are above it. */
+export function raiseLastId(number: number, id: number): Statement {
   return {
     sql: "update holdfast_ids set last_id = $2 where number = $1 and last_id < $2",
     values: [number, id],
   };
 }
 
-/** Takes numbers of groups out of use; gives the last of them. */
+/** Reserves `n` group numbers and returns the last. */
 export function reserveGroups(n: number): Statement {
   return {
     sql: "update holdfast_meta set value = value + $1 where name = 'groups' returning value",
@@ -145,7 +150,7 @@ export function reserveGroups(n: number): Statement {
   };
 }
 
-/** Which resources have one of the values in a unique attribute. */
+/** The resources whose unique attribute has one of the values. */
 export function selectHolders(number: number, unique: Unique, values: readonly string[]): Statement {
   return {
     sql: `select key, ${uniqueSql(unique)} from ${resourcesTable(number)}
@@ -154,17 +159,17 @@ export function selectHolders(number: number, unique: Unique, values: readonly s
   };
 }
 
-/** What a resource refers to, as a set statement takes it. */
-export interface RefersRow {
+/** A reference from one resource to another, as `insertReferences` takes it. */
+export interface ReferenceRow {
   attribute: string;
   target: string;
   key: string;
 }
 
-/** Notes what resources refer to. */
-export function insertRefers(number: number, rows: readonly RefersRow[]): Statement {
+/** Adds the references of resources. */
+export function insertReferences(number: number, rows: readonly ReferenceRow[]): Statement {
   return {
-    sql: `insert into ${refersTable(number)} (attribute, target, key)
+    sql: `insert into ${referencesTable(number)} (attribute, target, key)
       select * from unnest($1::text[], $2::text[], $3::text[]) on conflict do nothing`,
     values: [
       texts(rows.map(({ attribute }) => attribute)),
@@ -174,13 +179,13 @@ export function insertRefers(number: number, rows: readonly RefersRow[]): Statem
   };
 }
 
-/** Forgets what resources refer to. */
-export function deleteRefers(number: number, keys: readonly string[]): Statement {
-  return { sql: `delete from ${refersTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
+/** Deletes the references of resources. */
+export function deleteReferences(number: number, keys: readonly string[]): Statement {
+  return { sql: `delete from ${referencesTable(number)} where key = any($1::text[])`, values: [texts(keys)] };
 }
 
-/** Resources that refer to one of several, each once, without those that are known. */
-export function selectReferring(
+/** The resources that refer to one of the targets, each once, without those in `known`. */
+export function selectReferrers(
   number: number,
   {
     attribute,
@@ -191,7 +196,7 @@ export function selectReferring(
 ): Statement {
   return {
     sql: `select ${resourceColumns} from (select *, sum(size) over (order by key rows unbounded preceding) as running
-        from (select resource.* from (select distinct key from ${refersTable(number)}
+        from (select resource.* from (select distinct key from ${referencesTable(number)}
             where attribute = $1 and target = any($2::text[]) and key <> all($3::text[])) as refers
           join ${resourcesTable(number)} as resource using (key) order by key limit $4) as referring) as measured
       where running - size <= $5 order by key`,
@@ -199,26 +204,26 @@ export function selectReferring(
   };
 }
 
-/** The ids that resources refer to by an attribute, from one on, each once. */
+/** The ids in a reference attribute, each once, starting from an id. */
 export function selectTargets(
   number: number,
   { attribute, from, limit }: { attribute: string; from: string; limit: number },
 ): Statement {
   return {
-    sql: `select distinct target from ${refersTable(number)}
+    sql: `select distinct target from ${referencesTable(number)}
       where attribute = $1 and target >= $2 order by target limit $3`,
     values: [attribute, from, limit],
   };
 }
 
-/** How often a word is in a resource, as a set statement takes it; under the empty word, how many words there are. */
+/** How often a word occurs in a resource. The empty word has the number of all words of the resource. */
 export interface WordRow {
   word: string;
   key: string;
   times: number;
 }
 
-/** Notes the words of resources. */
+/** Adds the words of resources. */
 export function insertWords(number: number, rows: readonly WordRow[]): Statement {
   return {
     sql: `insert into ${wordsTable(number)} (word, key, times)
@@ -231,7 +236,7 @@ export function insertWords(number: number, rows: readonly WordRow[]): Statement
   };
 }
 
-/** Forgets the words of resources; gives word and times of each. */
+/** Deletes the words of resources. Returns each word with its count. */
 export function deleteWords(number: number, keys: readonly string[]): Statement {
   return {
     sql: `delete from ${wordsTable(number)} where key = any($1::text[]) returning word, times`,

@@ -1,4 +1,4 @@
-/** Keeps the tables of words as the resources are, in the transactions that change them. */
+/** Keeps the search words in step with the resources, in the same transaction. */
 import type { Path } from "../../../collection/paths.ts";
 import type { StagedResource } from "../../commits/staged-changes.ts";
 import { searchedWords } from "../../searched-words.ts";
@@ -7,7 +7,7 @@ import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
 import { deleteWords, insertWords, type WordRow } from "./statements.ts";
 
-/** Puts the words of what has changed in the place of those before. Gives how many words more there are. */
+/** Replaces the words of changed resources. Returns how much the number of words grows. */
 export async function writeWords(
   collection: NumberedCollection,
   changed: readonly StagedResource[],
@@ -17,16 +17,19 @@ export async function writeWords(
   const put = changed.flatMap(({ id, now }) =>
     now === undefined ? [] : [{ key: keyOf(idKind, id), text: now.text }],
   );
-  const before = changed.filter(({ before }) => before !== undefined);
+  const existing = changed.filter(({ before }) => before !== undefined);
   return replaceWords(transaction, {
     number,
     search,
-    gone: before.map(({ id }) => keyOf(idKind, id)),
+    gone: existing.map(({ id }) => keyOf(idKind, id)),
     put,
   });
 }
 
-/** Forgets the words of some resources and notes those of others. Gives how many words more there are. */
+/**
+ * Deletes the words of the resources in `gone`, and adds those of the resources in `put`. Returns how much the number
+ * of words grows.
+ */
 export async function replaceWords(
   transaction: Transaction,
   {
@@ -46,8 +49,8 @@ export async function replaceWords(
     gone.length === 0 ? undefined : transaction.run(deleteWords(number, gone)),
     rows.length === 0 ? undefined : transaction.run(insertWords(number, rows)),
   ]);
-  const before = (removed?.rows ?? []).filter(([word]) => word === "");
-  return totalOf(rows) - before.reduce((sum, [, times]) => sum + Number(times), 0);
+  const removedTotals = (removed?.rows ?? []).filter(([word]) => word === "");
+  return sumOf(rows) - removedTotals.reduce((sum, [, times]) => sum + Number(times), 0);
 }
 
 function wordRows(key: string, words: readonly string[]): WordRow[] {
@@ -57,6 +60,6 @@ function wordRows(key: string, words: readonly string[]): WordRow[] {
   return [{ word: "", key, times: words.length }, ...rows];
 }
 
-function totalOf(rows: readonly WordRow[]): number {
+function sumOf(rows: readonly WordRow[]): number {
   return rows.reduce((sum, { word, times }) => (word === "" ? sum + times : sum), 0);
 }

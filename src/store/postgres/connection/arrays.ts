@@ -1,9 +1,9 @@
 /**
- * Arrays as the database reads them in its binary format: nothing in a text has to be escaped, which for a mebibyte of
- * quotation marks takes longer than all the rest. https://www.postgresql.org/docs/current/protocol-overview.html
+ * Arrays in the binary format of PostgreSQL. Unlike the text format, it needs no escaping, which for a mebibyte of
+ * quotation marks takes longer than everything else. https://www.postgresql.org/docs/current/protocol-overview.html
  */
 
-/** Types of elements, by their numbers in the database. */
+/** The object identifiers (OIDs) of element types. */
 const oids = { bigint: 20, integer: 23, text: 25, json: 114 } as const;
 
 /** An array of texts. */
@@ -20,11 +20,11 @@ export function jsons(values: readonly string[]): Buffer {
 export function bigints(values: readonly (number | null)[]): Buffer {
   return arrayOf(
     oids.bigint,
-    values.map((value) => (value === null ? null : toLong(value))),
+    values.map((value) => (value === null ? null : toBigint(value))),
   );
 }
 
-/** An array of integers of 32 bits. */
+/** An array of 32-bit integers. */
 export function integers(values: readonly number[]): Buffer {
   return arrayOf(oids.integer, values.map(toInteger));
 }
@@ -33,7 +33,7 @@ function toBytes(text: string | null): Buffer | null {
   return text === null ? null : Buffer.from(text);
 }
 
-function toLong(value: number): Buffer {
+function toBigint(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeBigInt64BE(BigInt(value));
   return bytes;
@@ -45,14 +45,14 @@ function toInteger(value: number): Buffer {
   return bytes;
 }
 
-const noBytes = -1;
+const nullLength = -1;
 
 function arrayOf(oid: number, elements: readonly (Buffer | null)[]): Buffer {
   if (elements.length === 0) return Buffer.concat([0, 0, oid].map(toInteger));
   const hasNull = elements.includes(null) ? 1 : 0;
   const parts = [1, hasNull, oid, elements.length, 1].map(toInteger);
   for (const element of elements) {
-    parts.push(toInteger(element?.length ?? noBytes));
+    parts.push(toInteger(element?.length ?? nullLength));
     if (element !== null) parts.push(element);
   }
   return Buffer.concat(parts);

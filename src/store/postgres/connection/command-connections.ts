@@ -3,9 +3,9 @@ import { Problem, StartError } from "../../../errors.ts";
 import { Connections, probe } from "./connections.ts";
 import { describeError } from "./failures.ts";
 
-/** The longest wait for a connection, and for the response to a quick statement. In milliseconds. */
-export const waitMs = 3_000;
-export const answerMs = 5_000;
+/** The longest waits for a connection, and for the response to a quick statement. In milliseconds. */
+export const connectTimeoutMs = 3_000;
+export const responseTimeoutMs = 5_000;
 
 /** Ignores an error of an idle connection: the next statement reports it. */
 export const ignore = () => {};
@@ -19,8 +19,8 @@ export interface CommandConnections {
 
 /** Opens connections without a time limit. They are closed if the database no longer responds. */
 export function openCommandConnections(url: string): CommandConnections {
-  const shared = { url, waitMs, onIdleError: ignore };
-  const others = new Connections({ ...shared, max: 1, answerMs });
+  const shared = { url, connectTimeoutMs, onIdleError: ignore };
+  const others = new Connections({ ...shared, max: 1, responseTimeoutMs });
   const connections = new Connections({ ...shared, max: 3, probe: () => others.run(probe) });
   return {
     connections,

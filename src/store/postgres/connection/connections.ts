@@ -1,11 +1,11 @@
-/** Connections to the database: single statements and transactions on whichever is free. */
+/** A pool of connections, for single statements and transactions. */
 import { connect } from "node:net";
 import { setTimeout as pass } from "node:timers/promises";
 import pg from "pg";
-import { describeError, Exhausted, failureOf, isWorthRepeating } from "./failures.ts";
+import { describeError, failureOf, isRetryable, PoolExhausted } from "./failures.ts";
 import { watchDatabase } from "./watchdog.ts";
 
-/** A row: texts as the database writes them, or null. */
+/** A row: each value as text, in the format of the database, or null. */
 export type Row = readonly (string | null)[];
 
 /** A statement and its values. */
@@ -14,73 +14,73 @@ export interface Statement {
   values?: readonly unknown[];
 }
 
-/** What a statement gave. */
+/** The result of a statement. */
 export interface Outcome {
   rows: readonly Row[];
-  /** How many rows it changed or gave. */
+  /** The number of rows that the statement changed or returned. */
   count: number;
-  /** What was done, such as `COMMIT`. */
+  /** The command that ran, such as `COMMIT`. */
   command: string;
 }
 
-/** Runs statements on one connection. They may be sent without waiting for those before. */
+/** Runs statements on one connection. A statement can be sent before the previous ones have finished. */
 export interface Connection {
-  /** `answerMs`: how long the answer is waited for. @default as for all */
-  run(statement: Statement, answerMs?: number): Promise<Outcome>;
-  /** Runs several statements without values. */
+  /** `responseTimeoutMs`: the longest wait for the response. @default that of the connections */
+  run(statement: Statement, responseTimeoutMs?: number): Promise<Outcome>;
+  /** Runs several statements that have no values. */
   runAll(sql: string): Promise<void>;
-  /** Asks the server to end what is under way, and gives the connection up. */
+  /** Asks the server to cancel the running statement, and closes the connection. */
   cancel(): void;
 }
 
-/** How connections are kept. */
+/** The options of a pool of connections. */
 export interface ConnectionsOptions {
   url: string;
-  /** How many there may be at once. */
+  /** How many connections can be open at the same time. */
   max: number;
-  /** How long a free or new one is waited for, in milliseconds. */
-  waitMs: number;
-  /** How long an answer is waited for, in milliseconds; afterwards the connection is given up. */
-  answerMs?: number;
-  /** Succeeds where the database answers; asked while a connection is in use whose answers may take as long as they take. */
+  /** The longest wait for a free or new connection, in milliseconds. */
+  connectTimeoutMs: number;
+  /** The longest wait for a response, in milliseconds. After it, the connection is closed. @default no limit */
+  responseTimeoutMs?: number;
+  /** Succeeds if the database responds. It is called regularly while a connection without a timeout is in use. */
   probe?(): Promise<unknown>;
-  /** Told of what goes wrong with a connection that nobody uses. */
+  /** Called with the error of an idle connection. */
   onIdleError(reason: string): void;
 }
 
-/** After so long without a byte the system asks whether the other side is still there, in milliseconds. */
+/** After this time without a byte, the operating system checks the connection. In milliseconds. */
 const keepAliveMs = 10_000;
 
-/** How often a statement is sent that others are in the way of. */
+/** How often a statement is attempted that conflicts with others. */
 const maxTries = 10;
 
 const cancelWaitMs = 2_000;
 
-/** How long an orderly end is waited for: of connections that nobody uses, and of all, in milliseconds. */
+/** The longest wait for an orderly close, in milliseconds: of idle connections, and of all. */
 const closeWaitMs = { idle: 1_000, all: 5_000 };
 
 const asText = { getTypeParser: () => (value: string) => value };
 
-/** A few connections, opened when they are needed. */
+/** A pool. It opens connections when they are needed. */
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #max: number;
   readonly #probe: (() => Promise<unknown>) | undefined;
   readonly #idle = new Set<pg.PoolClient>();
-  readonly #lent = new Set<pg.PoolClient>();
+  readonly #inUse = new Set<pg.PoolClient>();
 
-  constructor({ url, max, waitMs, answerMs, probe, onIdleError }: ConnectionsOptions) {
+  constructor({ url, max, connectTimeoutMs, responseTimeoutMs, probe, onIdleError }: ConnectionsOptions) {
     this.#pool = new pg.Pool({
       connectionString: url,
       application_name: "holdfast",
       max,
-      connectionTimeoutMillis: waitMs,
+      connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: keepAliveMs,
       pipeline: true,
       types: asText as unknown as pg.CustomTypesConfig,
-      ...(answerMs === undefined ? {} : { query_timeout: answerMs }),
+      ...(responseTimeoutMs === undefined ? {} : { query_timeout: responseTimeoutMs }),
     });
     this.#max = max;
     this.#probe = probe;
@@ -88,50 +88,53 @@ export class Connections {
     this.#pool.on("remove", (client) => this.#idle.delete(client as pg.PoolClient));
   }
 
-  /** Runs one statement; again where others were in the way, as they are where transactions are isolated more than ours need. */
+  /**
+   * Runs one statement. Repeats it after a conflict, which happens if the database's default isolation level is
+   * stricter than ours.
+   */
   async run(statement: Statement): Promise<Outcome> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.use((connection) => connection.run(statement));
       } catch (error) {
-        if (!isWorthRepeating(error) || tries === maxTries) throw error;
+        if (!isRetryable(error) || tries === maxTries) throw error;
         await pass(Math.random() * 5 * tries);
       }
     }
   }
 
-  /** Lends a connection. It is only used again where it is known to be in order. */
+  /** Runs work on a connection. The connection returns to the pool only if it is idle and not lost. */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     this.#idle.delete(client);
-    this.#lent.add(client);
+    this.#inUse.add(client);
     client.on("error", ignore); // the waiting statement gets the error
     const unwatch = this.#probe && watchDatabase(this.#probe, () => streamOf(client).destroy());
-    let isSound = false;
+    let isReusable = false;
     try {
       const result = await work(connectionOf(client));
-      isSound = isAtRest(client);
+      isReusable = isIdle(client);
       return result;
     } catch (error) {
-      const isLost = isOfConnection(error);
-      isSound = isAtRest(client) && !isLost;
-      // What one connection was lost by, the others most likely have met too: nobody should have to find out again.
-      if (isLost) giveUp(this.#idle);
+      const isLost = isUnusable(error);
+      isReusable = isIdle(client) && !isLost;
+      // The other idle connections are probably lost too. Closing them saves the next calls from finding out.
+      if (isLost) destroyAll(this.#idle);
       throw error;
     } finally {
       unwatch?.();
       client.off("error", ignore);
-      this.#lent.delete(client);
-      if (isSound) this.#idle.add(client);
-      client.release(!isSound);
+      this.#inUse.delete(client);
+      if (isReusable) this.#idle.add(client);
+      client.release(!isReusable);
     }
   }
 
-  /** Lets go of all connections once they are free; what is not free in time, and what does not answer, is just dropped. */
+  /** Closes every connection when it is free. Connections that are not free in time, or do not respond, are dropped. */
   async close(): Promise<void> {
     const timers = [
-      setTimeout(() => giveUp(this.#idle), closeWaitMs.idle),
-      setTimeout(() => giveUp(this.#lent), closeWaitMs.all),
+      setTimeout(() => destroyAll(this.#idle), closeWaitMs.idle),
+      setTimeout(() => destroyAll(this.#inUse), closeWaitMs.all),
     ];
     await this.#pool.end();
     for (const timer of timers) clearTimeout(timer);
@@ -142,48 +145,48 @@ export class Connections {
       for (;;) {
         const client = await this.#pool.connect();
         if (!streamOf(client).destroyed) return client;
-        client.release(true); // given up, and the pool has not heard of it yet
+        client.release(true); // destroyed, but the pool does not know yet
       }
     } catch (error) {
       const { totalCount, idleCount } = this.#pool;
-      throw totalCount >= this.#max && idleCount === 0 ? new Exhausted(error) : error;
+      throw totalCount >= this.#max && idleCount === 0 ? new PoolExhausted(error) : error;
     }
   }
 }
 
-function giveUp(clients: ReadonlySet<pg.PoolClient>): void {
+function destroyAll(clients: ReadonlySet<pg.PoolClient>): void {
   for (const client of clients) streamOf(client).destroy();
 }
 
 function ignore(): void {}
 
-/** Whether the error is one of the connection itself, or of a server that is not the right one any more. */
-function isOfConnection(error: unknown): boolean {
+/** Whether the connection is lost, or leads to a server that has become read-only. */
+function isUnusable(error: unknown): boolean {
   return ["lost", "readOnly"].includes(failureOf(error));
 }
 
-/** Whether nothing is under way on a connection, as far as the server has told. */
-function isAtRest(client: pg.PoolClient): boolean {
+/** Whether the connection is outside a transaction, as the server last reported. */
+function isIdle(client: pg.PoolClient): boolean {
   return client.getTransactionStatus() === "I";
 }
 
 function connectionOf(client: pg.PoolClient): Connection {
   return {
-    async run({ sql, values = [] }, answerMs) {
+    async run({ sql, values = [] }, responseTimeoutMs) {
       const query = { text: sql, values: [...values], rowMode: "array" } as const;
-      const timed = answerMs === undefined ? query : { ...query, query_timeout: answerMs };
-      const { rows, rowCount, command } = await client.query<string[]>(timed).catch(rethrow);
+      const timed = responseTimeoutMs === undefined ? query : { ...query, query_timeout: responseTimeoutMs };
+      const { rows, rowCount, command } = await client.query<string[]>(timed).catch(rethrowWithoutValues);
       return { rows, count: rowCount ?? 0, command };
     },
     async runAll(sql) {
-      await client.query(sql).catch(rethrow);
+      await client.query(sql).catch(rethrowWithoutValues);
     },
-    cancel: () => cancel(client as pg.PoolClient & Cancellable),
+    cancel: () => cancel(client as pg.PoolClient & DriverClient),
   };
 }
 
-/** What the server adds to its message quotes contents, such as the value that was there already; and errors are logged. */
-function rethrow(error: unknown): never {
+/** The details of a database error can contain values of resources. Errors are logged, so the details are removed. */
+function rethrowWithoutValues(error: unknown): never {
   if (error instanceof pg.DatabaseError) {
     error.detail = undefined;
     error.where = undefined;
@@ -192,12 +195,12 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-function streamOf(client: pg.PoolClient): Cancellable["connection"]["stream"] {
-  return (client as pg.PoolClient & Cancellable).connection.stream;
+function streamOf(client: pg.PoolClient): DriverClient["connection"]["stream"] {
+  return (client as pg.PoolClient & DriverClient).connection.stream;
 }
 
-/** What a client of the driver has beside what its types tell of. */
-interface Cancellable {
+/** The members of the driver's client that its types do not declare. */
+interface DriverClient {
   host: string;
   port: number;
   processID: number | null;
@@ -208,17 +211,17 @@ interface Cancellable {
 /** https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS */
 const cancelCode = 80_877_102;
 
-/** The request goes over a connection of its own, to which nobody answers. */
-function cancel({ host, port, processID, secretKey, connection }: Cancellable): void {
+/** Sends the cancel request on a separate connection. The server closes it without a response. */
+function cancel({ host, port, processID, secretKey, connection }: DriverClient): void {
   connection.stream.destroy();
   if (processID === null || secretKey === null) return;
   const message = Buffer.alloc(16);
-  for (const [n, part] of [16, cancelCode, processID, secretKey].entries()) message.writeInt32BE(part, n * 4);
+  for (const [n, word] of [16, cancelCode, processID, secretKey].entries()) message.writeInt32BE(word, n * 4);
   const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.on("error", ignore); // then the deadline ends the statement
+  socket.on("error", ignore); // then the statement ends at its timeout
   socket.setTimeout(cancelWaitMs, () => socket.destroy());
   socket.end(message);
 }
 
-/** Asks whether the database answers. */
+/** A statement that succeeds if the database responds. */
 export const probe: Statement = { sql: "select 1" };

@@ -1,17 +1,19 @@
-/** What an acknowledged write is worth, as the database is set up. */
+/** Finds settings of the database that allow it to lose confirmed writes. */
 
 import type { Connections, Statement } from "./connections.ts";
 import { sqlState } from "./failures.ts";
 
-/** Says what lets the database lose what it has acknowledged; `undefined` where nothing does. */
+/** A warning if the database can lose confirmed writes; `undefined` if it cannot. */
 export async function findRelaxed(connections: Connections): Promise<string | undefined> {
   const settings = ["synchronous_commit", "fsync", "synchronous_standby_names"] as const;
-  const [commit, fsync, awaited] = await Promise.all(settings.map((name) => readSetting(connections, name)));
+  const [commit, fsync, standbyNames] = await Promise.all(
+    settings.map((name) => readSetting(connections, name)),
+  );
   const off = [...(commit === "off" ? ["synchronous_commit"] : []), ...(fsync === "off" ? ["fsync"] : [])];
   if (off.length > 0)
     return `The database has ${off.join(" and ")} off. A power failure can lose writes that the service has acknowledged.`;
-  const waits = awaited !== "" && commit !== "local";
-  if (waits || (await standbysOf(connections)) === 0) return undefined;
+  const waitsForStandbys = standbyNames !== "" && commit !== "local";
+  if (waitsForStandbys || (await countStandbys(connections)) === 0) return undefined;
   return "The database does not wait for its standbys. A failover can lose writes that the service has acknowledged.";
 }
 
@@ -20,10 +22,10 @@ async function readSetting(connections: Connections, setting: string): Promise<s
   return rows[0]?.[0];
 }
 
-/** None where the database does not tell: others of the family keep their copies in other ways. */
-async function standbysOf(connections: Connections): Promise<number> {
+/** The number of standbys. 0 if the database has no such view: related products replicate in other ways. */
+async function countStandbys(connections: Connections): Promise<number> {
   try {
-    const { rows } = await connections.run(countStandbys);
+    const { rows } = await connections.run(selectStandbyCount);
     return Number(rows[0]?.[0]);
   } catch (error) {
     if (sqlState(error)?.startsWith("42")) return 0; // syntax error or access rule violation
@@ -31,8 +33,8 @@ async function standbysOf(connections: Connections): Promise<number> {
   }
 }
 
-/** How many standbys follow the database: not backups, nor those who subscribe to tables. The states show for few users. */
-const countStandbys: Statement = {
+/** Counts standbys, without backups and subscribers of logical replication. Without special rights, `state` is null. */
+const selectStandbyCount: Statement = {
   sql: `select count(*) from pg_stat_replication where coalesce(state, 'streaming') = 'streaming' and pid not in
     (select active_pid from pg_replication_slots where slot_type = 'logical' and active_pid is not null)`,
 };

@@ -1,13 +1,16 @@
-/** Whether the database can be reached, as the last that happened tells it. */
+/** Knows whether the database responds, from the results of the statements that were sent to it. */
 import { setTimeout as pass } from "node:timers/promises";
 import { createBackOff } from "../../back-off.ts";
 import type { StoreHealth } from "../../store.ts";
 import { answerTo, describeError, failureOf } from "./failures.ts";
 
-/** How long is waited between two looks whether the database is there again, in milliseconds. */
-const waits = { first: 50, most: 2_000 };
+/** The waits between two probes of an unreachable database, in milliseconds. */
+const probeWaits = { first: 50, most: 2_000 };
 
-/** Watches what comes of the work with the database, and looks for one that is lost: nobody may send work to it meanwhile. */
+/**
+ * Derives the health of the store from the results of its work. While the database is unreachable, it probes the
+ * database, because requests may not arrive.
+ */
 export class Reachability {
   readonly #probe: () => Promise<unknown>;
   readonly #closed = new AbortController();
@@ -15,7 +18,7 @@ export class Reachability {
   #health: StoreHealth = { kind: "unreachable", reason: "the database has not been reached yet" };
   #isRelaxed = false;
 
-  /** `probe` succeeds where the database answers. */
+  /** `probe` succeeds if the database responds. */
   constructor(probe: () => Promise<unknown>) {
     this.#probe = probe;
   }
@@ -24,23 +27,23 @@ export class Reachability {
     return this.#isRelaxed ? { ...this.#health, durability: "relaxed" } : this.#health;
   }
 
-  /** The database was reached for the first time. */
+  /** Records that the database was reached for the first time. */
   noteReached({ isRelaxed }: { isRelaxed: boolean }): void {
     this.#isRelaxed = isRelaxed;
     this.#health = { kind: "ok" };
   }
 
-  /** Something was answered. `isWrite`: and there was room for it. */
+  /** Records that the database responded. `isWrite`: it also had space for a write. */
   noteSuccess({ isWrite = false } = {}): void {
     if (this.#health.kind === "unreachable" || isWrite) this.#health = { kind: "ok" };
   }
 
-  /** Takes an error into account and gives what it is answered with. */
+  /** Records an error, and returns the error for the caller. */
   noteFailure(error: unknown): unknown {
     const failure = failureOf(error);
     if (failure === "lost" || failure === "refused") {
       this.#health = { kind: "unreachable", reason: describeError(error) };
-      this.#probing ??= this.#lookForIt().finally(() => {
+      this.#probing ??= this.#probeUntilReached().finally(() => {
         this.#probing = undefined;
       });
     }
@@ -51,7 +54,7 @@ export class Reachability {
     return answerTo(error);
   }
 
-  /** Runs a piece of work and notes what came of it. Throws what it is answered with. */
+  /** Runs work and records its result. Throws the error for the caller. */
   async watch<T>(work: () => Promise<T>, how?: { isWrite: boolean }): Promise<T> {
     try {
       const result = await work();
@@ -62,14 +65,14 @@ export class Reachability {
     }
   }
 
-  /** Looks no more. */
+  /** Stops probing. */
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#probing;
   }
 
-  async #lookForIt(): Promise<void> {
-    const nextWait = createBackOff(waits);
+  async #probeUntilReached(): Promise<void> {
+    const nextWait = createBackOff(probeWaits);
     const { signal } = this.#closed;
     while (this.#health.kind === "unreachable") {
       await pass(nextWait(), undefined, { signal, ref: false }).catch(() => {}); // closed

@@ -11,19 +11,19 @@ export interface Snapshot {
 
 /** Opens a snapshot of what is committed when its first statement runs. */
 export async function openSnapshot(connections: Connections): Promise<Snapshot> {
-  const ending = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<Transaction>();
-  const whole = transact(connections, beginnings.snapshot, async (transaction) => {
-    begun.resolve(transaction);
-    await ending.promise;
+  const ended = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<Transaction>();
+  const work = transact(connections, beginnings.snapshot, async (transaction) => {
+    started.resolve(transaction);
+    await ended.promise;
   });
-  whole.catch(begun.reject);
-  const transaction = await begun.promise;
+  work.catch(started.reject);
+  const transaction = await started.promise;
   return {
     run: (statement) => transaction.run(statement),
     async end() {
-      ending.resolve();
-      await whole.catch(() => {}); // the reads have thrown it
+      ended.resolve();
+      await work.catch(() => {}); // the reads have thrown the error
     },
   };
 }

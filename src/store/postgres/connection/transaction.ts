@@ -1,87 +1,90 @@
-/** Transactions: what they are begun with, and what is known of them when something goes wrong at their end. */
+/** Transactions: how they start, and how they report the outcome of a commit. */
 import { Problem } from "../../../errors.ts";
 import type { Connection, Connections, Outcome, Statement } from "./connections.ts";
-import { isUndone, sqlState } from "./failures.ts";
+import { isRolledBack, sqlState } from "./failures.ts";
 
-/** How transactions begin that write a little, and wait no longer. */
-export const smallWrite = { answerMs: 5_000 };
+/** The start of a short write, which has a timeout for each response. */
+export const smallWrite = { responseTimeoutMs: 5_000 };
 
-/** How other transactions begin. */
+/** The statements that start other transactions. */
 export const beginnings = {
   /**
-   * Every statement sees what was committed before it; it takes as long as it takes, but does not wait for others. Where
-   * nothing comes from us for ten minutes, the database lets go of what it has locked: we may be gone.
+   * A long write. Every statement sees what was committed before it. Statements have no timeout, but waits for locks
+   * do. If the service sends nothing for ten minutes, it may have crashed, so the database releases the locks.
    */
   longWrite: `begin isolation level read committed; set local lock_timeout = 10000; set local statement_timeout = 0;
     set local idle_in_transaction_session_timeout = 600000`,
-  /** All statements see the same; it takes as long as it takes, also between two of them. */
+  /** A read that sees one state of the database. It has no timeout, also between statements. */
   snapshot: `begin isolation level repeatable read read only; set local statement_timeout = 0;
     set local idle_in_transaction_session_timeout = 0`,
 } as const;
 
-/** A database lets go of what it has locked for us before we give up the connection; in milliseconds. */
-const marginMs = 1_000;
+/** The database releases our locks this long before we close the connection. In milliseconds. */
+const timeoutMarginMs = 1_000;
 
 /**
- * How a transaction begins that may wait for each answer no longer than so many milliseconds; every statement sees what
- * was committed before it.
+ * The statements that start a write with a timeout for each response. Every statement sees what was committed before
+ * it.
  */
-function beginWrite(answerMs: number): string {
-  const ms = answerMs - marginMs;
+function smallWriteSql(responseTimeoutMs: number): string {
+  const ms = responseTimeoutMs - timeoutMarginMs;
   return `begin isolation level read committed; set local lock_timeout = ${Math.ceil(ms / 2)};
-    set local statement_timeout = ${ms}; set local idle_in_transaction_session_timeout = ${2 * answerMs}`;
+    set local statement_timeout = ${ms}; set local idle_in_transaction_session_timeout = ${2 * responseTimeoutMs}`;
 }
 
 const inFailedTransaction = "25P02";
 
-/** A transaction under way. */
+/** A transaction in progress. */
 export class Transaction {
   readonly #connection: Connection;
-  #answerMs: number | undefined;
-  /** What failed first. */
+  #responseTimeoutMs: number | undefined;
+  /** The first error. It is the cause of later ones. */
   #failure: unknown;
   hasEnded = false;
 
-  constructor(connection: Connection, answerMs?: number) {
+  constructor(connection: Connection, responseTimeoutMs?: number) {
     this.#connection = connection;
-    this.#answerMs = answerMs;
+    this.#responseTimeoutMs = responseTimeoutMs;
   }
 
-  /** Waits longer for each answer from now on: more is to be written than was known at its beginning. */
+  /** Raises the timeout of each response, because there is more to write than was known at the start. */
   async extend(ms: number): Promise<void> {
-    if (this.#answerMs === undefined || ms <= 0) return;
-    this.#answerMs += ms;
-    await this.run({ sql: `set local statement_timeout = ${this.#answerMs - marginMs}` });
+    if (this.#responseTimeoutMs === undefined || ms <= 0) return;
+    this.#responseTimeoutMs += ms;
+    await this.run({ sql: `set local statement_timeout = ${this.#responseTimeoutMs - timeoutMarginMs}` });
   }
 
-  /** What was sent behind a statement that failed is told of that failure: its own would only be that there was one. */
+  /**
+   * Runs a statement. If an earlier statement failed, it throws the error of that statement, because its own error
+   * would only say that the transaction has failed.
+   */
   async run(statement: Statement): Promise<Outcome> {
     try {
-      return await this.#connection.run(statement, this.#answerMs);
+      return await this.#connection.run(statement, this.#responseTimeoutMs);
     } catch (error) {
       throw this.noteFailure(error);
     }
   }
 
-  /** Notes what failed; gives the failure that it came from. */
+  /** Records an error, and returns the error that caused it. */
   noteFailure(error: unknown): unknown {
     this.#failure ??= error;
     return sqlState(error) === inFailedTransaction ? this.#failure : error;
   }
 
   /**
-   * Runs the last statements and commits, all sent at once. Throws what went wrong where nothing was written, and
-   * OUTCOME_UNKNOWN where nobody knows.
+   * Runs the last statements and commits, all sent at once. Throws the error if nothing was written, and
+   * OUTCOME_UNKNOWN if the outcome is unknown.
    */
   async commit(last: readonly Statement[] = []): Promise<void> {
     this.hasEnded = true;
     const sent = [...last, { sql: "commit" }].map((statement) => this.run(statement));
     const outcomes = await Promise.allSettled(sent);
-    const end = outcomes.at(-1);
-    if (end?.status === "fulfilled" && end.value.command === "COMMIT") return;
+    const commit = outcomes.at(-1);
+    if (commit?.status === "fulfilled" && commit.value.command === "COMMIT") return;
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     const error: unknown = failed?.reason ?? new Error("The transaction was rolled back.");
-    if (end?.status === "fulfilled" || isUndone(end?.reason)) throw error;
+    if (commit?.status === "fulfilled" || isRolledBack(commit?.reason)) throw error;
     throw new Problem(
       "OUTCOME_UNKNOWN",
       "The connection to the database was lost during the commit. Read the resource before you repeat the write.",
@@ -91,29 +94,31 @@ export class Transaction {
     );
   }
 
-  /** Takes everything back, unless it has ended. */
+  /** Rolls back, unless the transaction has ended. */
   async rollBack(): Promise<void> {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    await this.run({ sql: "rollback" }).catch(() => {}); // then the connection is lost, and the work with it
+    await this.run({ sql: "rollback" }).catch(() => {}); // a lost connection also rolls back
   }
 }
 
-/** Runs `work` in a transaction, and commits it where `work` has not ended it. `answerMs`: how long it waits for each answer. */
+/** Runs `work` in a transaction, and commits unless `work` has ended the transaction. */
 export function transact<T>(
   connections: Connections,
-  begin: string | { answerMs: number },
+  begin: string | { responseTimeoutMs: number },
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   return connections.use(async (connection) => {
-    const { answerMs } = typeof begin === "string" ? {} : begin;
-    const transaction = new Transaction(connection, answerMs);
-    const begun = connection.runAll(typeof begin === "string" ? begin : beginWrite(begin.answerMs));
-    begun.catch((error) => transaction.noteFailure(error)); // told below
+    const { responseTimeoutMs } = typeof begin === "string" ? {} : begin;
+    const transaction = new Transaction(connection, responseTimeoutMs);
+    const started = connection.runAll(
+      typeof begin === "string" ? begin : smallWriteSql(begin.responseTimeoutMs),
+    );
+    started.catch((error) => transaction.noteFailure(error)); // thrown below
     try {
       const result = await work(transaction);
-      await begun;
-      // What only reads has nothing to lose at its end, and nothing to be unsure of.
+      await started;
+      // A read has nothing to commit, so its end cannot be uncertain.
       if (begin === beginnings.snapshot) await transaction.rollBack();
       else if (!transaction.hasEnded) await transaction.commit();
       return result;

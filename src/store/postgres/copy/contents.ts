@@ -1,4 +1,4 @@
-/** A store's database as a whole. Whoever calls decides which transaction a read belongs to. */
+/** Reads everything in a database for a copy. The caller decides which transaction each read belongs to. */
 import {
   type Cell,
   type Contents,
@@ -8,7 +8,7 @@ import {
   outlineOf,
   type PageSize,
   type Section,
-} from "../../copy/whole.ts";
+} from "../../copy/contents.ts";
 import { withStartErrors } from "../connection/command-connections.ts";
 import type { Outcome, Row, Statement } from "../connection/connections.ts";
 import { Catalogue, catalogueSql, toCollection } from "../tables/catalogue.ts";
@@ -16,14 +16,14 @@ import { idOf, keyOf } from "../tables/id-keys.ts";
 import { readSecret } from "../tables/secret.ts";
 import {
   countItems,
-  type Place,
+  type ItemsTable,
   selectCounters,
   selectFirstItems,
   selectGroups,
   selectItems,
 } from "./statements.ts";
 
-/** Reads everything that the database holds. */
+/** The contents of a database. */
 export class PostgresContents implements Contents {
   readonly #run: (statement: Statement) => Promise<Outcome>;
   #catalogue = new Catalogue([]);
@@ -32,13 +32,13 @@ export class PostgresContents implements Contents {
     this.#run = run;
   }
 
-  /** What is declared, as it was when it was looked at last. */
+  /** The catalogue as it was last read. */
   get catalogue(): Catalogue {
     return this.#catalogue;
   }
 
   async outline(): Promise<Outline> {
-    await this.look();
+    await this.reloadCatalogue();
     const { rows: groups } = await this.run(selectGroups);
     const secret = await readSecret((statement) => this.run(statement));
     const { rows } = await this.run(selectCounters);
@@ -51,43 +51,43 @@ export class PostgresContents implements Contents {
   }
 
   async count(section: Section): Promise<number> {
-    const { rows } = await this.run(countItems(this.placeOf(section)));
+    const { rows } = await this.run(countItems(this.tableOf(section)));
     return Number(rows[0]?.[0]);
   }
 
   async items(section: Section, after: Cell | undefined, size: PageSize): Promise<readonly Item[]> {
-    const place = this.placeOf(section);
+    const table = this.tableOf(section);
     const statement =
       after === undefined
-        ? selectFirstItems(place, size)
-        : selectItems(place, this.#keyOf(section, after), size);
+        ? selectFirstItems(table, size)
+        : selectItems(table, this.#keyOf(section, after), size);
     const { rows } = await this.run(statement);
     return rows.map((row) => this.#toItem(section, row));
   }
 
-  /** Reads what is declared. */
-  async look(): Promise<void> {
+  /** Reads the catalogue again. */
+  async reloadCatalogue(): Promise<void> {
     const { rows } = await this.run({ sql: catalogueSql });
     this.#catalogue = new Catalogue(rows.map(toCollection));
   }
 
-  /** Where the items of a section are. */
-  placeOf(section: Section): Place {
+  /** The table with the items of a section. */
+  tableOf(section: Section): ItemsTable {
     if (!("collection" in section)) return { kind: section.kind };
     return { kind: section.kind, number: this.numberOf(section.collection) };
   }
 
-  /** The number that the tables of a collection are named by. */
+  /** The number in the names of a collection's tables. */
   numberOf(name: string): number {
     return this.#collection(name).number;
   }
 
-  /** An item as the database has it. */
+  /** An item in the form of its table: with a key instead of an id. */
   toRow(section: Section, [key = null, ...others]: Item): Item {
     return [this.#keyOf(section, key), ...others];
   }
 
-  /** What goes wrong is told in one line. */
+  /** Runs a statement. Turns errors into StartErrors. */
   protected run(statement: Statement): Promise<Outcome> {
     return withStartErrors(this.#run(statement));
   }

@@ -1,5 +1,5 @@
-/** A store's database that is copied: each run reads what was committed at one moment. */
-import type { Source } from "../../copy/whole.ts";
+/** A database as the source of a copy. All reads between two refreshes see the same state. */
+import type { CopySource } from "../../copy/contents.ts";
 import {
   type CommandConnections,
   openCommandConnections,
@@ -9,13 +9,13 @@ import { openSnapshot, type Snapshot } from "../connection/snapshot.ts";
 import { prepareDatabase } from "../tables/prepare.ts";
 import { PostgresContents } from "./contents.ts";
 
-/** Opens the store that the database at `url` holds to be copied. Throws StartError, also from each method. */
-export async function openPostgresSource(url: string): Promise<Source> {
+/** Opens the store in the database at `url` as the source of a copy. Throws StartError, also from each method. */
+export async function openPostgresSource(url: string): Promise<CopySource> {
   const command = openCommandConnections(url);
   try {
     await withStartErrors(prepareDatabase(command.connections, { isThere: true }));
     const source = new PostgresSource(command, await withStartErrors(openSnapshot(command.connections)));
-    await source.look();
+    await source.reloadCatalogue();
     return source;
   } catch (error) {
     await command.close();
@@ -23,7 +23,7 @@ export async function openPostgresSource(url: string): Promise<Source> {
   }
 }
 
-class PostgresSource extends PostgresContents implements Source {
+class PostgresSource extends PostgresContents implements CopySource {
   readonly #command: CommandConnections;
   #snapshot: Snapshot;
 

@@ -1,67 +1,70 @@
-/** Every shape of statement that a copy sends, beside those that declare collections and gather words. */
-import { type Item, type Layout, layouts, type PageSize, type Section } from "../../copy/whole.ts";
+/** SQL that only copies use. */
+import { type Item, type Layout, layouts, type PageSize, type Section } from "../../copy/contents.ts";
 import { bigints, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changesTable, copyingTable, resourcesTable } from "../tables/tables.ts";
 
-/** Where the items of a section are. */
-export type Place =
+/** The table with the items of a section. */
+export type ItemsTable =
   | { kind: Exclude<Section["kind"], "resources" | "changes"> }
   | { kind: "resources" | "changes"; number: number };
 
-function tableOf(place: Place): string {
-  if (!("number" in place)) return `holdfast_${place.kind}`;
-  return place.kind === "resources" ? resourcesTable(place.number) : changesTable(place.number);
+function tableName(table: ItemsTable): string {
+  if (!("number" in table)) return `holdfast_${table.kind}`;
+  return table.kind === "resources" ? resourcesTable(table.number) : changesTable(table.number);
 }
 
-function columnsOf({ kind }: Place): readonly string[] {
+function columnsOf({ kind }: ItemsTable): readonly string[] {
   return layouts[kind].columns.map(({ name }) => columnOf(kind, name));
 }
 
-/** The id of a resource is in its key, and the column of superseded texts was renamed (`../tables/tables.ts`). */
-function columnOf(kind: Place["kind"], name: string): string {
+/**
+ * The table of resources has a key instead of an id. The column of superseded texts was renamed
+ * (`../tables/tables.ts`).
+ */
+function columnOf(kind: ItemsTable["kind"], name: string): string {
   if (kind === "changes" && name === "superseded") return "previous";
   return kind === "resources" && name === "id" ? "key" : `"${name}"`;
 }
 
-function bytesOf({ kind }: Place): string {
+function bytesOf({ kind }: ItemsTable): string {
   const { long } = layouts[kind] satisfies Layout;
   if (kind === "resources") return "size";
   return long === undefined ? "0" : `coalesce(octet_length(${columnOf(kind, long)}), 0)`;
 }
 
-/** How many items there are. */
-export function countItems(place: Place): Statement {
-  return { sql: `select count(*) from ${tableOf(place)}` };
+/** The number of items. */
+export function countItems(table: ItemsTable): Statement {
+  return { sql: `select count(*) from ${tableName(table)}` };
 }
 
-/** The items after a key: as many as one page takes. */
-export function selectItems(place: Place, after: Item[number], size: PageSize): Statement {
-  const [key] = columnsOf(place);
-  return { sql: pageSql(place, `where ${key} > $3`), values: [size.items, size.bytes, after] };
+/** The items after a key, up to the size of a page. */
+export function selectItems(table: ItemsTable, after: Item[number], size: PageSize): Statement {
+  const [key] = columnsOf(table);
+  return { sql: pageSql(table, `where ${key} > $3`), values: [size.items, size.bytes, after] };
 }
 
-/** The first items. */
-export function selectFirstItems(place: Place, size: PageSize): Statement {
-  return { sql: pageSql(place, ""), values: [size.items, size.bytes] };
+/** The first items, up to the size of a page. */
+export function selectFirstItems(table: ItemsTable, size: PageSize): Statement {
+  return { sql: pageSql(table, ""), values: [size.items, size.bytes] };
 }
 
-function pageSql(place: Place, from: string): string {
-  const columns = columnsOf(place);
+function pageSql(table: ItemsTable, from: string): string {
+  const columns = columnsOf(table);
   const [key] = columns;
   const shown = columns.map((column) => (column === '"doc"' ? "doc::text" : column));
   return `select ${shown.join(", ")}
     from (select *, sum(bytes) over (order by ${key} rows unbounded preceding) as running
-      from (select *, ${bytesOf(place)} as bytes from ${tableOf(place)} ${from} order by ${key} limit $1) as chunk
+      from (select *, ${bytesOf(table)} as bytes from ${tableName(table)} ${from} order by ${key} limit $1) as chunk
     ) as measured
     where running <= $2 or running = bytes order by ${key}`;
 }
 
 /** Adds items. */
-export function insertItems(place: Place, items: readonly Item[]): Statement {
-  const { columns } = layouts[place.kind];
+export function insertItems(table: ItemsTable, items: readonly Item[]): Statement {
+  const { columns } = layouts[table.kind];
   const arrays = columns.map(({ type }, n) => `$${n + 1}::${type === "text" ? "text" : "bigint"}[]`);
-  const names = columnsOf(place);
+  const names = columnsOf(table);
   const values = columns.map(({ type }, n) => {
     const cells = items.map((item) => item[n] ?? null);
     return type === "text"
@@ -70,17 +73,17 @@ export function insertItems(place: Place, items: readonly Item[]): Statement {
   });
   const from = `from unnest(${arrays.join(", ")}) as item (${names.join(", ")})`;
   const sql =
-    place.kind === "resources"
-      ? `insert into ${tableOf(place)} (${names.join(", ")}, size)
+    table.kind === "resources"
+      ? `insert into ${tableName(table)} (${names.join(", ")}, size)
         select ${names.map((name) => (name === '"doc"' ? "doc::json" : name)).join(", ")}, octet_length(doc) ${from}`
-      : `insert into ${tableOf(place)} (${names.join(", ")}) select ${names.join(", ")} ${from}`;
+      : `insert into ${tableName(table)} (${names.join(", ")}) select ${names.join(", ")} ${from}`;
   return { sql, values };
 }
 
-/** The last number that a group of changes was given. */
+/** The last group number. */
 export const selectGroups: Statement = { sql: "select value from holdfast_meta where name = 'groups'" };
 
-/** Sets that number. */
+/** Sets the last group number. */
 export function setGroups(groups: number): Statement {
   return { sql: "update holdfast_meta set value = $1 where name = 'groups'", values: [groups] };
 }
@@ -90,7 +93,7 @@ export const selectCounters: Statement = {
   sql: "select number, sequence, count, last_id from holdfast_heads join holdfast_ids using (number)",
 };
 
-/** Sets the sequence of a collection and how many resources it has. */
+/** Sets the sequence and the count of a collection. */
 export function setHead(number: number, { sequence, count }: { sequence: number; count: number }): Statement {
   return {
     sql: "update holdfast_heads set sequence = $2, count = $3 where number = $1",
@@ -98,23 +101,23 @@ export function setHead(number: number, { sequence, count }: { sequence: number;
   };
 }
 
-/** Sets the integer id that was used or reserved last. */
+/** Sets the last integer id that was used or reserved. */
 export function setLastId(number: number, lastId: number): Statement {
   return { sql: "update holdfast_ids set last_id = $2 where number = $1", values: [number, lastId] };
 }
 
-/** Whether the store holds anything. */
+/** A row if the store is not empty. */
 export const selectAnything: Statement = {
   sql: `select 1 where exists (select 1 from holdfast_collections) or exists (select 1 from holdfast_keys)
     or exists (select 1 from holdfast_receipts)`,
 };
 
-/** Makes the table of the mark. */
+/** Creates the table of the mark. */
 export const createMark: Statement = {
   sql: `create table ${copyingTable} (name text primary key, mark text not null)`,
 };
 
-/** Leaves the first mark. */
+/** Writes the first mark. */
 export function insertMark(mark: string): Statement {
   return { sql: `insert into ${copyingTable} values ('mark', $1)`, values: [mark] };
 }
@@ -122,7 +125,7 @@ export function insertMark(mark: string): Statement {
 /** The mark. */
 export const selectMark: Statement = { sql: `select mark from ${copyingTable}` };
 
-/** Puts one mark in the place of another. */
+/** Replaces one mark with another. Changes no row if the mark is not `before`. */
 export function moveMark({ before, after }: { before: string; after: string }): Statement {
   return { sql: `update ${copyingTable} set mark = $2 where mark = $1`, values: [before, after] };
 }
@@ -130,7 +133,7 @@ export function moveMark({ before, after }: { before: string; after: string }): 
 /** Removes the table of the mark. */
 export const dropMark: Statement = { sql: `drop table ${copyingTable}` };
 
-/** Has the database look at what its tables hold now, so that it plans well. */
+/** Updates the statistics of the query planner. */
 export function analyze(number: number): Statement {
   return { sql: `analyze ${resourcesTable(number)}` };
 }

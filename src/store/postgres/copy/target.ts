@@ -1,6 +1,6 @@
-/** A store's database that is made to be like another store. */
+/** A database as the target of a copy. */
 import { StartError } from "../../../errors.ts";
-import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
+import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
 import { countReceipts } from "../commit/receipt-statements.ts";
 import {
   type CommandConnections,
@@ -17,13 +17,13 @@ import { gatherSome } from "../upkeep/gather.ts";
 import { PostgresContents } from "./contents.ts";
 import * as statements from "./statements.ts";
 
-/** Opens the database at `url` to be filled. Throws StartError, also from each method. */
-export async function openPostgresTarget(url: string): Promise<Target> {
+/** Opens the database at `url` as the target of a copy. Throws StartError, also from each method. */
+export async function openPostgresTarget(url: string): Promise<CopyTarget> {
   const command = openCommandConnections(url);
   try {
     await withStartErrors(prepareDatabase(command.connections, { mayBeUnfinished: true, mayRaise: true }));
     const target = new PostgresTarget(command);
-    await target.look();
+    await target.reloadCatalogue();
     return target;
   } catch (error) {
     await command.close();
@@ -31,8 +31,8 @@ export async function openPostgresTarget(url: string): Promise<Target> {
   }
 }
 
-/** The database while it is filled. */
-class PostgresTarget extends PostgresContents implements Target {
+/** The database during a copy. */
+class PostgresTarget extends PostgresContents implements CopyTarget {
   readonly #connections: Connections;
   readonly close: () => Promise<void>;
 
@@ -50,7 +50,7 @@ class PostgresTarget extends PostgresContents implements Target {
 
   async begin({ collections }: Outline, mark: string): Promise<boolean> {
     const hasStarted = await this.#transact(async (transaction) => {
-      await transaction.run(lockCatalogue); // one copy at a time, and nobody declares
+      await transaction.run(lockCatalogue); // prevents other copies and migrations
       const { rows } = await transaction.run(statements.selectAnything);
       if (rows.length > 0) return false;
       await transaction.run(statements.createMark);
@@ -62,7 +62,7 @@ class PostgresTarget extends PostgresContents implements Target {
       );
       return true;
     });
-    await this.look();
+    await this.reloadCatalogue();
     return hasStarted;
   }
 
@@ -74,7 +74,7 @@ class PostgresTarget extends PostgresContents implements Target {
     const rows = items.map((item) => this.toRow(section, item));
     await this.#transact(async (transaction) => {
       const moved = transaction.run(statements.moveMark(mark));
-      const inserted = transaction.run(statements.insertItems(this.placeOf(section), rows));
+      const inserted = transaction.run(statements.insertItems(this.tableOf(section), rows));
       const [{ count }] = await Promise.all([moved, inserted]);
       if (count !== 1) throw new StartError("Another copy into the same store is in progress.");
     });
@@ -87,7 +87,7 @@ class PostgresTarget extends PostgresContents implements Target {
       await this.run(statements.analyze(this.numberOf(collection.name)));
       onDone(collection);
     }
-    await this.look();
+    await this.reloadCatalogue();
     while (await withStartErrors(gatherSome(this.#connections, this.catalogue))) {}
   }
 
@@ -98,7 +98,7 @@ class PostgresTarget extends PostgresContents implements Target {
   async #setCounters(transaction: Transaction, { secret, groups, collections }: Outline): Promise<void> {
     await transaction.run(replaceSecret(secret));
     await transaction.run(statements.setGroups(groups));
-    await transaction.run(countReceipts({ isAgain: true }));
+    await transaction.run(countReceipts({ isRecount: true }));
     for (const collection of collections) {
       const number = this.numberOf(collection.name);
       await transaction.run(statements.setHead(number, collection));

@@ -1,20 +1,18 @@
 /** Conditions as PostgreSQL spells them. */
+import type { IdKind } from "../../../collection/ids.ts";
 import { isIdPath, type Path } from "../../../collection/paths.ts";
-import { lowerAscii } from "../../../collection/text.ts";
-import type { Condition, Filter, Scalar } from "../../../query/filter.ts";
+import type { Filter, Scalar } from "../../../query/filter.ts";
 import {
   beginningOf,
   type Comparison,
   comparisons,
+  type Dialect,
   either,
   isLong,
-  type Spellings,
   filterSql as spelledSql,
 } from "../../filter-sql.ts";
-import { isIndexed } from "../../sql.ts";
-import { isKeepable } from "../tables/id-keys.ts";
+import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
 import { jsonTextSql, ranks, sortExpressions, textSql, typeSql, valueSql } from "./expressions.ts";
-import { idCompareSql, idInSql, loweredIdSql } from "./id-conditions.ts";
 import { bind, type Scope } from "./parameters.ts";
 
 /** A filter as an SQL expression. */
@@ -22,45 +20,42 @@ export function filterSql(filter: Filter, scope: Scope): string {
   return spelledSql(filter, dialect, scope);
 }
 
-const attributes = {
-  in: inSql,
-  gt: compareSql,
-  gte: compareSql,
-  lt: compareSql,
-  lte: compareSql,
-  contains: containsSql,
-  startsWith: affixSql,
-  endsWith: affixSql,
-  exists: ({ path, value }) =>
-    isIdPath(path) ? String(value) : `${valueSql(path)} is ${value ? "not " : ""}null`,
-} as const satisfies Spellings<Scope>;
-
-const ids = {
-  ...attributes,
-  in: idInSql,
-  gt: idCompareSql,
-  gte: idCompareSql,
-  lt: idCompareSql,
-  lte: idCompareSql,
-} as const satisfies Spellings<Scope>;
-
-const dialect = { attributes, ids };
-
-function inSql(condition: Condition & { kind: "in" }, scope: Scope): string {
-  const { path, values } = condition;
-  if (values.length === 0) return "false";
-  if (isIndexed(path, scope.indexes)) return indexedInSql(condition, scope);
-  return isOneOfSql(path, values, scope);
-}
+const dialect: Dialect<Scope> = {
+  equals,
+  equalsIndexed,
+  idEquals,
+  compare,
+  idCompare: (kind, value, scope) =>
+    typeof value === "number" ? compareIntegers(kind, value, scope) : compareTexts(kind, value, scope),
+  lowered(path, scope) {
+    if (!isIdPath(path))
+      return `(case ${typeSql(path)} when 'string' then lower(${textSql(path)} collate "C") end)`;
+    if (scope.idKind !== "integer") return "lower(resource.key)";
+    return `(case when resource.key >= '${textMark}' then lower(substr(resource.key, 2)) end)`;
+  },
+  includes: (lowered, text, scope) =>
+    isKeepable(text) ? `strpos(${lowered}, ${bind(scope, text, "text")}) > 0` : "false",
+  hasAffix(kind, lowered, text, scope) {
+    if (!isKeepable(text)) return "false";
+    const part = kind === "startsWith" ? "left" : "right";
+    return `${part}(${lowered}, ${[...text].length}) = ${bind(scope, text, "text")}`;
+  },
+  /** What is not an array must not be taken apart. */
+  hasItem(path, values, scope) {
+    const elements = `case ${typeSql(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
+    return `exists (select 1 from json_array_elements(${elements}) as element
+      where element.value::text = any(${bind(scope, values.map(jsonOf), "text[]")}))`;
+  },
+  presence: valueSql,
+};
 
 /** Equal values have equal JSON texts, since one hand wrote them all. */
-function isOneOfSql(path: Path, values: readonly Scalar[], scope: Scope): string {
-  const texts = values.map((value) => JSON.stringify(value));
-  return `${jsonTextSql(path)} = any(${bind(scope, texts, "text[]")})`;
+function equals(path: Path, values: readonly Scalar[], scope: Scope): string {
+  return `${jsonTextSql(path)} = any(${bind(scope, values.map(jsonOf), "text[]")})`;
 }
 
 /** By type, so that an index is of use; its expression holds only the beginnings of strings. */
-function indexedInSql({ path, values }: Condition & { kind: "in" }, scope: Scope): string {
+function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string {
   const { rank, number, text } = sortExpressions(path);
   const parts: string[] = [];
   const strings = values.filter((each) => typeof each === "string").filter(isKeepable);
@@ -79,7 +74,7 @@ function indexedInSql({ path, values }: Condition & { kind: "in" }, scope: Scope
   for (const each of strings.filter(isLong)) {
     const beginning = `${text} = ${bind(scope, beginningOf(each), "text")}`;
     parts.push(
-      `(${rank} = ${ranks.string} and ${number} = 0 and ${beginning} and ${isOneOfSql(path, [each], scope)})`,
+      `(${rank} = ${ranks.string} and ${number} = 0 and ${beginning} and ${equals(path, [each], scope)})`,
     );
   }
   if (values.includes(null)) parts.push(`(${rank} = ${ranks.null} and ${typeSql(path)} = 'null')`);
@@ -92,11 +87,7 @@ function equalsSql(sql: string, values: readonly unknown[], type: "text" | "floa
   return `${sql} = any(${bind(scope, values, `${type}[]`)})`;
 }
 
-function compareSql(condition: Comparison, scope: Scope): string {
-  return either(condition.values.map((value) => compareOneSql(condition, value, scope)));
-}
-
-function compareOneSql({ kind, path }: Comparison, operand: string | number, scope: Scope): string {
+function compare({ kind, path }: Comparison, operand: string | number, scope: Scope): string {
   const { rank, number, text } = sortExpressions(path);
   const comparison = comparisons[kind];
   if (typeof operand === "number")
@@ -110,7 +101,7 @@ function compareOneSql({ kind, path }: Comparison, operand: string | number, sco
   return `(${isString} and ${roughly} and ${exactly})`;
 }
 
-/** No text has a null character, so that whatever compares with one lies right behind what stands before it. */
+/** No text contains a null character. An operand with one sorts directly after the text before it. */
 function keepableComparison(
   kind: Comparison["kind"],
   operand: string,
@@ -120,41 +111,40 @@ function keepableComparison(
   return { kind: kind.startsWith("g") ? "gt" : "lte", text: operand.slice(0, end) };
 }
 
-/** The text that strings are looked for in, ASCII letters as small ones; null where the attribute is no string. */
-function loweredSql(path: Path, scope: Scope): string {
-  if (isIdPath(path)) return loweredIdSql(scope.idKind);
-  return `(case ${typeSql(path)} when 'string' then lower(${textSql(path)} collate "C") end)`;
+/** A number matches only integer ids. A string never matches an integer id. */
+function idEquals(values: readonly Scalar[], scope: Scope): string {
+  const keys = values.flatMap((value) => {
+    if (typeof value === "string") return isKeepable(value) ? [textKey(scope.idKind, value)] : [];
+    if (typeof value !== "number" || scope.idKind !== "integer") return [];
+    return Number.isSafeInteger(value) ? [integerKey(value)] : [];
+  });
+  return keys.length === 0 ? "false" : `resource.key = any(${bind(scope, keys, "text[]")})`;
 }
 
-function containsSql({ path, values }: Condition & { kind: "contains" }, scope: Scope): string {
-  const parts = values
-    .filter((value) => typeof value === "string")
-    .filter(isKeepable)
-    .map((value) => `strpos(${loweredSql(path, scope)}, ${bind(scope, lowerAscii(value), "text")}) > 0`);
-  if (!isIdPath(path) && values.length > 0) parts.push(elementSql(path, values, scope));
-  return either(parts);
+function textKey(idKind: IdKind, text: string): string {
+  return idKind === "integer" ? textMark + text : text;
 }
 
-/** An array's element equal to one of the values. What is not an array must not be taken apart. */
-function elementSql(path: Path, values: readonly Scalar[], scope: Scope): string {
-  const elements = `case ${typeSql(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
-  const texts = values.map((value) => JSON.stringify(value));
-  return `exists (select 1 from json_array_elements(${elements}) as element
-    where element.value::text = any(${bind(scope, texts, "text[]")}))`;
+function compareTexts(kind: Comparison["kind"], operand: string, scope: Scope): string {
+  const isText = scope.idKind === "integer" ? `resource.key >= '${textMark}' and ` : "";
+  const { kind: known, text } = keepableComparison(kind, operand);
+  const limit = bind(scope, textKey(scope.idKind, text), "text");
+  return `(${isText}resource.key ${comparisons[known]} ${limit})`;
 }
 
-function affixSql(
-  { kind, path, values }: Condition & { kind: "startsWith" | "endsWith" },
-  scope: Scope,
-): string {
-  const whole = loweredSql(path, scope);
-  return either(
-    values.filter(isKeepable).map((value) => {
-      const affix = lowerAscii(value);
-      const length = [...affix].length;
-      if (length === 0) return `${whole} is not null`;
-      const part = kind === "startsWith" ? "left" : "right";
-      return `${part}(${whole}, ${length}) = ${bind(scope, affix, "text")}`;
-    }),
-  );
+function compareIntegers(kind: Comparison["kind"], operand: number, scope: Scope): string {
+  if (scope.idKind !== "integer") return "false";
+  const isInteger = `resource.key < '${textMark}'`;
+  const isUpwards = kind.startsWith("g");
+  if (operand > Number.MAX_SAFE_INTEGER) return isUpwards ? "false" : `(${isInteger})`;
+  if (operand < -Number.MAX_SAFE_INTEGER) return isUpwards ? `(${isInteger})` : "false";
+  const floor = Math.floor(operand);
+  // Between two integers, a comparison with the lower one gives the same result.
+  const known = floor === operand ? kind : isUpwards ? "gt" : "lte";
+  const limit = floor < -Number.MAX_SAFE_INTEGER ? -Number.MAX_SAFE_INTEGER : floor;
+  return `(${isInteger} and resource.key ${comparisons[known]} ${bind(scope, integerKey(limit), "text")})`;
+}
+
+function jsonOf(value: Scalar): string {
+  return JSON.stringify(value);
 }

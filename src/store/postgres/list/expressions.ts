@@ -1,36 +1,37 @@
+/** SQL expressions for the attributes of a resource: types, values, and the expressions that lists and indexes sort by. */
 import type { Path } from "../../../collection/paths.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import { type SortValue, sortedCodePoints } from "../../../query/sort.ts";
 
-/** The order of types: absent or null, false, true, number, string, array or object. */
+/** The rank of each type in a sort: absent or null, false, true, number, string, array or object. */
 export const ranks = { null: 0, false: 1, true: 2, number: 3, string: 4, container: 5 } as const;
 
-/** The expressions that an attribute is sorted by, all in one direction. */
+/** The expressions that sort by one attribute. All have the same direction. */
 export interface SortExpressions {
   rank: string;
   number: string;
   text: string;
 }
 
-/** The values of the expressions that stand for one value of an attribute. */
-export interface SortParts {
+/** The values of these expressions for one value of an attribute. */
+export interface SortValues {
   rank: number;
   number: number;
   text: string;
 }
 
-/** The attribute as `json`; null where it is absent. */
+/** The attribute as `json`; null if it is absent. */
 export function valueSql(path: Path): string {
   if (path.some((name) => name.includes("\0"))) return "null::json";
   return `(doc${path.map((name) => ` -> ${quoteText(name)}`).join("")})`;
 }
 
-/** The type of the attribute, as `json_typeof` names it; null where it is absent. */
+/** The type of the attribute, as `json_typeof` names it; null if it is absent. */
 export function typeSql(path: Path): string {
   return `json_typeof(${valueSql(path)})`;
 }
 
-/** The JSON text of the attribute, as `JSON.stringify` made it; null where it is absent. */
+/** The JSON text of the attribute, as `JSON.stringify` made it; null if it is absent. */
 export function jsonTextSql(path: Path): string {
   return `${valueSql(path)}::text`;
 }
@@ -43,7 +44,7 @@ export function textSql(path: Path): string {
   return `(doc${names.map((name) => ` -> ${name}`).join("")} ->> ${last})`;
 }
 
-/** What an attribute is sorted by. */
+/** The sort expressions of an attribute. */
 export function sortExpressions(path: Path): SortExpressions {
   const type = typeSql(path);
   const text = textSql(path);
@@ -56,30 +57,33 @@ export function sortExpressions(path: Path): SortExpressions {
   };
 }
 
-/** What the expressions give for a value. */
-export function sortParts(value: SortValue): SortParts {
+/** The values of the sort expressions for a value. */
+export function sortValues(value: SortValue): SortValues {
   if (typeof value === "boolean") return { rank: value ? ranks.true : ranks.false, number: 0, text: "" };
   if (typeof value === "number") return { rank: ranks.number, number: value, text: "" };
   if (typeof value === "string") return { rank: ranks.string, number: 0, text: value };
   return { rank: value === null ? ranks.null : ranks.container, number: 0, text: "" };
 }
 
-/** Code points of a unique value that are in its index: no declaration takes longer ones. */
+/** An index of unique values contains this many code points of each value. No declaration allows longer values. */
 export const uniqueLength = 600;
 
-/** What is compared of a unique attribute, as `uniqueValue` gives it; null where there is no value. */
+/** The value of a unique attribute, in the form of `uniqueValue`; null if it has no value that must be unique. */
 export function uniqueSql({ path, ignoreCase }: Unique): string {
   const text = `${jsonTextSql(path)} collate "C"`;
   return `(case when ${typeSql(path)} in ('string', 'number', 'boolean')
     then ${ignoreCase ? `lower(${text})` : text} end)`;
 }
 
-/** The beginning of what is compared, as its index has it. */
+/** The indexed start of a unique value. */
 export function uniqueIndexSql(unique: Unique): string {
   return `left(${uniqueSql(unique)}, ${uniqueLength})`;
 }
 
-/** A text as it is written in SQL. Whether a backslash is one in plain quotes is a setting of the database. */
+/**
+ * A text as an SQL literal. Whether a backslash is an escape in plain quotes depends on a setting of the database, so
+ * such texts use `E'…'`.
+ */
 export function quoteText(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;

@@ -1,108 +1,118 @@
-/** Pages of lists, each from one statement within a deadline. */
+/** Reads pages of lists. Each page needs one statement, which has a deadline. */
 import { Problem } from "../../../errors.ts";
 import { adviceFor } from "../../advice.ts";
 import { type Batch, createBatch } from "../../batch.ts";
 import type { Page } from "../../page.ts";
 import { isQuick } from "../../serving.ts";
 import type { Connection, Connections, Row, Statement } from "../connection/connections.ts";
-import { Exhausted, failureOf, isWithoutTable, sqlState } from "../connection/failures.ts";
+import { failureOf, isUndefinedTable, PoolExhausted, sqlState } from "../connection/failures.ts";
 import { toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isNarrowed, type PageQuery, selectPage } from "./page.ts";
 
-/** A page of a collection as it was declared when the page was read. */
-export type Read = { page: Page } | "declaredAnew";
+/** A page, or the fact that the declaration of the collection has changed since the catalogue was read. */
+export type ListResult = { page: Page } | "declaredAnew";
 
-/** How lists are read. */
+/** What lists depend on. */
 export interface ListsOptions {
-  /** For lists that cost no more than the page itself. */
+  /** Connections for lists that cost no more than their page. */
   quick: Connections;
-  /** For all others. */
+  /** Connections for all other lists. */
   slow: Connections;
-  /** How long a list may take, in milliseconds. */
+  /** How long a list can take, in milliseconds. */
   maxMs: number;
 }
 
-/** A statement, and what tells it from others. */
-interface NamedStatement {
-  name: string;
+/** A statement in the queue of quick lists. */
+interface QueuedList {
+  /** Equal for equal statements. */
+  key: string;
   statement: Statement;
 }
 
-/** Quick lists that are under way at once; and slow ones that may be unanswered. */
+/** How many quick lists run at the same time, and how many slow ones can wait or run. */
 const maxQuick = 4;
 const maxSlow = 1_000;
 
-/** After its deadline the database ends a statement itself; where it does not, the connection is given up. */
+/** The database ends a statement at its deadline. If it does not end it within this time, the connection is closed. */
 const graceMs = 1_000;
 
 /** Reads lists. */
 export class Lists {
   readonly #options: ListsOptions;
-  readonly #quick: Batch<NamedStatement, readonly Row[]>;
-  /** Quick lists that wait to be asked for, by what they are. */
+  readonly #quick: Batch<QueuedList, readonly Row[]>;
+  /** The quick lists that have not been sent, by key. */
   readonly #waiting = new Map<string, Promise<readonly Row[]>>();
   #slow = 0;
 
   constructor(options: ListsOptions) {
     this.#options = options;
     this.#quick = createBatch({
-      perform: async ([asked]) => {
-        const { name, statement } = asked as NamedStatement;
-        this.#waiting.delete(name);
+      perform: async ([first]) => {
+        const { key, statement } = first as QueuedList;
+        this.#waiting.delete(key);
         return [{ answer: (await options.quick.run(statement)).rows }];
       },
-      maxTogether: 1,
-      maxUnderWay: maxQuick,
+      maxBatchSize: 1,
+      maxConcurrent: maxQuick,
     });
   }
 
-  /** A page. Throws QUERY_TOO_EXPENSIVE, UNAVAILABLE while words are gathered, and the signal's reason. */
+  /**
+   * Reads a page. Throws QUERY_TOO_EXPENSIVE, UNAVAILABLE while the search words are incomplete, and the reason of the
+   * signal.
+   */
   async page(
     collection: NumberedCollection,
     query: PageQuery,
     signal: (() => AbortSignal) | undefined,
-  ): Promise<Read> {
+  ): Promise<ListResult> {
     if (query.words !== undefined && collection.search.length === 0) return "declaredAnew";
     const statement = selectPage(collection, query);
     const isCounted = query.count === true && isNarrowed(query);
     if (isQuick(query, collection.indexes) && !isCounted)
-      return toPage(collection, query, await this.#shared(statement));
+      return toPage(collection, query, await this.#runQuick(statement));
     try {
       return toPage(collection, query, await this.#withinDeadline(statement, signal?.()));
     } catch (error) {
-      if (isWithoutTable(error)) return "declaredAnew";
-      if (failureOf(error) !== "tooLong" && !isLate(error)) throw error;
+      if (isUndefinedTable(error)) return "declaredAnew";
+      if (failureOf(error) !== "tooLong" && !hasPassedDeadline(error)) throw error;
       throw tooExpensive(collection, query, this.#options.maxMs);
     }
   }
 
-  /** Equal lists that wait together are asked for once: what all of them asked for before is read after. */
-  #shared(statement: Statement): Promise<readonly Row[]> {
-    const name = JSON.stringify([statement.sql, statement.values]);
-    const known = this.#waiting.get(name);
-    if (known !== undefined) return known;
-    const asked = this.#quick.run({ name, statement });
-    this.#waiting.set(name, asked);
-    asked.catch(() => {
-      if (this.#waiting.get(name) === asked) this.#waiting.delete(name); // it never came to be asked
+  /**
+   * Equal lists that wait at the same time share one statement. It is sent after all of them were requested, so each
+   * gets a current page.
+   */
+  #runQuick(statement: Statement): Promise<readonly Row[]> {
+    const key = JSON.stringify([statement.sql, statement.values]);
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) return waiting;
+    const running = this.#quick.run({ key, statement });
+    this.#waiting.set(key, running);
+    running.catch(() => {
+      if (this.#waiting.get(key) === running) this.#waiting.delete(key); // it was never sent
     });
-    return asked;
+    return running;
   }
 
   async #withinDeadline(statement: Statement, signal: AbortSignal | undefined): Promise<readonly Row[]> {
     signal?.throwIfAborted();
     if (this.#slow >= maxSlow) throw new Problem("UNAVAILABLE", "Too many lists are waiting. Try again.");
     this.#slow++;
-    const late = Promise.withResolvers<never>();
+    const deadline = Promise.withResolvers<never>();
     const { maxMs } = this.#options;
-    const begun = Date.now();
-    const timer = setTimeout(() => late.reject(new Late()), maxMs + graceMs);
-    const abort = () => late.reject(signal?.reason);
+    const startedAt = Date.now();
+    const timer = setTimeout(() => deadline.reject(new DeadlinePassed()), maxMs + graceMs);
+    const abort = () => deadline.reject(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });
     try {
       return await this.#options.slow.use((connection) =>
-        this.#run(connection, statement, { late: late.promise, leftMs: maxMs - (Date.now() - begun) }),
+        this.#runUntil(connection, statement, {
+          deadline: deadline.promise,
+          leftMs: maxMs - (Date.now() - startedAt),
+        }),
       );
     } finally {
       clearTimeout(timer);
@@ -111,11 +121,11 @@ export class Lists {
     }
   }
 
-  /** A statement that nobody waits for any more is cancelled, and its connection given up. */
-  async #run(
+  /** Runs a statement until the deadline. If the deadline passes first, cancels it and closes the connection. */
+  async #runUntil(
     connection: Connection,
     statement: Statement,
-    { late, leftMs }: { late: Promise<never>; leftMs: number },
+    { deadline, leftMs }: { deadline: Promise<never>; leftMs: number },
   ): Promise<readonly Row[]> {
     const timeout = `set local statement_timeout = ${Math.max(1, Math.ceil(leftMs))}`;
     const work = Promise.all([
@@ -125,7 +135,7 @@ export class Lists {
     ]);
     work.catch(() => {});
     try {
-      const [, { rows }] = await Promise.race([work, late]);
+      const [, { rows }] = await Promise.race([work, deadline]);
       return rows;
     } catch (error) {
       if (sqlState(error) === undefined) connection.cancel();
@@ -134,20 +144,23 @@ export class Lists {
   }
 }
 
-class Late extends Error {}
+class DeadlinePassed extends Error {}
 
-/** No connection became free before the deadline, or no answer came. */
-function isLate(error: unknown): boolean {
-  return error instanceof Late || error instanceof Exhausted;
+/** Whether no connection became free, or no response came, before the deadline. */
+function hasPassedDeadline(error: unknown): boolean {
+  return error instanceof DeadlinePassed || error instanceof PoolExhausted;
 }
 
-/** Rows of a page, of which there is at least one: the head, with the first resource if there is any. */
-function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly Row[]): Read {
+/**
+ * The page from its rows. The first row always has the head of the collection, and the first resource if the page has
+ * any.
+ */
+function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly Row[]): ListResult {
   const [first] = rows;
   if (first === undefined) return "declaredAnew";
-  const [sequence, count, declared, hasWords, counted, found] = first;
+  const [sequence, count, declared, areWordsComplete, counted, found] = first;
   if (Number(declared) !== collection.declared) return "declaredAnew";
-  if (query.words !== undefined && hasWords !== "t") throw notGathered();
+  if (query.words !== undefined && areWordsComplete !== "t") throw wordsIncomplete();
   const items = rows.filter((row) => row[6] !== null).map((row) => toStored(collection, row.slice(6)));
   const more = Number(found ?? 0) > items.length || items.length > query.limit;
   if (items.length > query.limit) items.pop();
@@ -155,7 +168,7 @@ function toPage(collection: NumberedCollection, query: PageQuery, rows: readonly
   return { page: { items, more, total, sequence: Number(sequence) } };
 }
 
-function notGathered(): Problem {
+function wordsIncomplete(): Problem {
   return new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");
 }
 

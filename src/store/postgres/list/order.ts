@@ -4,7 +4,7 @@ import type { SortKey } from "../../../collection/indexes.ts";
 import { isIdPath } from "../../../collection/paths.ts";
 import { type CursorValues, type SortValue, withId } from "../../../query/sort.ts";
 import { integerKey, isKeepable, textMark } from "../tables/id-keys.ts";
-import { sortExpressions, sortParts } from "./expressions.ts";
+import { sortExpressions, sortValues } from "./expressions.ts";
 import { bind, type Scope } from "./parameters.ts";
 
 /** One expression that a list is ordered by. */
@@ -13,7 +13,7 @@ export interface OrderTerm {
   descending: boolean;
 }
 
-/** What a list is ordered by, the key last. */
+/** The expressions that a list is ordered by. The key is the last one. */
 export function orderTerms(sort: readonly SortKey[]): readonly OrderTerm[] {
   return withId(sort).flatMap(({ path, descending }) => {
     if (isIdPath(path)) return [{ sql: "resource.key", descending }];
@@ -22,14 +22,15 @@ export function orderTerms(sort: readonly SortKey[]): readonly OrderTerm[] {
   });
 }
 
-/** The `order by` of terms, or of the columns that hold them. */
+/** The `order by` of terms, or of columns that contain them. */
 export function orderSql(terms: readonly OrderTerm[]): string {
   return terms.map(({ sql, descending }) => `${sql}${descending ? " desc" : ""}`).join(", ");
 }
 
 /**
- * What comes after a position, as ranges that follow each other in the order of the list: equal in some keys and beyond
- * the position in the next, so that an index gives each in order.
+ * The conditions for the resources after a position, one for each range of the list, in its order. In a range, the
+ * first sort keys are equal to those of the position and the next one is beyond it, so an index returns the range in
+ * order.
  */
 export function rangesAfter(
   position: CursorValues,
@@ -38,7 +39,10 @@ export function rangesAfter(
 ): readonly string[] {
   const keys = withId(sort).map(({ path, descending }, n) => {
     const value = position[n] ?? null;
-    return { descending, ...(isIdPath(path) ? idPart(value, scope) : attributePart(path, value, scope)) };
+    return {
+      descending,
+      ...(isIdPath(path) ? compareId(value, scope) : compareAttribute(path, value, scope)),
+    };
   });
   return keys
     .map(({ sql, bound, descending }, beyond) => {
@@ -48,35 +52,38 @@ export function rangesAfter(
     .reverse();
 }
 
-/** What is compared, with what, and how it says that both are equal. */
-interface Part {
+/** The comparison of one sort key with its value at the position. */
+interface KeyComparison {
+  /** The expression of the sort key. */
   sql: string;
+  /** The value at the position. */
   bound: string;
+  /** The condition that both are equal. */
   equal: string;
 }
 
-function attributePart(path: SortKey["path"], value: SortValue, scope: Scope): Part {
+function compareAttribute(path: SortKey["path"], value: SortValue, scope: Scope): KeyComparison {
   const { rank, number, text } = sortExpressions(path);
-  const parts = sortParts(value);
-  const limits = [
+  const parts = sortValues(value);
+  const bounds = [
     String(parts.rank),
     bind(scope, parts.number, "float8"),
     bind(scope, isKeepable(parts.text) ? parts.text : "", "text"),
   ];
   return {
     sql: `(${rank}, ${number}, ${text})`,
-    bound: `(${limits.join(", ")})`,
-    equal: `${rank} = ${limits[0]} and ${number} = ${limits[1]} and ${text} = ${limits[2]}`,
+    bound: `(${bounds.join(", ")})`,
+    equal: `${rank} = ${bounds[0]} and ${number} = ${bounds[1]} and ${text} = ${bounds[2]}`,
   };
 }
 
-function idPart(value: SortValue, scope: Scope): Part {
-  const bound = bind(scope, positionedKey(scope.idKind, value), "text");
+function compareId(value: SortValue, scope: Scope): KeyComparison {
+  const bound = bind(scope, keyAt(scope.idKind, value), "text");
   return { sql: "resource.key", bound, equal: `resource.key = ${bound}` };
 }
 
-/** The key at a position, which names the id as it stands in a resource. */
-function positionedKey(idKind: IdKind, value: SortValue): string {
+/** The key of an id at a position. The position contains the id as the resource does. */
+function keyAt(idKind: IdKind, value: SortValue): string {
   if (typeof value === "number") return idKind === "integer" ? integerKey(value) : "";
   if (typeof value !== "string" || !isKeepable(value)) return "";
   return idKind === "integer" ? textMark + value : value;

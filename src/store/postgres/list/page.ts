@@ -1,6 +1,7 @@
 /**
- * The one statement that gives a page: its resources, and the head of the collection in the same snapshot. Beyond a
- * position, each range is a part of its own that an index gives in order; one condition for all would be a scan.
+ * The statement that reads a page: its resources, and the head of the collection from the same snapshot. After a
+ * position, the statement is a union of ranges, because an index returns each range in order. With one condition for
+ * all of them, the database would read the whole table.
  */
 import { wordsVersion } from "../../../query/words.ts";
 import { type ListQuery, maxPageBytes } from "../../page.ts";
@@ -12,12 +13,13 @@ import { type OrderTerm, orderSql, orderTerms, rangesAfter } from "./order.ts";
 import type { Scope } from "./parameters.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
-/** A list of a collection that is known. */
+/** A list request, for a collection that is already known. */
 export type PageQuery = Omit<ListQuery, "collection" | "signal">;
 
 /**
- * Gives a page. The columns: sequence, count, state of the declaration, whether the search words are complete and of this version, total, how
- * many resources were found (one more than the limit at most), and of each resource that fits: key, version, time, text.
+ * Reads a page. The columns of the head: sequence, count, number of the declaration, whether the search words are
+ * complete and of this version, and total. Then how many resources were found (at most one more than the limit), and
+ * for each resource that fits: key, version, time and text.
  */
 export function selectPage(collection: NumberedCollection, query: PageQuery): Statement {
   const { number, idKind, indexes } = collection;
@@ -25,69 +27,69 @@ export function selectPage(collection: NumberedCollection, query: PageQuery): St
   const scope: Scope = { idKind, indexes, values: [] };
   const search = words.length === 0 ? undefined : searchSql(number, words, scope);
   const where = filter === undefined ? [] : [filterSql(filter, scope)];
-  const source = { from: search?.from ?? `${resourcesTable(number)} as resource`, where, search };
-  const total = query.count === true && isNarrowed(query) ? countSql(source) : "null::bigint";
-  const page = pageSql(query, source, scope);
+  const selection = { from: search?.from ?? `${resourcesTable(number)} as resource`, where, search };
+  const total = query.count === true && isNarrowed(query) ? countSql(selection) : "null::bigint";
+  const page = pageSql(query, selection, scope);
   const sql = `${search?.with ?? ""}
-    select head.sequence, head.count, head.declared, ${hasWords}, ${total},
+    select head.sequence, head.count, head.declared, ${areWordsComplete}, ${total},
       page.found, page.key, page.version, page.updated_at, page.text
     from holdfast_heads as head left join (${page}) as page on true
     where head.number = ${number} order by page.place`;
   return { sql, values: scope.values };
 }
 
-/** Another version of the program may have split the texts of an older store. */
-const hasWords = `head.gathered_to is null and head.words_version = '${wordsVersion}'`;
+/** Another version of the program may have split the texts of an older store into other words. */
+const areWordsComplete = `head.gathered_to is null and head.words_version = '${wordsVersion}'`;
 
-/** Whether the list may have fewer resources than its collection. */
+/** Whether the list can have fewer resources than its collection. */
 export function isNarrowed({ filter, words }: PageQuery): boolean {
   return filter !== undefined || words !== undefined;
 }
 
-interface Source {
+interface Selection {
   from: string;
   where: readonly string[];
   search: SearchSql | undefined;
 }
 
-function countSql({ from, where }: Source): string {
+function countSql({ from, where }: Selection): string {
   return `(select count(*) from ${from} where ${all(where)})`;
 }
 
-/** The resources of the page with their places, as far as their text is not too much; but at least one. */
-function pageSql(query: PageQuery, source: Source, scope: Scope): string {
-  const terms = termsOf(query, source);
+/** The resources of the page with their places, up to the limit of bytes, but at least one. */
+function pageSql(query: PageQuery, selection: Selection, scope: Scope): string {
+  const terms = termsOf(query, selection);
   const order = terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }));
   return `select key, version, updated_at, doc::text as text, found, place
     from (select key, version, updated_at, doc, size, count(*) over () as found, row_number() over listed as place,
         sum(size) over (listed rows unbounded preceding) as running
-      from (${partsSql(query, source, { terms, scope })}) as part
-      window listed as (order by part, ${orderSql(order)})) as measured
+      from (${rangesSql(query, selection, { terms, scope })}) as candidate
+      window listed as (order by range_number, ${orderSql(order)})) as measured
     where running <= ${maxPageBytes} or place = 1`;
 }
 
-function termsOf({ sort = [] }: PageQuery, { search }: Source): readonly OrderTerm[] {
+function termsOf({ sort = [] }: PageQuery, { search }: Selection): readonly OrderTerm[] {
   const isRanked = search !== undefined && sort.length === 0;
   return [...(isRanked ? [{ sql: search.score, descending: true }] : []), ...orderTerms(sort)];
 }
 
-/** The parts of the page, each as long as the page at most. */
-function partsSql(
+/** The ranges of the page. Each has at most as many resources as the page. */
+function rangesSql(
   { limit, offset = 0, after, sort = [] }: PageQuery,
-  { from, where }: Source,
+  { from, where }: Selection,
   { terms, scope }: { terms: readonly OrderTerm[]; scope: Scope },
 ): string {
   const columns = terms.map(({ sql }, n) => `${sql} as term_${n}`).join(", ");
   const ranges = after === undefined ? ["true"] : rangesAfter(after, sort, scope);
-  const parts = ranges.map(
-    (range, n) => `(select resource.key, version, updated_at, doc, size, ${n} as part, ${columns}
+  const selects = ranges.map(
+    (range, n) => `(select resource.key, version, updated_at, doc, size, ${n} as range_number, ${columns}
       from ${from} where ${all([...where, range])}
       order by ${orderSql(terms)} limit ${limit + 1} offset ${offset})`,
   );
-  if (parts.length === 1) return String(parts[0]);
+  if (selects.length === 1) return String(selects[0]);
   const order = terms.map(({ descending }, n) => ({ sql: `term_${n}`, descending }));
-  return `select * from (${parts.join(" union all ")}) as parts
-    order by part, ${orderSql(order)} limit ${limit + 1}`;
+  return `select * from (${selects.join(" union all ")}) as candidate
+    order by range_number, ${orderSql(order)} limit ${limit + 1}`;
 }
 
 function all(terms: readonly string[]): string {

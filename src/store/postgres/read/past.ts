@@ -1,4 +1,4 @@
-/** Reads resources as they were from the change log. */
+/** Reads earlier states of resources from the change log. */
 import type { ChangeKind, LoggedChange, LoggedKey, LogSlice, ResourceChange } from "../../change-log.ts";
 import { decideAsync } from "../../decision.ts";
 import { type LoggedVersion, type PastRows, SliceSize, stateAt, versionOf, withTexts } from "../../past.ts";
@@ -18,14 +18,14 @@ import {
   selectResources,
 } from "./statements.ts";
 
-/** Reads in one snapshot. */
+/** Reads the change log in one snapshot. */
 export function inPast<T>(connections: Connections, read: (past: Past) => Promise<T>): Promise<T> {
   return transact(connections, beginnings.snapshot, (transaction) =>
     read(new Past((statement) => transaction.run(statement))),
   );
 }
 
-/** The change log, in one snapshot. */
+/** The change log in one snapshot. */
 export class Past {
   readonly #run: Run;
 
@@ -73,7 +73,7 @@ export class Past {
     }));
   }
 
-  /** The changes of a resource below a version, newest first. */
+  /** The changes of a resource with versions below `before`, newest first. */
   async changes({ number }: NumberedCollection, id: string, page: { before: number; limit: number }) {
     const { rows } = await this.#run(selectChangesOf(number, id, page));
     return rows.map(toResourceChange);

@@ -1,4 +1,4 @@
-/** Whole collections, each from one snapshot. */
+/** Reads whole collections, each from one snapshot. */
 import { Problem } from "../../../errors.ts";
 import type { Stored } from "../../stored.ts";
 import type { Connections } from "../connection/connections.ts";
@@ -8,10 +8,10 @@ import type { NumberedCollection } from "../tables/catalogue.ts";
 import { toStored } from "./reads.ts";
 import { selectChunk } from "./statements.ts";
 
-/** What is read at once: so many resources, or so many bytes of text if that is less. */
+/** The limits of one statement: resources, and bytes of text. */
 const chunk = { resources: 256, size: 2 * 1024 * 1024 };
 
-/** Scans under way, each on a connection of its own with a transaction open. */
+/** The scans in progress. Each has its own connection with an open transaction. */
 export class Scans {
   readonly #connections: Connections;
   readonly #open = new Set<() => void>();
@@ -20,7 +20,7 @@ export class Scans {
     this.#connections = connections;
   }
 
-  /** Every resource in id order, as the collection was when the first was asked for. */
+  /** Every resource in the order of ids, as of the first read. */
   async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
     const closed = Promise.withResolvers<never>();
     closed.promise.catch(() => {});
@@ -50,7 +50,7 @@ export class Scans {
     }
   }
 
-  /** Ends the scans under way. */
+  /** Ends the scans in progress. */
   close(): void {
     for (const close of this.#open) close();
     this.#open.clear();

@@ -5,15 +5,37 @@ import type { Statement } from "../connection/connections.ts";
 import { changeColumns, resourceColumns } from "../tables/statements.ts";
 import { changesTable, resourcesTable } from "../tables/tables.ts";
 
-/** Resources by their keys. */
-export function selectResources(number: number, keys: readonly string[]): Statement {
+/** The largest value of an integer column. */
+const maxInteger = 2_147_483_647;
+
+/** The resources with these keys; without the text if it has more than `size` bytes. */
+export function selectResources(number: number, keys: readonly string[], size = maxInteger): Statement {
   return {
-    sql: `select ${resourceColumns} from ${resourcesTable(number)} where key = any($1::text[])`,
-    values: [texts(keys)],
+    sql: `select key, version, updated_at, case when size <= $2 then doc::text end
+      from ${resourcesTable(number)} where key = any($1::text[])`,
+    values: [texts(keys), size],
   };
 }
 
-/** As `selectAfter`, with no more text than so many bytes; but at least one. */
+/**
+ * Resources by their keys, in this order, with their texts up to `size` bytes in all; without the text after that. The first
+ * `atLeast` of the keys have their texts whatever their size.
+ */
+export function selectLargeResources(
+  number: number,
+  keys: readonly string[],
+  { size, atLeast }: { size: number; atLeast: number },
+): Statement {
+  return {
+    sql: `select key, version, updated_at, case when running <= $2 or n <= $3 then doc::text end
+      from (select resource.*, n, sum(size) over (order by n) as running
+        from unnest($1::text[]) with ordinality as asked (id, n)
+        join ${resourcesTable(number)} as resource on key = asked.id) as measured`,
+    values: [texts(keys), size, atLeast],
+  };
+}
+
+/** As `selectAfter`, with a limit of bytes of text. It returns at least one resource, if there is one. */
 export function selectChunk(
   number: number,
   after: string,
@@ -49,7 +71,7 @@ export function selectChangesOf(
   };
 }
 
-/** The change of a resource that made a version or the last one below it. */
+/** The change of a resource that made a version. If it is not in the log, the last change before it. */
 export function selectChangeUpTo(number: number, id: string, version: number): Statement {
   return {
     sql: `select version, kind, at from ${changesTable(number)}
@@ -66,7 +88,7 @@ export function selectOldestChange(number: number, id: string): Statement {
   };
 }
 
-/** What changes of a resource keep of the texts that they superseded, from a version up to the first whole text. */
+/** What the change log keeps of superseded texts, from a version up to the first whole text. */
 export function selectChain(number: number, id: string, version: number): Statement {
   const changes = changesTable(number);
   const last = version + maxChain - 1;

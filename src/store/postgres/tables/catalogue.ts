@@ -1,24 +1,24 @@
-/** What the database knows about its collections, as one instance last read it. */
+/** The collections in the database, as one instance last read them. */
 import type { IdKind } from "../../../collection/ids.ts";
 import { Catalogue as Collections, type NumberedCollection as Numbered } from "../../catalogue.ts";
 import type { Row } from "../connection/connections.ts";
 import { copyingTable } from "./tables.ts";
 
-/** A collection, and the state of its declaration. */
+/** A collection, and the number of its declaration. */
 export interface NumberedCollection extends Numbered {
-  /** Raised with every declaration that others must know of before they write. */
+  /** Grows with every change of a declaration that other instances must know before they write. */
   declared: number;
 }
 
-const everything = `
+const selectCollections = `
   select number, name, id_kind, schema, indexes, search, uniques, refers, timestamps, declared
   from holdfast_collections join holdfast_heads using (number)`;
 
-/** The statement whose rows `toCollection` reads: for all that there is. */
-export const catalogueSql = `${everything} order by number`;
+/** The statement whose rows `toCollection` reads, for all collections. */
+export const catalogueSql = `${selectCollections} order by number`;
 
-/** The catalogue for a service. While a copy fills the store, it has no collections. */
-export const servedCatalogueSql = `${everything}
+/** The same for a service. While a copy into the store is incomplete, it has no collections. */
+export const servedCatalogueSql = `${selectCollections}
   where to_regclass('${copyingTable}') is null order by number`;
 
 /** Reads only the names of the collections that `servedCatalogueSql` reads. */
@@ -47,8 +47,8 @@ export class Catalogue extends Collections<NumberedCollection> {
   readonly #related = new Map<number, readonly number[]>();
 
   /**
-   * The numbers of all collections that a write to this one may look at or change because of what is declared: nobody
-   * else may write to them meanwhile. Empty where nothing is declared.
+   * The numbers of the collections that a write to this one can read or change because of constraints. A write locks
+   * all of them. Empty if the collection has no constraints.
    */
   relatedTo(collection: NumberedCollection): readonly number[] {
     const known = this.#related.get(collection.number);
@@ -67,7 +67,8 @@ export class Catalogue extends Collections<NumberedCollection> {
         if (target !== undefined) seen.add(target);
       }
     }
-    const isFree = seen.size === 1 && collection.unique.length === 0 && collection.references.length === 0;
-    return isFree ? [] : [...seen].map(({ number }) => number);
+    const isUnconstrained =
+      seen.size === 1 && collection.unique.length === 0 && collection.references.length === 0;
+    return isUnconstrained ? [] : [...seen].map(({ number }) => number);
   }
 }

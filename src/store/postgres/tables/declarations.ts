@@ -1,4 +1,4 @@
-/** The catalogue as this instance knows it: others may change it at any time. */
+/** The catalogue as this instance knows it. Other instances can change it at any time. */
 import { setTimeout as pass } from "node:timers/promises";
 import type { CollectionRecord } from "../../record.ts";
 import { isDeclared } from "../../record.ts";
@@ -15,28 +15,28 @@ import {
 import { migrateServed } from "./migrate.ts";
 import { selectCollection } from "./statements.ts";
 
-/** How often a migration that another instance was in the way of is tried anew. */
+/** How often a migration is attempted if other instances interfere. */
 const maxTries = 10;
 
-/** What is declared in one database. */
+/** The declarations in one database. */
 export class Declarations {
   readonly #connections: Connections;
   readonly #long: Connections;
   #catalogue = new Catalogue([]);
   #reloading: Promise<void> | undefined;
 
-  /** `long` is for what may take its time. */
+  /** `long`: connections without a timeout. */
   constructor(connections: Connections, long: Connections) {
     this.#connections = connections;
     this.#long = long;
   }
 
-  /** The catalogue as it was read last. */
+  /** The catalogue as it was last read. */
   get catalogue(): Catalogue {
     return this.#catalogue;
   }
 
-  /** Reads the catalogue again. Several calls at once are one. */
+  /** Reads the catalogue again. Calls at the same time share one read. */
   reload(): Promise<void> {
     this.#reloading ??= this.#reload().finally(() => {
       this.#reloading = undefined;
@@ -44,7 +44,10 @@ export class Declarations {
     return this.#reloading;
   }
 
-  /** The collection of this name; one that is not known may have been made by another instance. */
+  /**
+   * The collection with this name. If it is not in the catalogue, another instance may have created it, so this looks
+   * in the database.
+   */
   async find(name: string): Promise<NumberedCollection | undefined> {
     const known = this.#catalogue.byName.get(name);
     if (known !== undefined || name.includes("\0")) return known;
@@ -53,13 +56,13 @@ export class Declarations {
     return this.#catalogue.byName.get(name);
   }
 
-  /** The names of all collections, as the database has them now. */
+  /** The names of all collections in the database. */
   async names(): Promise<readonly string[]> {
     const { rows } = await this.#connections.run({ sql: servedNamesSql });
     return rows.map(([name]) => String(name));
   }
 
-  /** Makes collections be as they are declared. Throws StartError. */
+  /** Creates collections, or changes their declarations. Throws StartError. */
   async migrate(plan: readonly CollectionRecord[]): Promise<void> {
     if (plan.every((record) => isDeclared(this.#catalogue.byName.get(record.name), record))) return;
     for (let tries = 1; ; tries++) {
@@ -74,13 +77,13 @@ export class Declarations {
     await this.#reload();
   }
 
-  /** What is there may be much, and takes as long as it takes; what is new does not. */
+  /** A migration of an existing collection has no timeout, because the collection can be large. */
   #transact(
     plan: readonly CollectionRecord[],
     work: (transaction: Transaction) => Promise<void>,
   ): Promise<void> {
-    const isNew = plan.every(({ name }) => !this.#catalogue.byName.has(name));
-    return isNew
+    const areNew = plan.every(({ name }) => !this.#catalogue.byName.has(name));
+    return areNew
       ? transact(this.#connections, smallWrite, work)
       : transact(this.#long, beginnings.longWrite, work);
   }

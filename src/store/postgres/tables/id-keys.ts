@@ -1,14 +1,14 @@
 /**
- * Ids as the tables keep them: texts whose order by code point is the order of lists. Where ids are integers, those come
- * first by number and what is no integer after them; everywhere else the key is the id itself.
+ * The keys of ids in the tables: texts whose order by code point is the order of lists. With integer ids, the keys of
+ * integers sort by number and come before the keys of other texts. With other kinds of ids, the key is the id.
  */
 import type { IdKind } from "../../../collection/ids.ts";
 import { integerOf } from "../../integer-ids.ts";
 
-const negative = "0";
-const positive = "1";
+const negativeMark = "0";
+const positiveMark = "1";
 
-/** What the keys of texts begin with in a collection of integers, and no key of an integer does. */
+/** The start of the keys of texts in a collection with integer ids. No key of an integer starts with it. */
 export const textMark = "2";
 
 const digits = 16;
@@ -21,22 +21,22 @@ export function keyOf(kind: IdKind, id: string): string {
   return integer === undefined ? textMark + id : integerKey(integer);
 }
 
-/** The key of an integer in a collection of integers. */
+/** The key of an integer in a collection with integer ids. */
 export function integerKey(integer: number): string {
   return integer < 0
-    ? negative + String(integer + offset).padStart(digits, "0")
-    : positive + String(integer).padStart(digits, "0");
+    ? negativeMark + String(integer + offset).padStart(digits, "0")
+    : positiveMark + String(integer).padStart(digits, "0");
 }
 
-/** The id that a key stands for. */
+/** The id of a key. */
 export function idOf(kind: IdKind, key: string): string {
   if (kind !== "integer") return key;
   const rest = key.slice(1);
   if (key.startsWith(textMark)) return rest;
-  return String(key.startsWith(positive) ? Number(rest) : Number(rest) - offset);
+  return String(key.startsWith(positiveMark) ? Number(rest) : Number(rest) - offset);
 }
 
-/** Whether the database can hold the text: no null character, no half of a surrogate pair. */
+/** Whether the database can store the text. It cannot contain a null character or half of a surrogate pair. */
 export function isKeepable(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
 }

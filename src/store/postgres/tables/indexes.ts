@@ -1,10 +1,10 @@
-/** The indexes that a collection's declaration asks for, and what makes and drops them. */
+/** The indexes of a collection, as its declaration requires them. */
 import { createHash } from "node:crypto";
 import type { CollectionRecord } from "../../record.ts";
 import { sortExpressions, uniqueIndexSql } from "../list/expressions.ts";
 import { resourcesTable } from "./tables.ts";
 
-/** The statements that make a collection have the indexes of one declaration instead of those of another. */
+/** The statements that replace the indexes of one declaration with those of another. */
 export function indexStatements(
   number: number,
   before: Pick<CollectionRecord, "indexes" | "unique"> | undefined,
@@ -13,14 +13,17 @@ export function indexStatements(
   const existing = definitions(number, before);
   const wanted = definitions(number, after);
   const dropped = [...existing.keys()].filter((name) => !wanted.has(name));
-  const made = [...wanted].filter(([name]) => !existing.has(name));
+  const created = [...wanted].filter(([name]) => !existing.has(name));
   return [
     ...dropped.map((name) => `drop index if exists ${name}`),
-    ...made.map(([name, on]) => `create index if not exists ${name} on ${on}`),
+    ...created.map(([name, on]) => `create index if not exists ${name} on ${on}`),
   ];
 }
 
-/** By name, what each index is on. Names tell of their index by a hash, since the database cuts long ones off. */
+/**
+ * The definition of each index, by name. A name contains a hash of the definition, because the database cuts off long
+ * names.
+ */
 function definitions(
   number: number,
   declared: Pick<CollectionRecord, "indexes" | "unique"> | undefined,

@@ -1,46 +1,49 @@
-/** Makes collections be as they are declared, inside a transaction that has the catalogue locked. */
+/** Creates collections and changes their declarations, in a transaction that locks the catalogue. */
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { Problem, StartError } from "../../../errors.ts";
-import { wordsVersion } from "../../../query/words.ts";
+import { decideAsync } from "../../decision.ts";
 import type { CollectionRecord } from "../../record.ts";
 import { isDeclared } from "../../record.ts";
-import { refersRows } from "../commit/flush.ts";
-import { insertRefers } from "../commit/statements.ts";
+import { startIndex } from "../../searched-words.ts";
+import { referenceRows } from "../commit/flush.ts";
+import { insertReferences } from "../commit/statements.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { gatherSlice } from "../upkeep/gather.ts";
-import { gatherAnew, gatherNoMore } from "../upkeep/statements.ts";
+import { searchIndexOf } from "../upkeep/gather.ts";
+import { stopGathering } from "../upkeep/statements.ts";
 import { Catalogue, catalogueSql, type NumberedCollection, toCollection } from "./catalogue.ts";
 import { indexStatements } from "./indexes.ts";
 import { isUnfinished } from "./prepare.ts";
 import {
   type DeclarationRow,
-  declareAnew,
-  deleteAllRefers,
+  deleteAllReferences,
   insertHead,
-  insertIds,
+  insertIdCounter,
   lockCatalogue,
   lockHeads,
-  putDeclaration,
+  raiseDeclared,
   selectAfter,
+  upsertDeclaration,
 } from "./statements.ts";
 import { collectionTables, wordsTable, wordsTables } from "./tables.ts";
 
-/** Resources that are looked at in one statement. */
-const slice = 500;
+/** How many resources one statement reads. */
+const pageSize = 500;
 
 /**
- * The states of declarations begin anywhere: an instance that has not noticed that its database was emptied and filled with
- * something else takes no collection for another one of the same number.
+ * Declarations start at a random number. If a database is emptied and filled again, an instance that has not noticed
+ * this therefore does not confuse a new collection with an old one of the same number.
  */
-const maxFirst = 1_000_000_000;
+const maxFirstDeclared = 1_000_000_000;
 
-/** Carries out the plan of a service. Throws UNAVAILABLE while a copy fills it, and StartError. */
+/**
+ * Carries out the plan of a service. Throws StartError, and UNAVAILABLE while a copy into the database is incomplete.
+ */
 export async function migrateServed(
   transaction: Transaction,
   plan: readonly CollectionRecord[],
 ): Promise<void> {
-  await transaction.run(lockCatalogue); // a copy begins only with the catalogue locked
+  await transaction.run(lockCatalogue); // a copy also locks the catalogue before it starts
   if (await isUnfinished(transaction))
     throw new Problem(
       "UNAVAILABLE",
@@ -49,7 +52,7 @@ export async function migrateServed(
   await migrateAll(transaction, plan);
 }
 
-/** Carries out a plan. Nothing that resources hold is ever dropped. Throws StartError. */
+/** Carries out a plan. It never removes data of resources. Throws StartError. */
 export async function migrateAll(transaction: Transaction, plan: readonly CollectionRecord[]): Promise<void> {
   await transaction.run(lockCatalogue);
   const { rows } = await transaction.run({ sql: catalogueSql });
@@ -58,13 +61,13 @@ export async function migrateAll(transaction: Transaction, plan: readonly Collec
   for (const record of plan) {
     const before = known.get(record.name);
     if (before !== undefined && isDeclared(before, record)) continue;
-    const after = numbered(record, before ?? { number: ++last, declared: randomInt(maxFirst) });
+    const after = withNumber(record, before ?? { number: ++last, declared: randomInt(maxFirstDeclared) });
     await migrateOne(transaction, { before, after, known });
     known.set(record.name, after);
   }
 }
 
-function numbered(
+function withNumber(
   record: CollectionRecord,
   { number, declared }: { number: number; declared: number },
 ): NumberedCollection {
@@ -79,39 +82,45 @@ interface Migration {
 }
 
 /**
- * Tables and indexes first, which wait for whoever is writing; only then the head, for which those may be waiting. Where
- * writers begin with the heads, so does this.
+ * Changes tables and indexes before it locks the head, because these changes wait for writers, and the writers may wait
+ * for the head. If the writers lock heads first because of constraints, this does the same.
  */
 async function migrateOne(transaction: Transaction, { before, after, known }: Migration): Promise<void> {
   const { number } = after;
-  const isSearchNew = !isDeepStrictEqual(before?.search ?? [], after.search);
+  const hasSearchChanged = !isDeepStrictEqual(before?.search ?? [], after.search);
   const tables = before === undefined ? collectionTables(number) : [];
-  const words = isSearchNew ? wordsDdl(before, after) : [];
-  const touched = before === undefined ? [number] : [number, ...targetNumbers([before, after], known)];
+  const words = hasSearchChanged ? wordsTableStatements(before, after) : [];
+  const affected = before === undefined ? [number] : [number, ...targetNumbers([before, after], known)];
   if (before !== undefined && new Catalogue(known.values()).relatedTo(before).length > 0)
-    await transaction.run(lockHeads(touched));
+    await transaction.run(lockHeads(affected));
   for (const sql of [...tables, ...words, ...indexStatements(number, before, after)])
     await transaction.run({ sql });
   if (before === undefined) {
     await transaction.run(insertHead(number, after.declared));
-    await transaction.run(insertIds(number));
+    await transaction.run(insertIdCounter(number));
   }
-  const { rows } = await transaction.run(lockHeads(touched));
+  const { rows } = await transaction.run(lockHeads(affected));
   const count = Number(rows.find(([each]) => Number(each) === number)?.[3]);
-  if (before !== undefined && before.idKind !== after.idKind && count > 0) throw idKindMistake(before, after);
-  await transaction.run(putDeclaration(toRow(after)));
-  if (!isDeepStrictEqual(before?.references ?? [], after.references)) await refill(transaction, after);
-  if (isSearchNew) await beginSearch(transaction, after);
-  if (before !== undefined) await transaction.run(declareAnew(touched));
-  else if (after.references.length > 0) await transaction.run(declareAnew(targetNumbers([after], known)));
+  if (before !== undefined && before.idKind !== after.idKind && count > 0) throw idKindChanged(before, after);
+  await transaction.run(upsertDeclaration(toRow(after)));
+  if (!isDeepStrictEqual(before?.references ?? [], after.references))
+    await rewriteReferences(transaction, after);
+  if (hasSearchChanged && after.search.length === 0) await transaction.run(stopGathering(number));
+  if (hasSearchChanged && after.search.length > 0)
+    await decideAsync(startIndex<string>(), searchIndexOf(transaction, after));
+  if (before !== undefined) await transaction.run(raiseDeclared(affected));
+  else if (after.references.length > 0) await transaction.run(raiseDeclared(targetNumbers([after], known)));
 }
 
-function wordsDdl(before: NumberedCollection | undefined, after: NumberedCollection): readonly string[] {
+function wordsTableStatements(
+  before: NumberedCollection | undefined,
+  after: NumberedCollection,
+): readonly string[] {
   const dropped = (before?.search ?? []).length > 0 ? [`drop table ${wordsTable(after.number)}`] : [];
   return after.search.length > 0 ? [...dropped, ...wordsTables(after.number)] : dropped;
 }
 
-/** Whoever writes to a collection that others refer to has to know. */
+/** The numbers of the collections that declarations refer to. Their writers must know of the references. */
 function targetNumbers(
   declarations: readonly NumberedCollection[],
   known: ReadonlyMap<string, NumberedCollection>,
@@ -120,27 +129,18 @@ function targetNumbers(
   return [...new Set(names.flatMap((name) => known.get(name)?.number ?? []))];
 }
 
-/** Notes anew what the resources refer to. */
-async function refill(transaction: Transaction, collection: NumberedCollection): Promise<void> {
+/** Writes the references of all resources again. */
+async function rewriteReferences(transaction: Transaction, collection: NumberedCollection): Promise<void> {
   const { number, references } = collection;
-  await transaction.run(deleteAllRefers(number));
+  await transaction.run(deleteAllReferences(number));
   if (references.length === 0) return;
   for (let after = ""; ; ) {
-    const { rows } = await transaction.run(selectAfter(number, after, slice));
-    const refers = rows.flatMap(([key, , , text]) => refersRows(String(key), String(text), references));
-    if (refers.length > 0) await transaction.run(insertRefers(number, refers));
-    if (rows.length < slice) return;
+    const { rows } = await transaction.run(selectAfter(number, after, pageSize));
+    const found = rows.flatMap(([key, , , text]) => referenceRows(String(key), String(text), references));
+    if (found.length > 0) await transaction.run(insertReferences(number, found));
+    if (rows.length < pageSize) return;
     after = String(rows.at(-1)?.[0]);
   }
-}
-
-async function beginSearch(transaction: Transaction, { number, search }: NumberedCollection): Promise<void> {
-  if (search.length === 0) {
-    await transaction.run(gatherNoMore(number));
-    return;
-  }
-  await transaction.run(gatherAnew(number, wordsVersion));
-  await gatherSlice(transaction, { number, search, from: "" }); // all there is, of most collections
 }
 
 function toRow(collection: NumberedCollection): DeclarationRow {
@@ -158,7 +158,7 @@ function toRow(collection: NumberedCollection): DeclarationRow {
   };
 }
 
-function idKindMistake({ name, idKind }: CollectionRecord, after: CollectionRecord): StartError {
+function idKindChanged({ name, idKind }: CollectionRecord, after: CollectionRecord): StartError {
   return new StartError(
     `collections.${name}.id: the store has resources with ids of kind "${idKind}", which cannot become "${after.idKind}". ` +
       `Declare "${idKind}" again, or import the resources into a collection with another name.`,

@@ -1,4 +1,4 @@
-/** Makes sure that a database is one that the store can work on. */
+/** Checks that a database can be a store, and prepares it. */
 import { setTimeout as pass } from "node:timers/promises";
 import { StartError } from "../../../errors.ts";
 import { countReceipts, lockReceipts, selectReceiptTotals } from "../commit/receipt-statements.ts";
@@ -10,48 +10,54 @@ import {
   lockCatalogue,
   raiseFormatNumber,
   renameSuperseded,
-  selectFirstFormat,
+  selectFirstFormatTables,
   selectFormat,
-  selectIsCopied,
+  selectIsUnfinished,
 } from "./statements.ts";
 import { answersIndex, copyingTable, firstFormatNumber, formatNumber, storeTables } from "./tables.ts";
 
 const maxTries = 20;
 
-/** What is wanted of a database. */
-export interface Wanted {
-  /** A copy into it may have been broken off. @default false */
+/** The options of `prepareDatabase`. */
+export interface PrepareOptions {
+  /** The database can contain an incomplete copy. @default false */
   mayBeUnfinished?: boolean;
-  /** It must be a store already: nothing is made. @default false */
+  /** The database must already be a store, so nothing is created. @default false */
   isThere?: boolean;
-  /** A store of an older format becomes one of this format. No service of the older version can use it then. @default false */
+  /**
+   * A store of an older format is raised to this format. Then no service of the older version can use it. @default
+   * false
+   */
   mayRaise?: boolean;
 }
 
-/** Makes the tables of a store where there are none. Throws StartError where the database is not fit for one, or not as is wanted. */
-export async function prepareDatabase(connections: Connections, wanted: Wanted = {}): Promise<void> {
+/**
+ * Creates the tables of a store if they do not exist. Throws StartError if the database cannot be a store, or not with
+ * these options.
+ */
+export async function prepareDatabase(connections: Connections, options: PrepareOptions = {}): Promise<void> {
   const { rows } = await connections.run({ sql: "show server_encoding" });
   if (rows[0]?.[0] !== "UTF8")
     throw new StartError(
       `The database must use the encoding UTF8, not ${rows[0]?.[0]}. Create another database.`,
     );
-  const { isMade, isUnfinished } = await lookForTables(connections);
-  if (isUnfinished && wanted.mayBeUnfinished !== true)
+  const { hasTables, isUnfinished } = await findTables(connections);
+  if (isUnfinished && options.mayBeUnfinished !== true)
     throw new StartError(
       'The database holds an incomplete copy. Run the same "npx holdfast copy" again, or choose another store.',
     );
-  if (!isMade && wanted.isThere === true) throw new StartError("The database contains no store.");
-  if (!isMade) await makeTables(connections);
-  await requireFormat(connections, wanted);
-  if (wanted.isThere !== true) await addReceiptTotals(connections);
+  if (!hasTables && options.isThere === true) throw new StartError("The database contains no store.");
+  if (!hasTables) await makeTables(connections);
+  await requireFormat(connections, options);
+  if (options.isThere !== true) await addMissingTotals(connections);
   const secret = await readSecret((statement) => connections.run(statement));
   if (secret.length > 0) return;
-  if (wanted.isThere === true) throw olderVersion();
+  if (options.isThere === true) throw olderVersion();
   await connections.run(addSecret());
 }
 
 /** Commands that do not read the change log also work on an older format. */
-async function requireFormat(connections: Connections, { mayRaise, isThere }: Wanted): Promise<void> {
+async function requireFormat(connections: Connections, { mayRaise, isThere }: PrepareOptions): Promise<void> {
   const { rows } = await connections.run(selectFormat);
   const format = Number(rows[0]?.[0]);
   if (format === formatNumber) return;
@@ -69,35 +75,43 @@ function olderVersion(): StartError {
   );
 }
 
-/** One collection at a time, so that few locks are held at once. What was interrupted goes on from there. */
+/**
+ * Raises one collection at a time, so that few locks are held at once. An interrupted run continues with the remaining
+ * ones.
+ */
 async function raiseFormat(connections: Connections): Promise<void> {
-  const { rows } = await connections.run(selectFirstFormat);
+  const { rows } = await connections.run(selectFirstFormatTables);
   for (const [table] of rows)
     await transact(connections, beginnings.longWrite, async (transaction) => {
       await transaction.run(lockCatalogue);
-      const { rows: left } = await transaction.run(selectFirstFormat);
+      const { rows: left } = await transaction.run(selectFirstFormatTables);
       if (left.some(([each]) => each === table)) await transaction.run(renameSuperseded(String(table)));
     });
   await connections.run(raiseFormatNumber);
 }
 
-/** Whether a copy into the database was broken off, or is under way. */
+/** Whether the database contains an incomplete copy. */
 export async function isUnfinished(database: Pick<Connections, "run">): Promise<boolean> {
-  const { rows } = await database.run(selectIsCopied);
+  const { rows } = await database.run(selectIsUnfinished);
   return rows[0]?.[0] === "t";
 }
 
-/** Whoever may not create tables can still work on those that are there. */
-async function lookForTables(connections: Connections) {
+/**
+ * Finds the tables without creating them, because a role without the permission to create tables can still use them.
+ */
+async function findTables(connections: Connections) {
   const { rows } = await connections.run({
     sql: `select to_regclass('holdfast_receipts_by_expiry'), to_regclass('${copyingTable}')`,
   });
   const [made, copying] = rows[0] ?? [];
-  return { isMade: made != null, isUnfinished: copying != null };
+  return { hasTables: made != null, isUnfinished: copying != null };
 }
 
-/** Counts the receipts of a store that an older version made. The role of the service may not be allowed to make the index. */
-async function addReceiptTotals(connections: Connections): Promise<void> {
+/**
+ * Counts the receipts of a store from an older version. A role without the permission to create an index can skip the
+ * index.
+ */
+async function addMissingTotals(connections: Connections): Promise<void> {
   const { rows } = await connections.run(selectReceiptTotals);
   if (rows.length > 0) return;
   await connections.run({ sql: answersIndex }).catch((error: unknown) => {
@@ -109,7 +123,7 @@ async function addReceiptTotals(connections: Connections): Promise<void> {
   });
 }
 
-/** Several instances may start at once: then one makes the tables, and the others find them made. */
+/** Creates the tables. If several instances start at the same time, one creates the tables and the others find them. */
 async function makeTables(connections: Connections): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

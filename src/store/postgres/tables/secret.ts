@@ -5,7 +5,7 @@ import type { Outcome, Statement } from "../connection/connections.ts";
 
 const names = secretNames.map((name) => `'${name}'`).join(", ");
 
-/** Makes a secret for a database that has none yet. */
+/** Adds a secret to a database that has none. */
 export function addSecret(): Statement {
   return {
     sql: `insert into holdfast_meta select * from unnest($1::text[], $2::bigint[]) on conflict do nothing`,
@@ -13,7 +13,7 @@ export function addSecret(): Statement {
   };
 }
 
-/** The parts of the secret; empty if the database has none yet. */
+/** The parts of the secret; empty if the database has no secret. */
 export async function readSecret(
   run: (statement: Statement) => Promise<Pick<Outcome, "rows">>,
 ): Promise<readonly number[]> {

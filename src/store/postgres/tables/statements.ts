@@ -1,12 +1,12 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { copyingTable, formatNumber, refersTable, resourcesTable } from "./tables.ts";
+import { copyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
 
-/** The columns of a resource in the order of `toStored`. */
+/** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text";
 
-/** Resources after a key, for a walk through all of them. */
+/** The resources after a key. Repeated calls read all resources. */
 export function selectAfter(number: number, after: string, limit: number): Statement {
   return {
     sql: `select ${resourceColumns} from ${resourcesTable(number)} where key > $1 order by key limit $2`,
@@ -14,7 +14,7 @@ export function selectAfter(number: number, after: string, limit: number): State
   };
 }
 
-/** Locks heads in the order of numbers; gives number, sequence, the state of the declaration and count. */
+/** Locks heads in the order of their numbers. Returns number, sequence, number of the declaration, and count. */
 export function lockHeads(numbers: readonly number[]): Statement {
   return {
     sql: `select number, sequence, declared, count from holdfast_heads
@@ -23,7 +23,7 @@ export function lockHeads(numbers: readonly number[]): Statement {
   };
 }
 
-/** Sequence and count of a collection. */
+/** The sequence and the count of a collection. */
 export function selectHead(number: number): Statement {
   return { sql: "select sequence, count from holdfast_heads where number = $1", values: [number] };
 }
@@ -31,25 +31,26 @@ export function selectHead(number: number): Statement {
 /** The sequences of all collections. */
 export const selectSequences: Statement = { sql: "select number, sequence from holdfast_heads" };
 
-/** How many resources all collections have. */
+/** The number of resources in each collection. */
 export const selectCounts: Statement = { sql: "select number, count from holdfast_heads" };
 
-/** Notes that a declaration has changed. The next write or search of another instance sees it. */
-export function declareAnew(numbers: readonly number[]): Statement {
+/** Records that a declaration has changed. The next write or search of another instance notices it. */
+export function raiseDeclared(numbers: readonly number[]): Statement {
   return {
     sql: "update holdfast_heads set declared = declared + 1 where number = any($1::integer[])",
     values: [integers(numbers)],
   };
 }
 
+/** The columns of a change, in the order that `toResourceChange` reads. */
 export const changeColumns = `sequence, version, kind, at, principal, "group"`;
 
-/** Forgets what all resources of a collection refer to. */
-export function deleteAllRefers(number: number): Statement {
-  return { sql: `delete from ${refersTable(number)}` };
+/** Deletes all references of a collection's resources. */
+export function deleteAllReferences(number: number): Statement {
+  return { sql: `delete from ${referencesTable(number)}` };
 }
 
-/** Locks the catalogue: one instance at a time declares. Gives the number of the format. */
+/** Locks the catalogue, so that only one instance changes declarations at a time. Returns the number of the format. */
 export const lockCatalogue: Statement = {
   sql: "select value from holdfast_meta where name = 'format' for update",
 };
@@ -57,32 +58,32 @@ export const lockCatalogue: Statement = {
 /** The number of the format. */
 export const selectFormat: Statement = { sql: "select value from holdfast_meta where name = 'format'" };
 
-/** The tables of changes that are still of format 1. */
-export const selectFirstFormat: Statement = {
+/** The change logs that still have format 1. */
+export const selectFirstFormatTables: Statement = {
   sql: `select relname from holdfast_collections
     join pg_class on pg_class.oid = to_regclass('holdfast_changes_' || number)
     join pg_attribute on attrelid = pg_class.oid and attname = 'superseded' order by number`,
 };
 
-/** Makes a table of changes be of format 2. */
+/** Raises a change log to format 2. */
 export function renameSuperseded(table: string): Statement {
   return { sql: `alter table ${table} rename column superseded to previous` };
 }
 
-/** Says that all tables are of the format of this program. */
+/** Records that all tables have the format of this program. */
 export const raiseFormatNumber: Statement = {
   sql: `update holdfast_meta set value = ${formatNumber} where name = 'format' and value < ${formatNumber}`,
 };
 
-/** Whether a copy into the database is under way, or was broken off. */
-export const selectIsCopied: Statement = { sql: `select to_regclass('${copyingTable}') is not null` };
+/** Whether the database contains an incomplete copy. */
+export const selectIsUnfinished: Statement = { sql: `select to_regclass('${copyingTable}') is not null` };
 
-/** Whether there is a collection of this name. */
+/** A row if a collection with this name exists. */
 export function selectCollection(name: string): Statement {
   return { sql: "select 1 from holdfast_collections where name = $1", values: [name] };
 }
 
-/** What is written down of a collection. */
+/** A collection in the catalogue, as `upsertDeclaration` takes it. */
 export interface DeclarationRow {
   number: number;
   name: string;
@@ -95,8 +96,8 @@ export interface DeclarationRow {
   timestamps: boolean;
 }
 
-/** Writes a declaration down, in the place of the one before. */
-export function putDeclaration(row: DeclarationRow): Statement {
+/** Adds a declaration, or replaces the previous one. */
+export function upsertDeclaration(row: DeclarationRow): Statement {
   return {
     sql: `insert into holdfast_collections 
         (number, name, id_kind, schema, indexes, search, uniques, refers, timestamps)
@@ -118,12 +119,12 @@ export function putDeclaration(row: DeclarationRow): Statement {
   };
 }
 
-/** The head of a new collection, with the state of its declaration. */
+/** Adds the head of a new collection, with the number of its declaration. */
 export function insertHead(number: number, declared: number): Statement {
   return { sql: "insert into holdfast_heads (number, declared) values ($1, $2)", values: [number, declared] };
 }
 
-/** The integer ids of a new collection. */
-export function insertIds(number: number): Statement {
+/** Adds the counter for the integer ids of a new collection. */
+export function insertIdCounter(number: number): Statement {
   return { sql: "insert into holdfast_ids (number) values ($1)", values: [number] };
 }

@@ -1,26 +1,26 @@
 /**
- * The tables of a store's database.
+ * The tables of a store.
  *
- * A collection has three, named by its number: its resources, the log of their changes, and the ids that its resources
- * refer to. A collection with a search has a fourth table for its words. A change keeps the text that it superseded, or a
+ * Each collection has three tables, named by its number: its resources, its change log, and the references of its
+ * resources. A collection with search also has a table of words. A change keeps the text that it superseded, or a
  * difference (`store/superseded.ts`), so a create stores its text once. The head of a collection is the last row that a
  * commit locks. Only one transaction can have this lock, so sequences have the order of the commits.
  */
 
-/** The format that this program reads and writes. Raise it with every change to the tables. */
+/** The format that this program reads and writes. Raise it with every change of the tables. */
 export const formatNumber = 2;
 
 /**
- * The oldest format that this program raises to its own. In format 1 the column `previous` of changes was called
- * `superseded` and had whole texts alone. It has another name so that a service of the older version that still runs gets an
- * error, and never takes a difference for a text.
+ * The oldest format that this program can raise to its own. In format 1, the column `previous` of a change log was
+ * called `superseded` and contained only whole texts. The new name makes a running service of the older version fail,
+ * so that it never takes a difference for a text.
  */
 export const firstFormatNumber = 1;
 
-/** The table of a copy's mark, which is there as long as the copy into this database is not finished. */
+/** The table of a copy's mark. It exists while the copy into this database is incomplete. */
 export const copyingTable = "holdfast_copying";
 
-/** The index of the receipts that have an answer, which a store of an older version lacks. */
+/** The index of receipts that have an answer. A store from an older version does not have it. */
 export const answersIndex =
   "create index if not exists holdfast_receipts_with_answer on holdfast_receipts (expires_at) where answer <> ''";
 
@@ -75,7 +75,7 @@ export const storeTables: readonly string[] = [
 /** The tables of a new collection, one statement each. */
 export function collectionTables(number: number): readonly string[] {
   const changes = changesTable(number);
-  const refers = refersTable(number);
+  const refers = referencesTable(number);
   return [
     `create table ${resourcesTable(number)} (
       key text collate "C" primary key,
@@ -105,7 +105,10 @@ export function collectionTables(number: number): readonly string[] {
   ];
 }
 
-/** The table of a collection's words: how often each is in a resource, and under the empty word how many there are. */
+/**
+ * The table of a collection's words: how often each word occurs in a resource. The empty word has the number of all
+ * words.
+ */
 export function wordsTables(number: number): readonly string[] {
   const words = wordsTable(number);
   return [
@@ -119,22 +122,22 @@ export function wordsTables(number: number): readonly string[] {
   ];
 }
 
-/** The name of the table of a collection's resources. */
+/** The name of the table with a collection's resources. */
 export function resourcesTable(number: number): string {
   return `holdfast_resources_${number}`;
 }
 
-/** The name of the table of the changes to a collection's resources. */
+/** The name of the table with a collection's change log. */
 export function changesTable(number: number): string {
   return `holdfast_changes_${number}`;
 }
 
-/** The name of the table of what a collection's resources refer to. */
-export function refersTable(number: number): string {
+/** The name of the table with the references of a collection's resources. */
+export function referencesTable(number: number): string {
   return `holdfast_refers_${number}`;
 }
 
-/** The name of the table of a collection's words. */
+/** The name of the table with a collection's search words. */
 export function wordsTable(number: number): string {
   return `holdfast_words_${number}`;
 }

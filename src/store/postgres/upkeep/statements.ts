@@ -1,19 +1,27 @@
-/** SQL for work in the background: removing old changes, and gathering words for search. */
+/** SQL for work in the background: removing old changes, and gathering search words. */
 import type { Statement } from "../connection/connections.ts";
 import { selectAfter } from "../tables/statements.ts";
-import { changesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 
-/** As `selectAfter`, locked. */
+/** As `selectAfter`, with locks. */
 export function lockAfter(number: number, after: string, limit: number): Statement {
   const { sql, values = [] } = selectAfter(number, after, limit);
   return { sql: `${sql} for update`, values };
+}
+
+/** The sizes of resources after a key, in bytes. */
+export function selectSizesAfter(number: number, after: string, limit: number): Statement {
+  return {
+    sql: `select size from ${resourcesTable(number)} where key > $1 order by key limit $2`,
+    values: [after, limit],
+  };
 }
 
 /** The sequences of all collections. */
 export const selectHeads: Statement = { sql: "select number, sequence from holdfast_heads order by number" };
 
 /** Sequence, time and size of changes after a sequence. */
-export function selectSizes(number: number, sequence: number, limit: number): Statement {
+export function selectChangeSizes(number: number, sequence: number, limit: number): Statement {
   return {
     sql: `select sequence, at, coalesce(octet_length(previous), 0) from ${changesTable(number)}
       where sequence > $1 order by sequence limit $2`,
@@ -21,12 +29,15 @@ export function selectSizes(number: number, sequence: number, limit: number): St
   };
 }
 
-/** Removes the oldest changes of a collection. */
+/** Deletes the oldest changes of a collection. */
 export function deleteChangesUpTo(number: number, sequence: number): Statement {
   return { sql: `delete from ${changesTable(number)} where sequence <= $1`, values: [sequence] };
 }
 
-/** Up to which key the words of collections are gathered, and by which words: of those that are not done. */
+/**
+ * The collections whose search words are incomplete or of another version, each with the key up to which words are
+ * collected.
+ */
 export function selectUngathered(version: string): Statement {
   return {
     sql: `select number, gathered_to, words_version from holdfast_heads
@@ -35,7 +46,7 @@ export function selectUngathered(version: string): Statement {
   };
 }
 
-/** Begins to gather the words of a collection anew. */
+/** Starts to gather the search words of a collection from the beginning. */
 export function gatherAnew(number: number, version: string): Statement {
   return {
     sql: "update holdfast_heads set words = 0, gathered_to = '', words_version = $2 where number = $1",
@@ -43,15 +54,18 @@ export function gatherAnew(number: number, version: string): Statement {
   };
 }
 
-/** Ends that a collection has words. */
-export function gatherNoMore(number: number): Statement {
+/** Records that a collection has no search words. */
+export function stopGathering(number: number): Statement {
   return {
     sql: "update holdfast_heads set words = 0, gathered_to = null, words_version = null where number = $1",
     values: [number],
   };
 }
 
-/** Notes that words were gathered from one key to another, or to the end (null), unless another instance did. */
+/**
+ * Records that words were gathered from one key to another, or to the end (null). Changes nothing if another instance
+ * has recorded it first.
+ */
 export function noteGathered(
   number: number,
   gathered: { from: string; to: string | null; words: number },
@@ -63,7 +77,7 @@ export function noteGathered(
   };
 }
 
-/** Forgets all words of a collection. */
+/** Deletes all search words of a collection. */
 export function deleteAllWords(number: number): Statement {
   return { sql: `delete from ${wordsTable(number)}` };
 }

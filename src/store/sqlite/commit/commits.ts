@@ -1,61 +1,49 @@
-/** Commits on their way to the writer and back: those that arrive together travel together. */
-import { type Batch, createBatch, type Outcome } from "../../batch.ts";
-import { textLength } from "../../calls.ts";
-import type { Commit, Committed } from "../../commit.ts";
+/** Sends commits to the writer thread. Commits that arrive together are sent in one message. */
+import type { Batch, Outcome } from "../../batch.ts";
+import { type Commit, type Committed, createCommitBatch } from "../../commit.ts";
 import type { CommitListeners } from "../../commit-listeners.ts";
 import type { Refusal } from "../../commits/refusals.ts";
+import type { ResolvedStoreOptions } from "../../options.ts";
 import type { Key } from "../../stored.ts";
 import type { Health } from "../upkeep/health.ts";
 import { type Cell, decodeOutcomes, encodeCommit } from "./protocol.ts";
 import type { WriterRequests } from "./writer-requests.ts";
 
-/** Text of commits that may wait for the disk, in characters. */
-const maxWaitingText = 128 * 1024 * 1024;
-
-/** What commits work with. */
-export interface CommitsParts {
+/** The parts of the store that commits use. */
+export interface CommitsParts extends Pick<ResolvedStoreOptions, "answersPerTurn" | "groupCommit"> {
   requests: WriterRequests;
   health: Health;
-  answersPerTurn: () => number;
-  groupCommit: boolean;
-  /** The number of a collection. */
   numberOf: (collection: string) => number;
-  /** Told of resources that were changed because others were deleted. */
+  /** Called with the resources that a delete of other resources has changed or deleted (`onDelete`). */
   onFollowed: (keys: readonly Key[]) => void;
   listeners: CommitListeners;
 }
 
-/** Has commits written. */
+/** The commits of one store. */
 export class Commits {
   readonly #parts: CommitsParts;
   readonly #batch: Batch<Commit, Committed>;
 
   constructor(parts: CommitsParts) {
     this.#parts = parts;
-    this.#batch = createBatch({
-      perform: (commits) => this.#together(commits),
-      maxTogether: parts.groupCommit ? 1_000 : 1,
-      answersPerTurn: parts.answersPerTurn,
-      maxWeight: maxWaitingText,
-      weigh: textLength,
-    });
+    this.#batch = createCommitBatch(parts, { perform: (commits) => this.#send(commits) });
   }
 
-  /** Has a commit written, and throws why it was not. */
+  /** Writes a commit. Throws the reason if it was not written. */
   run(commit: Commit): Promise<Committed> {
     return this.#batch.run(commit);
   }
 
-  /** Resolves when no commit is under way. */
+  /** Resolves when every commit has its outcome. */
   drained(): Promise<void> {
     return this.#batch.drained();
   }
 
-  async #together(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
+  async #send(commits: readonly Commit[]): Promise<Outcome<Committed>[]> {
     const { requests, numberOf, onFollowed, listeners } = this.#parts;
     const cells: Cell[] = [];
     for (const commit of commits) encodeCommit(cells, commit, numberOf);
-    const answer = await requests.send({ kind: "commit", calls: commits.length, cells });
+    const answer = await requests.send({ kind: "commit", count: commits.length, cells });
     if (answer.kind !== "committed") throw new Error(`The writer answered a commit with "${answer.kind}".`);
     if (answer.followed !== undefined) onFollowed(answer.followed);
     listeners.call(() => collectionsOf(commits, answer.followed));

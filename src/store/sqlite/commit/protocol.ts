@@ -1,8 +1,8 @@
 /**
- * What the store and its writer thread say to each other.
+ * The messages between the store and its writer thread.
  *
- * Commits go as flat lists of strings and numbers: cloning those between threads costs a fraction of what
- * objects cost, and the thread that answers HTTP pays for it.
+ * A message contains commits as one flat list of strings and numbers, its cells. Copying such a list between threads takes a
+ * fraction of the time for objects, and the HTTP thread does that work.
  */
 import type { ProblemCode } from "../../../errors.ts";
 import type { Followed } from "../../change-log.ts";
@@ -11,17 +11,17 @@ import type { Refusal } from "../../commits/refusals.ts";
 import type { ResolvedChange, ResolvedCommit } from "../../commits/resolved-commit.ts";
 import type { History } from "../../history.ts";
 import type { Refused } from "../../load.ts";
-import type { ReceiptBounds } from "../../receipts.ts";
+import type { ReceiptLimits } from "../../receipts.ts";
 import type { CollectionRecord } from "../../record.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { KeyChange } from "../key-table.ts";
 
-/** What a flat list is made of. */
+/** An element of a flat list. */
 export type Cell = string | number | null;
 
-/** What the writer is asked. Answers come in the order of the requests. */
+/** A request to the writer. It answers requests in their order. */
 export type WriterRequest =
-  | { kind: "commit"; calls: number; cells: readonly Cell[] }
+  | { kind: "commit"; count: number; cells: readonly Cell[] }
   | { kind: "migrate"; plan: readonly CollectionRecord[] }
   | { kind: "reserve"; collection: number; n: number }
   | { kind: "load"; into: number | CollectionRecord; at: number; among: readonly string[] }
@@ -35,7 +35,7 @@ export type WriterRequest =
   | { kind: "probe" }
   | { kind: "close" };
 
-/** What the writer answers to one request. A problem is told by its code and detail. */
+/** The answer to one request. `mistake`: the writer cannot do it in its present state. `problem`: the error for the client. */
 export type WriterAnswer =
   | { kind: "committed"; cells: readonly Cell[]; followed?: readonly Followed[] }
   | { kind: "done" }
@@ -50,27 +50,29 @@ export type WriterAnswer =
   | { kind: "mistake"; message: string }
   | { kind: "problem"; code: ProblemCode; detail: string };
 
-/** What the writer says: that it is ready, or the answers to a number of requests, and why it can go on no longer. */
+/**
+ * A message from the writer. The first one is `ready` or `openFailed`. All others answer the oldest requests. `failure` is
+ * the reason why the writer has stopped permanently.
+ */
 export type WriterMessage =
   | { kind: "ready" }
-  | { kind: "unopened"; reason: string }
+  | { kind: "openFailed"; reason: string }
   | { kind: "answers"; answers: readonly WriterAnswer[]; failure: string | undefined };
 
-/** What the writer thread is started with. */
+/** The settings of the writer thread. */
 export interface WriterSettings {
   path: string;
   synchronous: "FULL" | "NORMAL";
   groupCommit: boolean;
   history: History;
-  /** @default the program's */
-  receipts?: ReceiptBounds;
+  /** @default `receiptLimits` */
+  receipts?: ReceiptLimits;
 }
 
-/** What became of one commit: a sequence for each of its changes and what followed from them, or why it is refused. */
+/** The outcome of one commit: the sequence of each change and the resources that its deletes changed, or the refusal. */
 export type Outcome = { sequences: readonly number[]; followed: readonly Followed[] } | { refusal: Refusal };
 
-/** Finds a collection by its number. */
-type Find = (number: number) => NumberedCollection;
+type FindCollection = (number: number) => NumberedCollection;
 
 /** Appends a commit to a flat list. */
 export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collection: string) => number): void {
@@ -79,28 +81,29 @@ export function encodeCommit(cells: Cell[], commit: Commit, numberOf: (collectio
   if (receipt === undefined) cells.push(null);
   else cells.push(receipt.key, receipt.fingerprint, receipt.answer, receipt.expiresAt, receipt.brief ?? "");
   for (const { key, expect, next, after } of changes) {
-    // 0: the resource must not exist. Below 0: it must be deleted, and this was the version of the delete.
+    // 0: the resource must not exist. Below 0: the resource must be deleted, with the negative version of the delete.
     const before = expect !== "absent" ? expect : after === undefined ? 0 : -after;
     cells.push(numberOf(key.collection), key.id, before, next ?? null);
   }
 }
 
-/** Reads the commits of a flat list. */
-export function decodeCommits(cells: readonly Cell[], calls: number, find: Find): ResolvedCommit[] {
+/** Reads `count` commits from a flat list. */
+export function decodeCommits(cells: readonly Cell[], count: number, find: FindCollection): ResolvedCommit[] {
   const source = { cells, position: 0 };
-  return Array.from({ length: calls }, () => decodeCommit(source, find));
+  return Array.from({ length: count }, () => decodeCommit(source, find));
 }
 
-interface Source {
+/** A flat list with the position of the next cell. */
+interface CellSource {
   cells: readonly Cell[];
   position: number;
 }
 
-function take(source: Source): Cell {
+function take(source: CellSource): Cell {
   return source.cells[source.position++] as Cell;
 }
 
-function decodeCommit(source: Source, find: Find): ResolvedCommit {
+function decodeCommit(source: CellSource, find: FindCollection): ResolvedCommit {
   const at = take(source) as number;
   const principal = take(source) as string | null;
   const changes = take(source) as number;
@@ -118,7 +121,7 @@ function times<T>(n: number, make: () => T): T[] {
   return made;
 }
 
-function decodeReceipt(source: Source): Receipt | undefined {
+function decodeReceipt(source: CellSource): Receipt | undefined {
   const key = take(source) as string | null;
   if (key === null) return undefined;
   return {
@@ -130,7 +133,7 @@ function decodeReceipt(source: Source): Receipt | undefined {
   };
 }
 
-function decodeChange(source: Source, find: Find): ResolvedChange {
+function decodeChange(source: CellSource, find: FindCollection): ResolvedChange {
   const collection = find(take(source) as number);
   const id = take(source) as string;
   const expect = take(source) as number;
@@ -139,7 +142,7 @@ function decodeChange(source: Source, find: Find): ResolvedChange {
   return { collection, id, expect: "absent", next, after: expect === 0 ? undefined : -expect };
 }
 
-/** Appends what became of a commit to a flat list. */
+/** Appends the outcome of a commit to a flat list. */
 export function encodeOutcome(cells: Cell[], outcome: Outcome): void {
   if ("sequences" in outcome) {
     cells.push(null, ...outcome.sequences);
@@ -149,7 +152,7 @@ export function encodeOutcome(cells: Cell[], outcome: Outcome): void {
   cells.push(code, detail, pointer ?? null, change ?? null);
 }
 
-/** Reads what became of commits that have so many changes each: sequences, or why one is refused. */
+/** Reads the outcomes of commits from a flat list. `changes` has the number of changes in each commit. */
 export function decodeOutcomes(
   cells: readonly Cell[],
   changes: readonly number[],
@@ -162,7 +165,7 @@ export function decodeOutcomes(
   });
 }
 
-function decodeRefusal(source: Source, code: ProblemCode): Refusal {
+function decodeRefusal(source: CellSource, code: ProblemCode): Refusal {
   const detail = take(source) as string;
   const pointer = take(source) as string | null;
   const change = take(source) as number | null;

@@ -1,11 +1,11 @@
-/** Sends requests to the writer, and turns its refusals into errors. */
+/** Sends requests to the writer, and throws its refusals as errors. */
 import { Problem } from "../../../errors.ts";
 import { problemOf, type Refusal } from "../../commits/refusals.ts";
 import type { Health } from "../upkeep/health.ts";
 import type { WriterAnswer, WriterRequest } from "./protocol.ts";
 import type { Writer } from "./writer-client.ts";
 
-/** A response of the writer that is not a refusal. */
+/** An answer of the writer that is not a refusal. */
 export type Answer = Exclude<WriterAnswer, { kind: "problem" }>;
 
 /** The requests to the writer of one store. */
@@ -22,18 +22,24 @@ export class WriterRequests {
   async send(request: WriterRequest): Promise<Answer> {
     const answer = await this.#writer.send(request);
     if (answer.kind === "problem") throw this.errorOf(answer);
-    if (answer.kind === "done" || answer.kind === "migrated") this.#health.noteSpace();
+    const hasWritten = answer.kind === "migrated" || (answer.kind === "done" && request.kind !== "cancel");
+    if (hasWritten) this.#health.noteSpace();
     return answer;
   }
 
-  /** Sends a request that has one kind of response. Throws UNAVAILABLE if the writer cannot do it now. */
+  /**
+   * Sends a request that has one kind of answer. Throws the refusal, and UNAVAILABLE, or `toError`, if the writer cannot do it
+   * now.
+   */
   async sendFor<Kind extends Answer["kind"]>(
     kind: Kind,
     request: WriterRequest,
+    toError: (message: string) => Error = (message) => new Problem("UNAVAILABLE", message),
   ): Promise<Extract<Answer, { kind: Kind }>> {
+    this.#health.requireWorking(); // a write to a file that is gone would be lost
     const answer = await this.send(request);
     if (answer.kind === kind) return answer as Extract<Answer, { kind: Kind }>;
-    if (answer.kind === "mistake") throw new Problem("UNAVAILABLE", answer.message);
+    if (answer.kind === "mistake") throw toError(answer.message);
     throw new Error(`The writer answered "${request.kind}" with "${answer.kind}".`);
   }
 
@@ -41,7 +47,7 @@ export class WriterRequests {
   errorOf(refusal: Refusal): Error {
     const { code, detail } = refusal;
     if (code === "INTERNAL") return new Error(detail);
-    // An unknown outcome has one of two causes: there is no space, or the disk has failed, and then the store stops.
+    // An unknown outcome has two possible causes: the disk is full, or it has failed. If it has failed, the store stops anyway.
     if (code === "STORAGE_FULL" || code === "OUTCOME_UNKNOWN") this.#health.noteFull();
     return problemOf(refusal);
   }

@@ -1,4 +1,4 @@
-/** A store's file as a whole, read on one connection. Whoever calls decides which transaction a read belongs to. */
+/** Reads the complete contents of a store's file on one connection. The caller decides on transactions. */
 import type { DatabaseSync } from "node:sqlite";
 import {
   type Cell,
@@ -9,23 +9,22 @@ import {
   outlineOf,
   type PageSize,
   type Section,
-} from "../../copy/whole.ts";
+} from "../../copy/contents.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
 import { openError } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
-import { changesTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 
-/** Where the items of a section are. */
-export interface TableOfSection {
+/** The table with the items of a section. */
+export interface SectionTable {
   table: string;
-  /** Quoted, in the order of the layout. */
+  /** The quoted names, in the order of the layout. */
   columns: readonly string[];
-  /** What stands in the table for a key. */
+  /** The form of a key in the table. */
   toKey(key: Cell): Cell | bigint;
 }
 
-/** Reads everything that the file holds. */
+/** The contents of a file. */
 export class SqliteContents implements Contents {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -70,21 +69,21 @@ export class SqliteContents implements Contents {
       `select ${columns.join(", ")} from ${table} ${from} order by ${columns[0]} limit ?`,
     );
     statement.setReturnArrays(true);
-    const begin = after === undefined ? [] : [toKey(after)];
-    return takePage(statement.iterate(...begin, size.items) as Iterable<unknown>, section, size.bytes);
+    const start = after === undefined ? [] : [toKey(after)];
+    return takePage(statement.iterate(...start, size.items) as Iterable<unknown>, section, size.bytes);
   }
 
-  /** Where the items of a section are. */
-  tableOf(section: Section): TableOfSection {
+  /** The table with the items of a section. */
+  tableOf(section: Section): SectionTable {
     const columns = layouts[section.kind].columns.map(({ name }) => `"${name}"`);
-    const asIs = (key: Cell) => key;
-    if (!("collection" in section)) return { table: section.kind, columns, toKey: asIs };
+    const unchanged = (key: Cell) => key;
+    if (!("collection" in section)) return { table: section.kind, columns, toKey: unchanged };
     const { number, idKind } = this.#require(section.collection);
-    if (section.kind === "changes") return { table: changesTable(number), columns, toKey: asIs };
+    if (section.kind === "changes") return { table: changesTable(number), columns, toKey: unchanged };
     return { table: resourcesTable(number), columns, toKey: (key) => toSqliteId(idKind, String(key)) };
   }
 
-  /** What goes wrong is told in one line. */
+  /** Turns errors of SQLite into StartErrors. */
   async #withStartErrors<T>(read: () => T): Promise<T> {
     try {
       return read();
@@ -102,7 +101,7 @@ export class SqliteContents implements Contents {
   }
 }
 
-/** Takes items until their long texts are as much as one page may hold, but at least one. */
+/** Reads items until their long texts reach `maxBytes`. Returns at least one item, if there is one. */
 function takePage(rows: Iterable<unknown>, { kind }: Section, maxBytes: number): Item[] {
   const { columns, long } = layouts[kind];
   const longAt = columns.findIndex(({ name }) => name === long);
@@ -110,7 +109,7 @@ function takePage(rows: Iterable<unknown>, { kind }: Section, maxBytes: number):
   let bytes = 0;
   for (const row of rows as Iterable<Cell[]>) {
     const [key, ...others] = row;
-    // Ids are texts everywhere else.
+    // The table can contain integer ids. In the common form of all stores, ids are texts.
     const item = [kind === "resources" ? String(key) : (key as Cell), ...others];
     bytes += Buffer.byteLength(String(item[longAt] ?? ""));
     if (items.length > 0 && bytes > maxBytes) break;

@@ -1,21 +1,21 @@
-/** A store's file that is copied: nobody writes to it meanwhile. */
+/** A store's file as the source of a copy. A lock prevents writes to it during the copy. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { Source } from "../../copy/whole.ts";
+import type { CopySource } from "../../copy/contents.ts";
 import { type Lock, takeReadLock } from "../file/lock.ts";
-import { openError, openForReading, requireFile, requireSoundSqlite } from "../file/open-file.ts";
+import { openError, openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
 import { SqliteContents } from "./contents.ts";
 
-/** Opens the store at `path` to be copied. Throws StartError, also when a service or an import has it open. */
-export function openSqliteSource(path: string): Source {
-  requireSoundSqlite();
+/** Opens the store at `path` as the source of a copy. Throws StartError, also if a service or an import has it open. */
+export function openSqliteSource(path: string): CopySource {
+  requireSafeSqlite();
   requireFile(path);
   const lock = takeReadLock(path);
   let database: DatabaseSync | undefined;
   try {
     database = openForReading(path);
-    requireWhole(path, database);
+    requireComplete(path, database);
     return new SqliteSource(path, database, lock);
   } catch (error) {
     database?.close();
@@ -24,8 +24,8 @@ export function openSqliteSource(path: string): Source {
   }
 }
 
-/** The source as it is when it is opened. */
-class SqliteSource extends SqliteContents implements Source {
+/** The source, in the state at the time of its opening. */
+class SqliteSource extends SqliteContents implements CopySource {
   readonly #database: DatabaseSync;
   readonly #lock: Lock;
 
@@ -33,7 +33,7 @@ class SqliteSource extends SqliteContents implements Source {
     super(path, database);
     this.#database = database;
     this.#lock = lock;
-    database.exec("begin"); // what is read belongs together, also beside commands about keys
+    database.exec("begin"); // all reads see one snapshot, even if a command changes API keys, which the lock allows
   }
 
   async refresh(): Promise<void> {
@@ -46,13 +46,13 @@ class SqliteSource extends SqliteContents implements Source {
   }
 }
 
-/** Columns and tables that came last, before there was a first release. */
-const youngestColumns = { receipts: "brief", collections: "timestamps", keys: "prefix" };
+/** The columns and tables that were added last, by table. */
+const newestColumns = { receipts: "brief", collections: "timestamps", keys: "prefix" };
 
-/** A file that is only read cannot be brought up to date. */
-function requireWhole(path: string, database: DatabaseSync): void {
+/** Throws StartError for a file of an older version, because a read-only connection cannot add what the file lacks. */
+function requireComplete(path: string, database: DatabaseSync): void {
   const column = database.prepare("select 1 from pragma_table_xinfo(?) where name = ?");
-  const hasColumns = Object.entries(youngestColumns).every(([table, name]) => column.get(table, name));
+  const hasColumns = Object.entries(newestColumns).every(([table, name]) => column.get(table, name));
   if (hasColumns && readSecret(database).length > 0) return;
   throw new StartError(
     `${path} was last used by an older version of Holdfast. Start the service of this version on it once, stop it, and copy again.`,

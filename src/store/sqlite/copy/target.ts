@@ -1,14 +1,14 @@
-/** A store's file that is made to be like another store. */
+/** A store's file as the target of a copy. */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
-import type { CollectionOutline, Item, Outline, Section, Target } from "../../copy/whole.ts";
+import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
 import { takeLock } from "../file/lock.ts";
 import {
-  isUnfinished,
+  isIncompleteCopy,
   openError,
   prepareFile,
-  requireSoundSqlite,
-  requireWritablePlace,
+  requireSafeSqlite,
+  requireWritablePath,
 } from "../file/open-file.ts";
 import { replaceSecret } from "../file/secret.ts";
 import { copyingTable } from "../file/tables.ts";
@@ -23,14 +23,14 @@ import { SqliteContents } from "./contents.ts";
 const busyTimeoutMs = 5_000;
 const cacheKibibytes = 128 * 1024;
 
-/** Opens the store at `path` to be filled, and makes the file where there is none. Throws StartError, also from each method. */
-export function openSqliteTarget(path: string): Target {
-  requireSoundSqlite();
-  requireWritablePlace(path);
+/** Opens the store at `path` as the target of a copy. Creates it if it does not exist. All methods throw StartError too. */
+export function openSqliteTarget(path: string): CopyTarget {
+  requireSafeSqlite();
+  requireWritablePath(path);
   const lock = takeLock(path);
   let database: DatabaseSync | undefined;
   try {
-    prepareFile(path, { mayBeUnfinished: true });
+    prepareFile(path, { allowIncomplete: true });
     database = openToWrite(path);
     return new SqliteTarget(path, database, lock);
   } catch (error) {
@@ -49,8 +49,8 @@ function openToWrite(path: string): DatabaseSync {
   return database;
 }
 
-/** The file while it is filled. */
-class SqliteTarget implements Target {
+/** The target of one copy. */
+class SqliteTarget implements CopyTarget {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #lock: { release(): void };
@@ -76,7 +76,7 @@ class SqliteTarget implements Target {
   }
 
   async mark(): Promise<string | undefined> {
-    if (!isUnfinished(this.#database)) return undefined;
+    if (!isIncompleteCopy(this.#database)) return undefined;
     return String(this.#database.prepare(`select mark from ${copyingTable}`).get()?.mark);
   }
 

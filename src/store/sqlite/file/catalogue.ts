@@ -1,4 +1,4 @@
-/** What the store's file knows about its collections. */
+/** Reads the catalogue of a store's file: its collections and their declarations. */
 import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../../collection/ids.ts";
 import type { Index } from "../../../collection/indexes.ts";
@@ -9,12 +9,9 @@ import type { NumberedCollection } from "../../catalogue.ts";
 
 export type { NumberedCollection } from "../../catalogue.ts";
 
-/** The collections by name. */
-export type Catalogue = ReadonlyMap<string, NumberedCollection>;
-
-/** Reads the catalogue. */
+/** Reads the catalogue. Returns the collections by name. */
 export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {
-  // Every column, because a file that was made before there were unique attributes lacks theirs until it is written to.
+  // The query names no columns, because a file of an older version does not have all of them until the writer opens it.
   const rows = database.prepare("select * from collections order by number").all();
   return new Map(
     rows.map(({ number, name, id_kind: idKind, schema, indexes, search, uniques, refers, timestamps }) => [
@@ -34,7 +31,7 @@ export function readCatalogue(database: DatabaseSync): Map<string, NumberedColle
   );
 }
 
-/** The collection with a number, which must be there. */
+/** The collection with a number. Throws an Error if it does not exist. */
 export function collectionOf(
   collections: ReadonlyMap<number, NumberedCollection>,
   number: number,

@@ -1,9 +1,9 @@
-/** What an error of SQLite means for those who asked. https://sqlite.org/rescode.html */
+/** Errors of SQLite and what they mean for the caller. See https://sqlite.org/rescode.html. */
 
-/** No error of SQLite, but something that cannot be done as things are; nothing was written. */
+/** The writer cannot do a request in its present state. Nothing was written. This is not an error of SQLite. */
 export class Mistake extends Error {}
 
-/** Kinds of error: no room left, another process writes, the file or the disk is broken, or anything else. */
+/** Kinds of errors: the disk is full, another process has a lock, the file or the disk is damaged, or anything else. */
 export type Failure = "full" | "busy" | "broken" | "other";
 
 const primaryCodes: Readonly<Record<number, Failure>> = {
@@ -19,37 +19,37 @@ const primaryCodes: Readonly<Record<number, Failure>> = {
   26: "broken", // SQLITE_NOTADB
 };
 
-/** SQLITE_IOERR_SHMSIZE: there is no space for the index of the log, which holds nothing that must last. */
-const noRoomForIndex = 4874;
+/** SQLITE_IOERR_SHMSIZE: there is no space for the index of the log. The index contains nothing that must be durable. */
+const ioErrorShmSize = 4874;
 
 /**
- * Whether a commit that failed with this error may be in the log. SQLite makes the index longer after it has written the whole commit.
- * If the process ends before another commit takes its place, the next start finds it.
+ * Whether a commit that failed with this error can be in the log. SQLite extends the index only after it has written the
+ * whole commit. The next start finds the commit, if the process ends before another commit replaces it.
  */
 export function mayBeCommitted(error: unknown): boolean {
-  return resultCode(error) === noRoomForIndex;
+  return resultCode(error) === ioErrorShmSize;
 }
 
 const primaryCodeBits = 0xff;
 
-/** A file of the store is no longer the one that is open: what is written there is lost. */
+/** A file of the store was removed or replaced while it was open. Writes to the open file are lost. */
 export class FileGone extends Error {}
 
-/** The result code of an error of SQLite; `undefined` for any other error. */
+/** The extended result code of an error of SQLite. `undefined` for any other error. */
 export function resultCode(error: unknown): number | undefined {
   const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
   return typeof code === "number" ? code : undefined;
 }
 
-/** Tells the kinds of error apart. */
+/** The kind of an error. */
 export function failureOf(error: unknown): Failure {
   const code = resultCode(error);
   if (error instanceof FileGone) return "broken";
   if (code === undefined) return "other";
-  return code === noRoomForIndex ? "full" : (primaryCodes[code & primaryCodeBits] ?? "other");
+  return code === ioErrorShmSize ? "full" : (primaryCodes[code & primaryCodeBits] ?? "other");
 }
 
-/** The code with which SQLite refused, and its words, for the log. */
+/** The message of an error for the log, with the result code of SQLite. */
 export function describeError(error: unknown): string {
   const code = resultCode(error);
   const message = error instanceof Error ? error.message : String(error);

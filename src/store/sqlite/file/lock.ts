@@ -26,14 +26,14 @@ function hold(path: string, begin: string, advice: string): Lock {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(`${path}.lock`);
-    // Nothing is ever written: the open transaction is the lock.
+    // The open transaction is the lock. It never writes.
     database.exec(`pragma journal_mode = off; ${begin}`);
   } catch (error) {
     database?.close();
     throw lockError(path, error, advice);
   }
-  const held = database;
-  return { release: () => held.close() };
+  const locked = database;
+  return { release: () => locked.close() };
 }
 
 function lockError(path: string, error: unknown, advice: string): unknown {

@@ -1,4 +1,4 @@
-/** Opens the file of a store, and refuses clearly what is none. */
+/** Opens the file of a store. Throws StartError for any other file. */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,13 +14,13 @@ import {
   storeTables,
 } from "./tables.ts";
 
-/** Before this version two connections could corrupt a file between them (the WAL-reset bug). */
+/** In older versions, two connections together can corrupt a file (the WAL-reset bug). */
 const oldestSqlite = [3, 51, 3] as const;
 
 const busyTimeoutMs = 5_000;
 
-/** Throws StartError when the SQLite of this Node has a bug that loses data. */
-export function requireSoundSqlite(version: string = process.versions.sqlite ?? "0"): void {
+/** Throws StartError if the SQLite of this Node has a bug that loses data. */
+export function requireSafeSqlite(version: string = process.versions.sqlite ?? "0"): void {
   const parts = version.split(".").map(Number);
   const difference = oldestSqlite.map((part, index) => (parts[index] ?? 0) - part).find((n) => n !== 0);
   if (difference === undefined || difference > 0) return;
@@ -29,14 +29,14 @@ export function requireSoundSqlite(version: string = process.versions.sqlite ?? 
   );
 }
 
-/** Throws StartError when there can be no store at `path` that this user may write. */
-export function requireWritablePlace(path: string): void {
+/** Throws StartError if this user cannot write to a store at `path`, or cannot create one there. */
+export function requireWritablePath(path: string): void {
   const folder = dirname(resolve(path));
   const file = statOf(path);
   if (file === undefined) requireFolder(path, folder);
   else if (!file.isFile()) throw new StartError(`${path} is not a file. Choose another store.`);
   else if (file.nlink > 1) {
-    // SQLite's log and our lock belong to a name: under two names, two services would overwrite each other.
+    // The log and the lock file belong to a name of the file. Two services with two names would overwrite each other's data.
     throw new StartError(`${path} has several hard links. Remove the others, or choose another store.`);
   } else if (!isWritable(path)) {
     throw new StartError(`${path} is read-only for this user. Allow writing to it, or choose another store.`);
@@ -48,36 +48,39 @@ export function requireWritablePlace(path: string): void {
   }
 }
 
-/** Whether there is a store at `path`, or something that is no store. A process that is killed may leave an empty file. */
-export function isMade(path: string): boolean {
+/**
+ * Whether `path` contains anything except an empty file, which a killed process can leave behind. What it contains does not
+ * have to be a store.
+ */
+export function mayExist(path: string): boolean {
   if (statOf(path)?.isFile() !== true) return statOf(path) !== undefined;
   const database = openDatabase(path, { readOnly: true });
   try {
     return !isEmpty(database);
   } catch {
-    return true; // the attempt to use it tells what is wrong with it
+    return true; // opening the store reports the error
   } finally {
     database.close();
   }
 }
 
-/** Throws StartError if there is no file at `path`, or an empty one, which a process can leave behind when it is killed. */
+/** Throws StartError if `path` has no file, or an empty one. */
 export function requireFile(path: string): void {
   if (statOf(path)?.isFile() !== true) throw new StartError(`The store ${path} does not exist.`);
-  if (!isMade(path)) throw new StartError(`The store ${path} does not exist yet: its file is empty.`);
+  if (!mayExist(path)) throw new StartError(`The store ${path} does not exist yet: its file is empty.`);
 }
 
 /**
- * Opens the store's file and makes it one if it is new or empty. Throws StartError when it is not, or cannot become, a
- * store, and when a copy into it is not finished, unless it may be so.
+ * Creates the tables if the file does not exist or is empty, and raises the file to the present format. Throws StartError if
+ * the file is not a store. Throws it also if the file contains an incomplete copy, unless `allowIncomplete` is set.
  */
-export function prepareFile(path: string, { mayBeUnfinished = false } = {}): void {
-  requireFileOfLog(path);
+export function prepareFile(path: string, { allowIncomplete = false } = {}): void {
+  requireDatabaseOfLog(path);
   const database = openDatabase(path);
   try {
     if (isEmpty(database)) createTables(database);
-    requireStore(path, database, mayBeUnfinished);
-    // Also the first thing that writes; it fails where the file system does not let us.
+    requireStore(path, database, allowIncomplete);
+    // This is also the first write. It fails if the file system does not allow writes.
     database.exec("pragma journal_mode = wal");
     addSecret(database);
     raiseFormat(database);
@@ -88,14 +91,17 @@ export function prepareFile(path: string, { mayBeUnfinished = false } = {}): voi
   }
 }
 
-/** From here on, a program of an older version refuses the file. */
+/** Sets the present format. An older version of the program then refuses the file. */
 function raiseFormat(database: DatabaseSync): void {
   const raise = database.prepare("update meta set value = ? where name = 'format' and value < ?");
   raise.run(formatNumber, formatNumber);
 }
 
-/** SQLite removes the log of a file that is missing or empty, and with it the last writes to a file that was only moved. */
-function requireFileOfLog(path: string): void {
+/**
+ * Throws StartError if there is a log without a database. SQLite would remove the log, which contains the last writes to the
+ * database. Someone may only have moved the database.
+ */
+function requireDatabaseOfLog(path: string): void {
   const log = `${path}-wal`;
   if ((statOf(path)?.size ?? 0) > 0 || (statOf(log)?.size ?? 0) === 0) return;
   throw new StartError(
@@ -103,7 +109,7 @@ function requireFileOfLog(path: string): void {
   );
 }
 
-/** Opens a connection that only reads. Throws StartError when the file is not a store. */
+/** Opens a read-only connection. Throws StartError if the file is not a store. */
 export function openForReading(path: string): DatabaseSync {
   const database = openDatabase(path, { readOnly: true });
   try {
@@ -115,7 +121,7 @@ export function openForReading(path: string): DatabaseSync {
   }
 }
 
-/** Opens a connection that writes for a moment now and then, beside the one that owns the store. Throws StartError. */
+/** Opens a connection for short writes to the table of API keys, while a service can have the store open. Throws StartError. */
 export function openForKeys(path: string): DatabaseSync {
   const database = openDatabase(path);
   try {
@@ -155,21 +161,22 @@ function openDatabase(path: string, options: { readOnly?: boolean } = {}): Datab
 }
 
 function isEmpty(database: DatabaseSync): boolean {
-  return database.prepare("select 1 from sqlite_schema limit 1").get() === undefined && idOf(database) === 0;
+  const hasTables = database.prepare("select 1 from sqlite_schema limit 1").get() !== undefined;
+  return !hasTables && applicationIdOf(database) === 0;
 }
 
-function idOf(database: DatabaseSync): number {
+function applicationIdOf(database: DatabaseSync): number {
   return Number(database.prepare("pragma application_id").get()?.application_id);
 }
 
 function createTables(database: DatabaseSync): void {
-  // First of all, so that no journal of the other kind ever lies beside the file.
+  // Before the tables, so that SQLite never creates a rollback journal for this file.
   database.exec("pragma journal_mode = wal");
   database.exec(`begin immediate; ${storeTables} commit`);
 }
 
-function requireStore(path: string, database: DatabaseSync, mayBeUnfinished = false): void {
-  if (idOf(database) !== applicationId) {
+function requireStore(path: string, database: DatabaseSync, allowIncomplete = false): void {
+  if (applicationIdOf(database) !== applicationId) {
     throw new StartError(`${path} is a SQLite database of another program. Choose another store.`);
   }
   const format = database.prepare("select value from meta where name = 'format'").get()?.value;
@@ -184,15 +191,15 @@ function requireStore(path: string, database: DatabaseSync, mayBeUnfinished = fa
       `${path} was written by a newer version of Holdfast (format ${format}; this version uses ${formatNumber}). Use that version or a later one.`,
     );
   }
-  if (!mayBeUnfinished && isUnfinished(database)) {
+  if (!allowIncomplete && isIncompleteCopy(database)) {
     throw new StartError(
       `${path} holds an incomplete copy. Run the same "npx holdfast copy" again, or choose another store.`,
     );
   }
 }
 
-/** Whether a copy into the file was broken off, or is under way. */
-export function isUnfinished(database: DatabaseSync): boolean {
+/** Whether a copy into the file has started and has not finished. */
+export function isIncompleteCopy(database: DatabaseSync): boolean {
   return database.prepare("select 1 from sqlite_schema where name = ?").get(copyingTable) !== undefined;
 }
 
@@ -212,17 +219,17 @@ export function openError(path: string, error: unknown): unknown {
     case "full":
       return new StartError(`The disk of ${path} is full. Free some space, or choose another store.`);
     case "broken":
-      return resultCode(error) === readOnlyFolder ? forbiddenBeside(path) : brokenError(path, reason);
+      return resultCode(error) === readOnlyDirectory ? readOnlyFolderError(path) : brokenError(path, reason);
     default:
       // SQLite misses a table or column that should be there.
       return resultCode(error) === undefined ? error : damaged(path, reason);
   }
 }
 
-/** SQLITE_READONLY_DIRECTORY: also who only reads needs a file beside the store, which its readers and writer share. */
-const readOnlyFolder = 1544;
+/** SQLITE_READONLY_DIRECTORY. Even a reader needs the index of the log (`-shm`), and creates it next to the store. */
+const readOnlyDirectory = 1544;
 
-function forbiddenBeside(path: string): StartError {
+function readOnlyFolderError(path: string): StartError {
   return new StartError(
     `${path} cannot be read, because this user cannot write to its folder. Run this as the user of the service, or allow writing to ${dirname(resolve(path))}.`,
   );

@@ -1,16 +1,16 @@
-/** The store's secret in its file. */
+/** The secret of a store in its file. */
 import type { DatabaseSync } from "node:sqlite";
 import { newSecret, secretNames } from "../../secret.ts";
 
-/** Makes a secret for a file that has none yet. */
+/** Creates the secret if the file does not have one. */
 export function addSecret(database: DatabaseSync): void {
   if (readSecret(database).length === secretNames.length) return;
   const parts = newSecret();
   const rows = secretNames.map((name, n) => `('${name}', ${parts[n]})`);
-  database.exec(`insert or ignore into meta values ${rows.join(", ")}`); // ignores what another program has just inserted
+  database.exec(`insert or ignore into meta values ${rows.join(", ")}`); // another program can have inserted them first
 }
 
-/** The parts of the secret; empty if the file has none yet. */
+/** The parts of the secret. Empty if the file does not have one yet. */
 export function readSecret(database: DatabaseSync): readonly number[] {
   const find = database.prepare("select value from meta where name = ?");
   return secretNames.flatMap((name) => {
@@ -21,6 +21,6 @@ export function readSecret(database: DatabaseSync): readonly number[] {
 
 /** Replaces the secret with that of another store. */
 export function replaceSecret(database: DatabaseSync, parts: readonly number[]): void {
-  const put = database.prepare("update meta set value = ? where name = ?");
-  for (const [n, name] of secretNames.entries()) put.run(parts[n] as number, name);
+  const update = database.prepare("update meta set value = ? where name = ?");
+  for (const [n, name] of secretNames.entries()) update.run(parts[n] as number, name);
 }

@@ -1,23 +1,26 @@
 /**
- * Watches that the files on the disk are still those that are open. A write to a file that was removed would be
- * lost, and without its lock a second service could write to the store.
+ * Detects that a file of the store was removed or replaced. Writes to a removed file would be lost. Without the lock file, a
+ * second service could write to the store.
  */
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 
 const intervalMs = 2_000;
 
-/** Looks at the store's file, its log and its lock every two seconds, and gives a function that stops it. */
+/**
+ * Checks the database, its log and its lock file every two seconds. Calls `onGone` with the reason if one was removed or
+ * replaced, and `onTick` otherwise. Returns a function that stops the checks.
+ */
 export function watchFiles(
   path: string,
   { onGone, onTick }: { onGone(reason: string): void; onTick(): void },
 ): () => void {
-  // Only ever `stat`: to open and close these files here would drop SQLite's locks on them.
+  // Only `stat` is safe here. If this process opened and closed one of these files, it would lose SQLite's locks on it.
   const files = [path, `${path}-wal`, `${path}.lock`].map((file) => ({
     file,
     inode: inodeAt(file),
   }));
-  const look = async () => {
+  const check = async () => {
     for (const { file, inode } of files) {
       const found = await stat(file).then(inodeOf, () => undefined);
       if (found === inode) continue;
@@ -26,16 +29,16 @@ export function watchFiles(
     }
     onTick();
   };
-  const timer = setInterval(() => void look(), intervalMs);
+  const timer = setInterval(() => void check(), intervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }
 
 /**
- * Gives a function that says when the store's file or its log is no longer the one that is open. It is called after each
- * group of commits, before they are acknowledged: two calls of `stat` take 2 µs, a group takes hundreds.
+ * Returns a function that checks whether the database or its log was removed or replaced, and returns the reason. The writer
+ * calls it after each group of commits, before they are confirmed. It takes 2 µs, and a group takes hundreds.
  */
-export function createGoneCheck(path: string): () => string | undefined {
+export function createFileCheck(path: string): () => string | undefined {
   const known = new Map([[path, inodeAt(path)]]);
   return () => {
     for (const file of [path, `${path}-wal`]) {
@@ -51,7 +54,7 @@ function describeGone(file: string, inode: string | undefined): string {
   return `${file} was ${inode === undefined ? "removed" : "replaced"} while it was in use`;
 }
 
-/** Which file there is at a path now; `undefined` where there is none. */
+/** The device and inode of the file at a path. `undefined` if no file exists there. */
 export function inodeAt(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? undefined : inodeOf(found);

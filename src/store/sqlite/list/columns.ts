@@ -1,51 +1,51 @@
 /**
- * Attributes as SQL sees them. For each attribute that an index names, the table of resources has two virtual columns:
- * the rank of its type, and its value. They take no room in the table, and an index on them serves filters, sorts and
- * cursors alike; an index on bare expressions serves no cursor.
+ * Attributes in SQL. For each indexed attribute, the table of resources has two virtual columns: the rank of its type, and
+ * its value. They take no space in the table. An index on them supports filters, sorts and cursors. An index on expressions
+ * would not support cursors.
  */
 import type { Index } from "../../../collection/indexes.ts";
 import { formatPath, type Path } from "../../../collection/paths.ts";
 import { sortedCodePoints } from "../../../query/sort.ts";
-import { isIndexed, quoteName } from "../../sql.ts";
-import { resourcesTable } from "../file/tables.ts";
+import { isIndexed } from "../../filter-sql.ts";
+import { quoteName, resourcesTable } from "../file/tables.ts";
 
 /** The order of types: absent or null, boolean, number, string, array or object. */
 export const ranks = { null: 0, boolean: 1, number: 2, string: 3, container: 4 } as const;
 
-/** What an attribute is in SQL. */
+/** The two SQL expressions of an attribute. */
 export interface Column {
   /** One of `ranks`. */
   rank: string;
-  /** Booleans as 0 and 1, numbers, the first code points of strings; null for the rest. */
+  /** A boolean as 0 or 1, a number, or the first code points of a string. Null for all other values. */
   value: string;
 }
 
-/** The attribute as JSON has it: its type, as `json_type` names it; null where it is absent. */
+/** The JSON type of an attribute, as `json_type` names it. Null if the attribute is absent. */
 export function typeSql(path: Path): string {
   return `json_type(doc, ${pathSql(path)})`;
 }
 
-/** The whole value of the attribute; arrays and objects as text, so that the type has to be asked too. */
+/** The complete value of an attribute. An array or an object is its JSON text, so check the type too. */
 export function extractSql(path: Path): string {
   return `json_extract(doc, ${pathSql(path)})`;
 }
 
-/** The JSON text of the attribute, as `JSON.stringify` made it; null where it is absent. */
+/** The JSON text of an attribute, as `JSON.stringify` creates it. Null if the attribute is absent. */
 export function textSql(path: Path): string {
   return `(doc -> ${pathSql(path)})`;
 }
 
-/** SQLite reads the names in a path as JSON strings. */
+/** The path of an attribute as SQL text. SQLite reads each name in it as a JSON string. */
 export function pathSql(path: Path): string {
   return quoteText(`$${path.map((name) => `.${JSON.stringify(name)}`).join("")}`);
 }
 
-/** The columns of an attribute: those of the table where some index names the attribute, else computed. */
+/** The columns of an indexed attribute. For any other attribute, the expressions that compute the same values. */
 export function columnOf(path: Path, indexes: readonly Index[]): Column {
-  return isIndexed(path, indexes) ? nameColumn(path) : computeColumn(path);
+  return isIndexed(path, indexes) ? tableColumn(path) : computedColumn(path);
 }
 
-/** The statements that make the columns which the indexes want and the table does not have. */
+/** The statements that add the columns of the indexes to the table, if they do not exist. */
 export function columnDdl(
   number: number,
   indexes: readonly Index[],
@@ -53,28 +53,28 @@ export function columnDdl(
 ): string[] {
   const paths = new Map(indexes.flat().map(({ path }) => [formatPath(path), path]));
   return [...paths.values()].flatMap((path) => {
-    const computed = computeColumn(path);
-    const named = nameColumn(path);
+    const computed = computedColumn(path);
+    const column = tableColumn(path);
     return (["rank", "value"] as const)
-      .filter((part) => !existing.has(columnName(part, path)))
+      .filter((kind) => !existing.has(columnName(kind, path)))
       .map(
-        (part) =>
-          `alter table ${resourcesTable(number)} add column ${named[part]} any
-           generated always as (${computed[part]}) virtual`,
+        (kind) =>
+          `alter table ${resourcesTable(number)} add column ${column[kind]} any
+           generated always as (${computed[kind]}) virtual`,
       );
   });
 }
 
-/** The name of an index, which tells what it holds. */
+/** The name of an index. It contains the sort keys, so an index with other keys has another name. */
 export function indexName(number: number, index: Index): string {
   const keys = index.map(({ path, descending }) => `${descending ? "-" : ""}${formatPath(path)}`);
   return `${resourcesTable(number)} by ${keys.join(",")}`;
 }
 
-/** The statement that makes an index. */
+/** The statement that creates an index. */
 export function indexDdl(number: number, index: Index): string {
   const columns = index.flatMap(({ path, descending }) => {
-    const { rank, value } = nameColumn(path);
+    const { rank, value } = tableColumn(path);
     const direction = descending ? " desc" : "";
     return [`${rank}${direction}`, `${value}${direction}`];
   });
@@ -87,15 +87,15 @@ export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function columnName(part: "rank" | "value", path: Path): string {
-  return `${part} ${formatPath(path)}`;
+function columnName(kind: "rank" | "value", path: Path): string {
+  return `${kind} ${formatPath(path)}`;
 }
 
-function nameColumn(path: Path): Column {
+function tableColumn(path: Path): Column {
   return { rank: quoteName(columnName("rank", path)), value: quoteName(columnName("value", path)) };
 }
 
-function computeColumn(path: Path): Column {
+function computedColumn(path: Path): Column {
   const type = typeSql(path);
   const whole = extractSql(path);
   return {

@@ -2,18 +2,17 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../../collection/paths.ts";
-import { lowerAscii } from "../../../collection/text.ts";
-import type { Condition, Filter, Scalar } from "../../../query/filter.ts";
+import type { Filter, Scalar } from "../../../query/filter.ts";
 import {
   beginningOf,
   type Comparison,
   comparisons,
+  type Dialect,
   either,
+  isIndexed,
   isLong,
-  type Spellings,
   filterSql as spelledSql,
 } from "../../filter-sql.ts";
-import { isIndexed } from "../../sql.ts";
 import { columnOf, extractSql, pathSql, ranks, textSql, typeSql } from "./columns.ts";
 
 /** What a filter is spelled for. Values go to `values` in the order of their question marks. */
@@ -27,45 +26,42 @@ export function filterSql(filter: Filter, scope: Scope): string {
   return spelledSql(filter, dialect, scope);
 }
 
-const attributes = {
-  in: inSql,
-  gt: compareSql,
-  gte: compareSql,
-  lt: compareSql,
-  lte: compareSql,
-  contains: containsSql,
-  startsWith: affixSql,
-  endsWith: affixSql,
-  exists: ({ path, value }) =>
-    isIdPath(path) ? String(value) : `${typeSql(path)} is ${value ? "not " : ""}null`,
-} as const satisfies Spellings<Scope>;
-
-const ids = {
-  ...attributes,
-  in: idInSql,
-  gt: idCompareSql,
-  gte: idCompareSql,
-  lt: idCompareSql,
-  lte: idCompareSql,
-} as const satisfies Spellings<Scope>;
-
-const dialect = { attributes, ids };
+const dialect: Dialect<Scope> = {
+  // Equal values have equal JSON texts, since one hand wrote them all.
+  equals: (path, values, scope) => `${textSql(path)} in (${bindAll(values.map(jsonOf), scope)})`,
+  equalsIndexed,
+  idEquals(values, scope) {
+    const ids = values.filter((value) => typeof value === "string" || typeof value === "number");
+    return ids.length === 0 ? "false" : `id in (${bindAll(ids.map(idValue), scope)})`;
+  },
+  compare,
+  /** SQLite has every number before every text. */
+  idCompare(kind, value, scope) {
+    const type = typeof value === "number" ? "integer" : "text";
+    return `(typeof(id) = '${type}' and id ${comparisons[kind]} ${bindAll([idValue(value)], scope)})`;
+  },
+  lowered(path) {
+    if (isIdPath(path)) return "iif(typeof(id) = 'text', lower(id), null)";
+    return `iif(${typeSql(path)} = 'text', lower(${extractSql(path)}), null)`;
+  },
+  includes: (lowered, text, scope) => `instr(${lowered}, ${bindAll([text], scope)}) > 0`,
+  hasAffix(kind, lowered, text, scope) {
+    const length = [...text].length;
+    const part =
+      kind === "startsWith" ? `substr(${lowered}, 1, ${length})` : `substr(${lowered}, -${length})`;
+    return `${part} = ${bindAll([text], scope)}`;
+  },
+  hasItem,
+  presence: typeSql,
+};
 
 /** A value of an id's column. Node would bind a number as a real one. */
 export function idValue(value: string | number): string | bigint | number {
   return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 
-function inSql(condition: Condition & { kind: "in" }, scope: Scope): string {
-  const { path, values } = condition;
-  if (values.length === 0) return "false";
-  if (isIndexed(path, scope.indexes)) return indexedInSql(condition, scope);
-  // Equal values have equal JSON texts, since one hand wrote them all.
-  return `${textSql(path)} in (${bindAll(values.map(jsonOf), scope)})`;
-}
-
 /** By type, so that an index is of use; the column holds only the beginnings of strings. */
-function indexedInSql({ path, values }: Condition & { kind: "in" }, scope: Scope): string {
+function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string {
   const { rank, value } = columnOf(path, scope.indexes);
   const parts: string[] = [];
   const short = values.filter((each) => typeof each === "string" && !isLong(each));
@@ -88,11 +84,7 @@ function indexedInSql({ path, values }: Condition & { kind: "in" }, scope: Scope
   return either(parts);
 }
 
-function compareSql(condition: Comparison, scope: Scope): string {
-  return either(condition.values.map((value) => compareOneSql(condition, value, scope)));
-}
-
-function compareOneSql({ kind, path }: Comparison, operand: string | number, scope: Scope): string {
+function compare({ kind, path }: Comparison, operand: string | number, scope: Scope): string {
   const comparison = comparisons[kind];
   if (!isIndexed(path, scope.indexes)) {
     const type = typeof operand === "number" ? "in ('integer', 'real')" : "= 'text'";
@@ -108,37 +100,7 @@ function compareOneSql({ kind, path }: Comparison, operand: string | number, sco
   return `(${rank} = ${type} and ${value} ${comparison} ${bindAll([operand], scope)})`;
 }
 
-function idInSql({ values }: Condition & { kind: "in" }, scope: Scope): string {
-  const ids = values.filter((value) => typeof value === "string" || typeof value === "number");
-  return ids.length === 0 ? "false" : `id in (${bindAll(ids.map(idValue), scope)})`;
-}
-
-/** SQLite has every number before every text. */
-function idCompareSql({ kind, values }: Comparison, scope: Scope): string {
-  return either(
-    values.map((value) => {
-      const type = typeof value === "number" ? "integer" : "text";
-      return `(typeof(id) = '${type}' and id ${comparisons[kind]} ${bindAll([idValue(value)], scope)})`;
-    }),
-  );
-}
-
-/** The text that strings are looked for in, ASCII letters as small ones; null where the attribute is no string. */
-function loweredSql(path: Path): string {
-  if (isIdPath(path)) return "iif(typeof(id) = 'text', lower(id), null)";
-  return `iif(${typeSql(path)} = 'text', lower(${extractSql(path)}), null)`;
-}
-
-function containsSql({ path, values }: Condition & { kind: "contains" }, scope: Scope): string {
-  const parts = values
-    .filter((value) => typeof value === "string")
-    .map((value) => `instr(${loweredSql(path)}, ${bindAll([lowerAscii(value)], scope)}) > 0`);
-  if (!isIdPath(path) && values.length > 0) parts.push(elementSql(path, values, scope));
-  return either(parts);
-}
-
-/** An array's element equal to one of the values. */
-function elementSql(path: Path, values: readonly Scalar[], scope: Scope): string {
+function hasItem(path: Path, values: readonly Scalar[], scope: Scope): string {
   const parts: string[] = [];
   const texts = values.filter((value) => typeof value === "string");
   const numbers = values.filter((value) => typeof value === "number");
@@ -152,22 +114,6 @@ function elementSql(path: Path, values: readonly Scalar[], scope: Scope): string
   // json_each would take an object apart as well.
   return `(${typeSql(path)} = 'array' and exists (
     select 1 from json_each(doc, ${pathSql(path)}) as element where ${either(parts)}))`;
-}
-
-function affixSql(
-  { kind, path, values }: Condition & { kind: "startsWith" | "endsWith" },
-  scope: Scope,
-): string {
-  const whole = loweredSql(path);
-  return either(
-    values.map((value) => {
-      const affix = lowerAscii(value);
-      const length = [...affix].length;
-      if (length === 0) return `${whole} is not null`;
-      const part = kind === "startsWith" ? `substr(${whole}, 1, ${length})` : `substr(${whole}, -${length})`;
-      return `${part} = ${bindAll([affix], scope)}`;
-    }),
-  );
 }
 
 function bindAll(values: readonly SQLInputValue[], { values: bound }: Scope): string {

@@ -1,41 +1,41 @@
-/** Pages that were read lately, kept in memory: lists that many ask for cost what a look at the head row does. */
+/** A cache of hot pages, that is, pages that were read recently. A page in the cache costs only a read of the head row. */
 import type { Page } from "../../page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { Generations } from "../read/generations.ts";
+import { GenerationalCache } from "../read/generational-cache.ts";
 import type { PageQuery } from "./select.ts";
 
-/** A page of more text than this would push too many others out. */
-const maxOwnText = 256 * 1024;
+/** The heaviest page in the cache, in characters. A heavier one would displace too many others. */
+const maxPageWeight = 256 * 1024;
 
-/** What a page takes beside the text of its resources, in characters, roughly. */
+/** The approximate memory of a page without the texts of its resources, in characters. */
 const overhead = 500;
 
-interface KeptPage {
+interface CachedPage {
   page: Page;
-  /** With its name, in characters. */
+  /** The length of the page and of its cache key, in characters. */
   weight: number;
 }
 
 /**
- * Every change of a resource raises its collection's sequence, so a page belongs to one sequence, and under that it is
- * what the file would give.
+ * A page is valid for one sequence of its collection, because every change of a resource raises the sequence. Pages of older
+ * sequences are never found again, and the cache drops them later.
  */
 export class HotPages {
-  readonly #pages = new Generations<KeptPage>({
+  readonly #pages = new GenerationalCache<CachedPage>({
     weight: 2 * 1024 * 1024,
     count: 1_000,
     weigh: ({ weight }) => weight,
   });
 
-  /** The page at a sequence, or what `read` gives. */
+  /** The cached page for a sequence, or the result of `read`. */
   find({ number }: NumberedCollection, query: PageQuery, at: { sequence: number; read: () => Page }): Page {
-    const name = `${number} ${at.sequence} ${JSON.stringify(query)}`;
-    const kept = this.#pages.get(name);
-    if (kept !== undefined) return kept.page;
+    const key = `${number} ${at.sequence} ${JSON.stringify(query)}`;
+    const cached = this.#pages.get(key);
+    if (cached !== undefined) return cached.page;
     const page = at.read();
-    let weight = name.length + overhead;
+    let weight = key.length + overhead;
     for (const { text } of page.items) weight += text.length;
-    if (weight <= maxOwnText) this.#pages.set(name, { page, weight });
+    if (weight <= maxPageWeight) this.#pages.set(key, { page, weight });
     return page;
   }
 }

@@ -1,4 +1,4 @@
-/** Sorts and positions in SQL: columns to order by, and the ranges that come after a position. */
+/** Sorts and positions in SQL: the columns to order by, and the ranges of resources after a position. */
 import type { SQLInputValue } from "node:sqlite";
 import type { Index, SortKey } from "../../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../../collection/paths.ts";
@@ -10,40 +10,43 @@ import { idValue } from "./conditions.ts";
 export interface OrderColumn {
   sql: string;
   descending: boolean;
-  /** The attribute that it is of. */
+  /** The attribute of the column. */
   path?: Path;
-  /** Whether it is the type of the attribute, or its value. */
-  part?: "rank" | "value";
+  /** Whether the column contains the type of the attribute or its value. */
+  kind?: "rank" | "value";
 }
 
-/** Resources that come after a position: equal in some columns, beyond it in the next; so an index gives them in order. */
+/**
+ * A range of resources after a position. They equal the position in the first columns, and come after it in the next column.
+ * An index therefore contains them in the order of the list.
+ */
 export interface Range {
   where: string;
   values: readonly SQLInputValue[];
-  /** The column that is beyond the position. */
-  beyond: OrderColumn;
-  /** The columns that are not equal all through the range. */
+  /** The column in which the resources come after the position. */
+  boundary: OrderColumn;
+  /** The boundary and all columns after it. The columns before it are equal in the whole range. */
   order: readonly OrderColumn[];
 }
 
-/** The columns that a list is ordered by, the id's last. */
+/** The columns that a list is ordered by. The last one is the id. */
 export function orderColumns(sort: readonly SortKey[], indexes: readonly Index[]): readonly OrderColumn[] {
   return withId(sort).flatMap(({ path, descending }) => {
     if (isIdPath(path)) return [{ sql: "id", descending }];
     const { rank, value } = columnOf(path, indexes);
     return [
-      { sql: rank, descending, path, part: "rank" },
-      { sql: value, descending, path, part: "value" },
+      { sql: rank, descending, path, kind: "rank" },
+      { sql: value, descending, path, kind: "value" },
     ];
   });
 }
 
-/** The `order by` of columns. */
+/** The content of an `order by` clause. */
 export function orderSql(columns: readonly OrderColumn[]): string {
   return columns.map(({ sql, descending }) => `${sql}${descending ? " desc" : ""}`).join(", ");
 }
 
-/** What comes after a position, as ranges that follow each other in the order of the list. */
+/** The resources after a position, as consecutive ranges in the order of the list. */
 export function rangesAfter(
   position: CursorValues,
   sort: readonly SortKey[],
@@ -52,16 +55,16 @@ export function rangesAfter(
   const columns = orderColumns(sort, indexes);
   const values = withId(sort).flatMap(({ path }, n) => columnValues(position[n] ?? null, isIdPath(path)));
   const ranges: Range[] = [];
-  for (let beyond = columns.length - 1; beyond >= 0; beyond--) {
-    const column = columns[beyond] as OrderColumn;
-    const { sql, descending } = column;
-    if (values[beyond] === null) continue; // where the value is null, all of its rank have none
-    const equal = columns.slice(0, beyond).map((each) => `${each.sql} is ?`);
+  for (let n = columns.length - 1; n >= 0; n--) {
+    const boundary = columns[n] as OrderColumn;
+    const { sql, descending } = boundary;
+    if (values[n] === null) continue; // all resources with this rank have null here, so none comes after the position
+    const equal = columns.slice(0, n).map((each) => `${each.sql} is ?`);
     ranges.push({
       where: [...equal, `${sql} ${descending ? "<" : ">"} ?`].join(" and "),
-      values: values.slice(0, beyond + 1),
-      beyond: column,
-      order: columns.slice(beyond),
+      values: values.slice(0, n + 1),
+      boundary,
+      order: columns.slice(n),
     });
   }
   return ranges;

@@ -1,6 +1,6 @@
 /**
- * Lists that no index serves, in a thread of their own. A statement that runs cannot be interrupted from outside, so it
- * calls a function for each resource that it looks at, and that one ends it.
+ * A thread for lists that no index supports. `node:sqlite` cannot interrupt a running statement from outside. Each statement
+ * therefore calls a function for each resource that it reads, and this function throws to end the statement.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
@@ -11,27 +11,27 @@ import { inodeAt } from "../file/watch.ts";
 import { Reader } from "../read/reader.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
-import { type PageQuery, watchFunction } from "./select.ts";
+import { interruptFunction, type PageQuery } from "./select.ts";
 
 const cacheKibibytes = 32 * 1024;
 const mappedBytes = 256 * 1024 * 1024;
 
-/** Thrown by the watch. */
-class Ended extends Error {}
+/** Ends a statement after its deadline, or if its query is cancelled. */
+class Interrupted extends Error {}
 
-/** When the work under way has to end. */
+/** The deadline of the present query: Unix time in milliseconds. */
 let deadline = Number.POSITIVE_INFINITY;
 let cancelled: Int32Array = new Int32Array(1);
 
-function goesOn(): 1 {
-  if (Atomics.load(cancelled, 0) !== 0 || Date.now() > deadline) throw new Ended();
+function interruptIfDue(): 1 {
+  if (Atomics.load(cancelled, 0) !== 0 || Date.now() > deadline) throw new Interrupted();
   return 1;
 }
 
 function openReader(path: string): Reader {
   const database = openForReading(path);
   database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
-  database.function(watchFunction, { deterministic: false }, goesOn);
+  database.function(interruptFunction, { deterministic: false }, interruptIfDue);
   return new Reader(database);
 }
 
@@ -39,25 +39,25 @@ function answer(reader: Reader, collection: NumberedCollection, query: PageQuery
   try {
     return { kind: "page", page: reader.page(collection, query, true) };
   } catch (error) {
-    if (error instanceof Ended) return { kind: "ended" };
+    if (error instanceof Interrupted) return { kind: "interrupted" };
     if (error instanceof Problem) return { kind: "refused", code: error.code, detail: error.message };
     return { kind: "failed", failure: failureOf(error), reason: describeError(error) };
   }
 }
 
-/** The reader, opened when it is needed first; or why there is none now. */
+/** Opens the reader. Returns the answer for the client if that fails. */
 function readerOf({ path, inode }: QueryThreadData): Reader | (QueryAnswer & { kind: "failed" }) {
-  const gone = {
+  const replaced = {
     kind: "failed",
     failure: "broken",
-    reason: `${path} is not the file any more that is open`,
+    reason: `${path} was removed or replaced while it was in use`,
   } as const;
   try {
-    if (inodeAt(path) !== inode) return gone;
+    if (inodeAt(path) !== inode) return replaced;
     const opened = openReader(path);
-    return inodeAt(path) === inode ? opened : gone;
+    return inodeAt(path) === inode ? opened : replaced;
   } catch (error) {
-    // The others have the file open, so that it may be the number of open files, or memory: another time it may go well.
+    // Other threads have the file open. The cause is probably the limit of open files or of memory, so a retry can succeed.
     return { kind: "failed", failure: "busy", reason: describeError(error) };
   }
 }

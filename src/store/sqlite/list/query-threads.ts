@@ -1,4 +1,4 @@
-/** The threads for lists that no index serves: a few, started when the first such list is asked for. */
+/** A few threads for lists that no index supports. They start with the first such list. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Problem, type ProblemCode } from "../../../errors.ts";
@@ -9,39 +9,39 @@ import type { failureOf } from "../file/failures.ts";
 import { inodeAt } from "../file/watch.ts";
 import type { PageQuery } from "./select.ts";
 
-/** What a thread is told at its start. */
+/** The data of a thread at its start. */
 export interface QueryThreadData {
   path: string;
-  /** Which file the store is in: another one in its place is none of ours. */
+  /** The file of the store. The thread does not read another file at the same path. */
   inode: string | undefined;
 }
 
-/** What a thread is asked. */
+/** A query for a thread. */
 export interface QueryRequest {
   collection: NumberedCollection;
   query: PageQuery;
   /** Unix time in milliseconds. */
   deadline: number;
-  /** One Int32; anything but 0 ends the work. */
+  /** One Int32. Any value except 0 cancels the query. */
   cancelled: SharedArrayBuffer;
 }
 
-/** A message of a thread: first that it is ready, then an answer to each request. */
+/** A message of a thread. The first one is `ready`. Each of the others answers a request. */
 export type ThreadMessage = { kind: "ready" } | QueryAnswer;
 
-/** What a thread answers. */
+/** The answer to a query. */
 export type QueryAnswer =
   | { kind: "page"; page: Page }
-  | { kind: "ended" }
+  | { kind: "interrupted" }
   | { kind: "refused"; code: ProblemCode; detail: string }
   | { kind: "failed"; failure: ReturnType<typeof failureOf>; reason: string };
 
-/** How the threads are run. */
+/** The options of the threads. */
 export interface QueryThreadsOptions {
   path: string;
   /** The most time for a list, in milliseconds. It includes the wait for a free thread, not the start of a new one. */
   maxMs: number;
-  /** Gives the error for one that SQLite had. */
+  /** Returns the error for a failed query. */
   toError(answer: QueryAnswer & { kind: "failed" }): unknown;
 }
 
@@ -61,7 +61,7 @@ interface Thread {
   job: Job | undefined;
 }
 
-/** Carries out lists in threads. */
+/** Reads lists in threads. */
 export class QueryThreads {
   readonly #options: QueryThreadsOptions;
   readonly #data: QueryThreadData;
@@ -74,7 +74,10 @@ export class QueryThreads {
     this.#data = { path: options.path, inode: inodeAt(options.path) };
   }
 
-  /** A page. Throws QUERY_TOO_EXPENSIVE when time is over, UNAVAILABLE when too many wait, and the signal's reason. */
+  /**
+   * A page. Throws QUERY_TOO_EXPENSIVE if the list takes too long, UNAVAILABLE if too many lists wait, and the reason of the
+   * signal.
+   */
   page(collection: NumberedCollection, query: PageQuery, signal: AbortSignal | undefined): Promise<Page> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     if (this.#waiting.length >= maxWaiting) {
@@ -93,25 +96,26 @@ export class QueryThreads {
         reject,
       };
       this.#startClock(job);
-      signal?.addEventListener("abort", () => this.#end(job, signal.reason), { once: true });
+      signal?.addEventListener("abort", () => this.#cancel(job, signal.reason), { once: true });
       this.#waiting.push(job);
-      this.#next();
+      this.#startNext();
     });
   }
 
-  /** Ends what is under way. */
+  /** Cancels all queries and ends the threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const closed = new Problem("UNAVAILABLE", "The store was closed.");
     for (const job of this.#waiting.splice(0)) settle(job, () => job.reject(closed));
-    for (const { job } of this.#threads) if (job !== undefined) this.#end(job, closed);
+    for (const { job } of this.#threads) if (job !== undefined) this.#cancel(job, closed);
     await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
   }
 
-  #next(): void {
+  /** Gives the next job to an idle thread, if there is one. */
+  #startNext(): void {
     if (this.#waiting.length === 0 || this.#isClosed) return;
     const idle = [...this.#threads].find(({ job }) => job === undefined);
-    const thread = idle ?? (this.#threads.size < maxThreads ? this.#start() : undefined);
+    const thread = idle ?? (this.#threads.size < maxThreads ? this.#startThread() : undefined);
     if (thread === undefined) return;
     const job = this.#waiting.shift() as Job;
     thread.job = job;
@@ -119,14 +123,14 @@ export class QueryThreads {
     else clearTimeout(job.timer);
   }
 
-  /** Called when a thread is ready. The time of its job begins now, unless the job was cancelled. */
-  #begin(thread: Thread): void {
+  /** Sends the first job to a thread that is ready. The time of the job starts now. */
+  #sendFirst(thread: Thread): void {
     thread.isReady = true;
     const { job } = thread;
     if (job === undefined) return;
     if (isCancelled(job)) {
       thread.job = undefined;
-      this.#next();
+      this.#startNext();
       return;
     }
     this.#startClock(job);
@@ -136,10 +140,10 @@ export class QueryThreads {
   #startClock(job: Job): void {
     const { maxMs } = this.#options;
     job.deadline = Date.now() + maxMs;
-    job.timer = setTimeout(() => this.#end(job, tooExpensive(job, maxMs)), maxMs);
+    job.timer = setTimeout(() => this.#cancel(job, tooExpensive(job, maxMs)), maxMs);
   }
 
-  #start(): Thread {
+  #startThread(): Thread {
     const worker = new Worker(new URL(`./query-thread${extname(import.meta.url)}`, import.meta.url), {
       workerData: this.#data,
       name: "holdfast-query",
@@ -148,10 +152,10 @@ export class QueryThreads {
     const thread: Thread = { worker, isReady: false, job: undefined };
     this.#threads.add(thread);
     worker.on("message", (message: ThreadMessage) => {
-      if (message.kind === "ready") this.#begin(thread);
+      if (message.kind === "ready") this.#sendFirst(thread);
       else this.#finish(thread, message);
     });
-    worker.once("error", (error) => this.#lose(thread, error));
+    worker.once("error", (error) => this.#remove(thread, error));
     return thread;
   }
 
@@ -166,18 +170,19 @@ export class QueryThreads {
         else job.reject(tooExpensive(job, this.#options.maxMs));
       });
     }
-    this.#next();
+    this.#startNext();
   }
 
-  #lose(thread: Thread, error: unknown): void {
+  /** Removes a thread that has failed. */
+  #remove(thread: Thread, error: unknown): void {
     this.#threads.delete(thread);
     const { job } = thread;
     if (job !== undefined) settle(job, () => job.reject(error));
-    this.#next();
+    this.#startNext();
   }
 
-  /** Answers a job at once; the thread, if it has one, notices soon that nobody waits any more. */
-  #end(job: Job, reason: unknown): void {
+  /** Rejects a job at once. If a thread works on it, the thread stops soon. */
+  #cancel(job: Job, reason: unknown): void {
     Atomics.store(new Int32Array(job.cancelled), 0, 1);
     this.#waiting = this.#waiting.filter((each) => each !== job);
     settle(job, () => job.reject(reason));
@@ -192,10 +197,10 @@ function isCancelled({ cancelled }: Job): boolean {
   return Atomics.load(new Int32Array(cancelled), 0) !== 0;
 }
 
-/** Promises settle once; only the timer has to be let go of. */
-function settle(job: Job, answer: () => void): void {
+/** Settles the promise of a job and clears its timer. A second call has no effect, because a promise settles only once. */
+function settle(job: Job, resolveOrReject: () => void): void {
   clearTimeout(job.timer);
-  answer();
+  resolveOrReject();
 }
 
 function tooExpensive({ query, collection }: QueryRequest, maxMs: number): Problem {

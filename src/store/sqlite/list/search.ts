@@ -1,49 +1,51 @@
 /**
- * Search in SQL. The words of each resource are in a full-text table beside the table of resources, under the resource's
- * key. Splitting and folding are done by `wordsOf`; SQLite must not do it again.
+ * Full-text search in SQL. An FTS5 table contains the words of each resource. Its rowid is the key of the resource. `wordsOf`
+ * has already split and folded the words, so SQLite must not do it again.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { tellingWords } from "../../searched-words.ts";
+import { withoutImpliedWords } from "../../searched-words.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 
-/** A search as a part of a statement. */
+/** The SQL of a search. */
 export interface SearchSql {
-  /** The table of words, which is enough to count by: it has each resource once. */
+  /** The table of words. It has one row for each resource, so a count does not need the table of resources. */
   table: string;
-  /** The resources that are found: what stands between `from` and `where`. No index can be named for them. */
+  /** The `from` clause that finds the resources. */
   from: string;
-  /** What must be true; it has one value, `pattern`. */
+  /** The condition. Its only value is `pattern`. */
   where: string;
   pattern: string;
-  /** What puts those first that match best. */
+  /** The order with the best matches first. */
   order: string;
 }
 
-/** The name of the table of a collection's words. */
+/** The name of the table of words. */
 export function searchTable(number: number): string {
   return `search_${number}`;
 }
 
 /**
- * The table of a collection's words, which keeps an index of them and no text. The tokenizer `ascii` splits at what is
- * neither a letter nor a digit in ASCII and lowers its capitals: of words there are none of either, and what is beyond
- * ASCII it leaves alone. Measured at 200,000 resources, indexes of prefixes cost half as much again to write and more
- * than twice the room, and make common beginnings alone a little quicker.
+ * The statement that creates the table of words. The table contains only an index, not the texts. The tokenizer `ascii` does
+ * not change the words: it splits at ASCII characters that no word contains, and lowers ASCII capitals, which no word
+ * contains either.
+ *
+ * The table has no prefix indexes. With 200,000 resources, writes took 1.5 times as long with them, and the table more than
+ * twice the space. Only searches for common prefixes became a little faster.
  */
 export function searchDdl(number: number): string {
   return `create virtual table ${searchTable(number)}
     using fts5(words, content='', contentless_delete=1, tokenize='ascii')`;
 }
 
-/** How words are looked for: each is there, or a word that begins with it. At least one. */
+/** The search for resources that have each of these words, or a word that begins with it. `words` is not empty. */
 export function searchSql(number: number, words: readonly string[]): SearchSql {
   const table = searchTable(number);
   return {
     table,
-    // In this order: the other way round, SQLite would look up each resource among those that are found.
+    // `cross join` fixes the order. Otherwise SQLite could read every resource and look it up in the result of the search.
     from: `${table} cross join ${resourcesTable(number)} on key = ${table}.rowid`,
     where: `${table} match ?`,
     pattern: patternOf(words),
@@ -51,14 +53,14 @@ export function searchSql(number: number, words: readonly string[]): SearchSql {
   };
 }
 
-/** Words are letters and digits, so that quotes are all it takes for them to be nothing but words. */
+/** Quotes turn off the query syntax of FTS5. Words contain only letters and digits, so nothing needs to be escaped. */
 function patternOf(words: readonly string[]): string {
-  return tellingWords(words)
+  return withoutImpliedWords(words)
     .map((word) => `"${word}"*`)
     .join(" ");
 }
 
-/** Tells whether a collection's words are all in its table, on one connection. */
+/** Knows whether the table of words is complete. Works on one connection. */
 export class SearchState {
   readonly #find: StatementSync;
 
@@ -68,8 +70,8 @@ export class SearchState {
     );
   }
 
-  /** Throws UNAVAILABLE while the words are still being gathered. Call it in the snapshot that is searched. */
-  requireWhole({ number, name, search }: NumberedCollection): void {
+  /** Throws UNAVAILABLE while the table of words is being built. Call it in the same snapshot as the search. */
+  requireComplete({ number, name, search }: NumberedCollection): void {
     if (search.length === 0) throw new Error(`No attributes of ${name} are declared to be searched.`);
     if (this.#find.get(number, wordsVersion) !== undefined) return;
     throw new Problem("UNAVAILABLE", "The search index of the collection is not complete yet. Try again.");

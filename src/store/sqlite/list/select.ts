@@ -1,17 +1,16 @@
-/** From a list that is asked for to the statements that give it. */
+/** The SQL statements for a list. */
 import type { SQLInputValue } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import type { ListQuery } from "../../page.ts";
-import { remainderOf, type Serving, servingOf } from "../../serving.ts";
-import { quoteName } from "../../sql.ts";
+import { type AccessPath, accessPathOf, remainderOf } from "../../serving.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { resourcesTable } from "../file/tables.ts";
+import { quoteName, resourcesTable } from "../file/tables.ts";
 import { indexName } from "./columns.ts";
 import { filterSql } from "./conditions.ts";
 import { type OrderColumn, orderColumns, orderSql, rangesAfter } from "./order.ts";
 import { type SearchSql, searchSql } from "./search.ts";
 
-/** A list of a collection that is known. */
+/** A query for a page of a given collection. */
 export type PageQuery = Omit<ListQuery, "collection" | "signal">;
 
 /** A statement and its values. */
@@ -20,39 +19,43 @@ export interface Statement {
   values: readonly SQLInputValue[];
 }
 
-/** The statements that give a page, one after the other; to the values of each belongs a limit, and then an offset. */
+/** The statements for a page, in order. Each needs two more values at the end: a limit, and then an offset. */
 export interface Selection {
   statements: readonly Statement[];
   offset: number;
 }
 
-/** The function that a reading thread calls for each resource that it looks at, so that it can end the work. */
-export const watchFunction = "holdfast_goes_on";
+/** The SQL function that a query thread calls for each resource, so that it can interrupt the statement. */
+export const interruptFunction = "holdfast_interrupt";
 
-/** How resources are read. */
-export interface Manner {
-  /** Every resource that is looked at passes the watch function first. */
-  isWatched: boolean;
-  /** A resource whose text has more bytes comes without it. */
+/** How statements read resources. */
+export interface ReadOptions {
+  /** Whether the statements call `interruptFunction` before anything else for each resource. */
+  isInterruptible: boolean;
+  /** If the text of a resource has more bytes, the statement returns null instead. */
   maxBytes?: number;
 }
 
-/** What gives the page. */
-export function selectPage(collection: NumberedCollection, query: PageQuery, manner: Manner): Selection {
+/** The statements for a page. */
+export function selectPage(
+  collection: NumberedCollection,
+  query: PageQuery,
+  options: ReadOptions,
+): Selection {
   const { after, sort = [], offset = 0 } = query;
   const { indexes } = collection;
-  const serving = servingOf(query, indexes);
-  const whole = { ...manner, serving };
+  const accessPath = accessPathOf(query, indexes);
+  const source = { ...options, accessPath };
   if (after === undefined) {
-    const order = [...rankOf(collection, query), ...orderColumns(sort, indexes)];
-    return { statements: [selectResources(collection, query, { ...whole, order })], offset };
+    const order = [...matchOrder(collection, query), ...orderColumns(sort, indexes)];
+    return { statements: [selectResources(collection, query, { ...source, order })], offset };
   }
-  // Where each range comes in order, they are read one by one until the page is full: an OR would be a scan.
-  if (serving?.kind === "index")
-    return { statements: selectBeyond(collection, { ...query, sort, after }, whole), offset: 0 };
+  // With an index or by ids, each range is in order. They are read one by one until the page is full. An OR would be a scan.
+  if (accessPath?.kind === "index")
+    return { statements: selectAfter(collection, { ...query, sort, after }, source), offset: 0 };
   const ranges = rangesAfter(after, sort, indexes);
-  const parts =
-    serving === undefined
+  const scans =
+    accessPath === undefined
       ? [
           {
             where: either(ranges),
@@ -62,31 +65,31 @@ export function selectPage(collection: NumberedCollection, query: PageQuery, man
         ]
       : ranges;
   return {
-    statements: parts.map((part) => selectResources(collection, query, { ...whole, ...part })),
+    statements: scans.map((scan) => selectResources(collection, query, { ...source, ...scan })),
     offset: 0,
   };
 }
 
-/** What an index gives beyond a position. */
-function selectBeyond(
+/** The statements that read an index after a position. */
+function selectAfter(
   collection: NumberedCollection,
   query: PageQuery & Required<Pick<PageQuery, "sort" | "after">>,
-  whole: Part,
+  source: SourceOptions,
 ): readonly Statement[] {
   const { filter, ...others } = query;
-  const left = remainderOf(filter, query.sort, query.after);
-  const isOfRange = ({ path }: OrderColumn) => path !== undefined && formatPath(path) === left.ranged;
-  const ranges = rangesAfter(left.after, left.sort, collection.indexes);
+  const remainder = remainderOf(filter, query.sort, query.after);
+  const isRanged = ({ path }: OrderColumn) => path !== undefined && formatPath(path) === remainder.ranged;
+  const ranges = rangesAfter(remainder.after, remainder.sort, collection.indexes);
   return ranges.flatMap((range) => {
-    if (!isOfRange(range.beyond)) return selectResources(collection, query, { ...whole, ...range });
-    if (range.beyond.part === "rank") return [];
-    const ahead = left.filter === undefined ? others : { ...others, filter: left.filter };
-    return selectResources(collection, ahead, { ...whole, ...range });
+    if (!isRanged(range.boundary)) return selectResources(collection, query, { ...source, ...range });
+    if (range.boundary.kind === "rank") return []; // all values in the list have the same type
+    const remaining = remainder.filter === undefined ? others : { ...others, filter: remainder.filter };
+    return selectResources(collection, remaining, { ...source, ...range });
   });
 }
 
-/** What puts those first that match best, where nothing else is asked for. */
-function rankOf(collection: NumberedCollection, query: PageQuery): readonly OrderColumn[] {
+/** The order of a search without a sort: the best matches come first. */
+function matchOrder(collection: NumberedCollection, query: PageQuery): readonly OrderColumn[] {
   const search = searchOf(collection, query);
   const isRanked = search !== undefined && (query.sort ?? []).length === 0;
   return isRanked ? [{ sql: search.order, descending: false }] : [];
@@ -96,22 +99,24 @@ function searchOf({ number }: NumberedCollection, { words = [] }: PageQuery): Se
   return words.length === 0 ? undefined : searchSql(number, words);
 }
 
-/** What counts all resources of the list: watched, or one more than `most` at most. */
+/** The statement that counts the list. It stops at `max` + 1 resources. Without `max`, it is interruptible. */
 export function selectCount(
   collection: NumberedCollection,
   query: PageQuery,
-  most: number | undefined,
+  max: number | undefined,
 ): Statement {
-  const serving = servingOf(query, collection.indexes);
-  const { from, where, values } = source(collection, query, { isWatched: most === undefined, serving });
+  const accessPath = accessPathOf(query, collection.indexes);
+  const isInterruptible = max === undefined;
+  const { from, where, values } = sourceSql(collection, query, { isInterruptible, accessPath });
   const search = query.filter === undefined ? searchOf(collection, query) : undefined;
   const rest = `from ${search?.table ?? from} where ${where}`;
-  if (most === undefined) return { sql: `select count(*) ${rest}`, values };
-  return { sql: `select count(*) from (select 1 ${rest} limit ${most + 1})`, values };
+  if (max === undefined) return { sql: `select count(*) ${rest}`, values };
+  return { sql: `select count(*) from (select 1 ${rest} limit ${max + 1})`, values };
 }
 
-interface Part extends Manner {
-  serving: Serving;
+/** What a statement reads: the access path, and a condition in addition to the query. */
+interface SourceOptions extends ReadOptions {
+  accessPath: AccessPath;
   where?: string;
   values?: readonly SQLInputValue[];
 }
@@ -119,38 +124,39 @@ interface Part extends Manner {
 function selectResources(
   collection: NumberedCollection,
   query: PageQuery,
-  part: Part & { order: readonly OrderColumn[] },
+  options: SourceOptions & { order: readonly OrderColumn[] },
 ): Statement {
-  const { from, where, values } = source(collection, query, part);
-  const { maxBytes } = part;
+  const { from, where, values } = sourceSql(collection, query, options);
+  const { maxBytes } = options;
   const text = maxBytes === undefined ? "doc" : "iif(octet_length(doc) <= ?, doc, null)";
   const sql = `select id, version, updated_at, ${text} from ${from} where ${where}
-    order by ${orderSql(part.order)} limit ? offset ?`;
+    order by ${orderSql(options.order)} limit ? offset ?`;
   return { sql, values: maxBytes === undefined ? values : [maxBytes, ...values] };
 }
 
-/** The table and what must be true of a resource. */
-function source(
+/** The `from` and `where` clauses. */
+function sourceSql(
   collection: NumberedCollection,
   query: PageQuery,
-  part: Part,
+  options: SourceOptions,
 ): { from: string; where: string; values: readonly SQLInputValue[] } {
   const { number, indexes } = collection;
-  const { serving } = part;
+  const { accessPath } = options;
   const search = searchOf(collection, query);
-  const hint = serving?.kind === "index" ? ` indexed by ${quoteName(indexName(number, serving.index))}` : "";
+  const hint =
+    accessPath?.kind === "index" ? ` indexed by ${quoteName(indexName(number, accessPath.index))}` : "";
   const values: SQLInputValue[] = [];
-  // The watch comes first, or SQLite may never call it.
-  const terms = part.isWatched ? [`${watchFunction}()`] : [];
+  // The function must come first. SQLite does not evaluate the terms after one that is false.
+  const terms = options.isInterruptible ? [`${interruptFunction}()`] : [];
   if (search !== undefined) {
     terms.push(search.where);
     values.push(search.pattern);
   }
   if (query.filter !== undefined) terms.push(filterSql(query.filter, { indexes, values }));
-  if (part.where !== undefined) terms.push(part.where);
+  if (options.where !== undefined) terms.push(options.where);
   const where = terms.length === 0 ? "1" : terms.join(" and ");
   const from = search?.from ?? `${resourcesTable(number)}${hint}`;
-  return { from, where, values: [...values, ...(part.values ?? [])] };
+  return { from, where, values: [...values, ...(options.values ?? [])] };
 }
 
 function either(ranges: readonly { where: string }[]): string {

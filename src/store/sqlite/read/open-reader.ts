@@ -1,19 +1,19 @@
-/** Reads a store's file beside the process that writes to it. */
+/** Reads a store's file while another process can write to it. */
 import type { StoreReader } from "../../reader.ts";
-import { type Catalogue, readCatalogue } from "../file/catalogue.ts";
-import { openForReading, requireFile, requireSoundSqlite } from "../file/open-file.ts";
+import { readCatalogue } from "../file/catalogue.ts";
+import { openForReading, requireFile, requireSafeSqlite } from "../file/open-file.ts";
 import { hasKeysTable, KeyTable } from "../key-table.ts";
 import { Reader } from "./reader.ts";
 import { Scans } from "./scan.ts";
 
-/** Opens the store at `path` for reading, whether or not a service has it open. Throws StartError. */
+/** Opens the store at `path` for reading. A service can have it open at the same time. Throws StartError. */
 export function openSqliteReader(path: string): StoreReader {
-  requireSoundSqlite();
+  requireSafeSqlite();
   requireFile(path);
   const database = openForReading(path);
   const reader = new Reader(database);
   const scans = new Scans(path);
-  const catalogue: Catalogue = readCatalogue(database);
+  const catalogue = readCatalogue(database);
   return {
     collections: () => catalogue,
     count(name) {

@@ -1,9 +1,9 @@
-/** Reads resources as they were from the change log. The caller holds a snapshot open. */
+/** Reads old versions of resources from the change log. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { ChangeKind, LoggedChange, LoggedKey, ResourceChange } from "../../change-log.ts";
 import { decide } from "../../decision.ts";
 import {
-  type Kept,
+  type KeptText,
   type LoggedVersion,
   type PastRows,
   SliceSize,
@@ -14,8 +14,7 @@ import {
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
-import { changesTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
 interface Statements {
@@ -52,39 +51,39 @@ export class Past {
 
   /** The change with a sequence. */
   changeAt({ number }: NumberedCollection, sequence: number): LoggedKey | undefined {
-    const row = this.#of(number).at.get(sequence);
+    const row = this.#statementsOf(number).at.get(sequence);
     if (row === undefined) return undefined;
     const { version, kind, at } = toResourceChange(row);
     return { id: String(row.id), version, kind, at };
   }
 
   #read(collection: NumberedCollection, after: number, limit: number): LoggedChange[] {
-    const rows = this.#of(collection.number).after.all(after, limit);
+    const rows = this.#statementsOf(collection.number).after.all(after, limit);
     const logged = rows.map((row) => ({
       ...toResourceChange(row),
       id: String(row.id),
       kept: row.superseded === null ? null : String(row.superseded),
     }));
-    return decide(withTexts(logged), (id) => this.#rowsOf(collection, id));
+    return decide(withTexts(logged), (id) => this.#lookupsOf(collection, id));
   }
 
   /** The changes of a resource below a version, newest first. */
   changes({ number }: NumberedCollection, id: string, page: { before: number; limit: number }) {
-    return this.#of(number).page.all(id, page.before, page.limit).map(toResourceChange);
+    return this.#statementsOf(number).page.all(id, page.before, page.limit).map(toResourceChange);
   }
 
   /** A version of a resource: the current one, or one whose change is in the log. */
   version(collection: NumberedCollection, id: string, version: number): Stored | undefined {
-    return decide(versionOf(id, version), this.#rowsOf(collection, id));
+    return decide(versionOf(id, version), this.#lookupsOf(collection, id));
   }
 
-  /** The resource as it was at a time. */
+  /** The version of a resource at a time. */
   at(collection: NumberedCollection, id: string, at: number): Stored | undefined {
-    return decide(stateAt(id, at), this.#rowsOf(collection, id));
+    return decide(stateAt(id, at), this.#lookupsOf(collection, id));
   }
 
-  #rowsOf({ number, idKind }: NumberedCollection, id: string) {
-    const statements = this.#of(number);
+  #lookupsOf({ number, idKind }: NumberedCollection, id: string) {
+    const statements = this.#statementsOf(number);
     return {
       current: () => toStored(id, statements.current.get(toSqliteId(idKind, id))),
       upTo: (version) => toLoggedVersion(statements.upTo.get(id, version)),
@@ -93,12 +92,12 @@ export class Past {
     } satisfies PastRows;
   }
 
-  #of(number: number): Statements {
+  #statementsOf(number: number): Statements {
     const known = this.#collections.get(number);
     if (known !== undefined) return known;
     const prepare = (sql: string) => this.#database.prepare(sql);
     const changes = changesTable(number);
-    const short = `select version, kind, at from ${changes}`;
+    const select = `select version, kind, at from ${changes}`;
     const columns = `sequence, version, kind, at, principal, "group"`;
     const statements = {
       current: prepare(`select version, updated_at, doc from ${resourcesTable(number)} where id = ?`),
@@ -109,8 +108,8 @@ export class Past {
       page: prepare(
         `select ${columns} from ${changes} where id = ? and version < ? order by version desc limit ?`,
       ),
-      upTo: prepare(`${short} where id = ? and version <= ? order by version desc limit 1`),
-      oldest: prepare(`${short} where id = ? order by version limit 1`),
+      upTo: prepare(`${select} where id = ? and version <= ? order by version desc limit 1`),
+      oldest: prepare(`${select} where id = ? order by version limit 1`),
       chain: prepare(
         `select version, superseded from ${changes} where id = ? and version >= ? order by version limit ?`,
       ),
@@ -143,8 +142,8 @@ function toStored(id: string, row: Row | undefined): Stored | undefined {
   return { id, version: Number(row.version), text: String(row.doc), updatedAt: Number(row.updated_at) };
 }
 
-function takeChain(rows: Iterable<Record<string, SQLInputValue>>): Kept[] {
-  const chain: Kept[] = [];
+function takeChain(rows: Iterable<Record<string, SQLInputValue>>): KeptText[] {
+  const chain: KeptText[] = [];
   for (const { version, superseded } of rows) {
     const kept = superseded === null ? null : String(superseded);
     chain.push({ version: Number(version), kept });

@@ -1,19 +1,19 @@
-/** Reads on the calling thread: those that arrive together are one transaction, unless their texts are large. */
+/** Batches reads on the HTTP thread. Reads that arrive together share one transaction, unless their texts are large. */
 import { Problem } from "../../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
 import { describeError, type Failure, failureOf } from "../file/failures.ts";
 import type { Health } from "../upkeep/health.ts";
 import type { Reader } from "./reader.ts";
 
-/** Text that one turn of the event loop reads, in characters: as much as the longest page. The last read may pass it. */
-const maxPerTurn = 2_097_152;
+/** The text that one turn of the event loop reads, in characters. The last read of a turn can exceed it. */
+const maxTextPerTurn = 2_097_152;
 
 interface Read {
   read: () => unknown;
   lengthOf: (answer: unknown) => number;
 }
 
-/** Runs reads, and says in our words what SQLite says of those that fail. */
+/** Runs reads in batches, and turns errors of SQLite into errors for the client. */
 export class ReadBatch {
   readonly #reader: Reader;
   readonly #health: Health;
@@ -22,23 +22,24 @@ export class ReadBatch {
   constructor(reader: Reader, health: Health) {
     this.#reader = reader;
     this.#health = health;
-    this.#batch = createBatch({ perform: (reads) => this.#together(reads) });
+    this.#batch = createBatch({ perform: (reads) => this.#perform(reads) });
   }
 
   /**
-   * Gives what `read` gives, soon. `lengthOf` gives the characters of its text, if it can be long. Rejects with UNAVAILABLE when
-   * the file cannot be read.
+   * Runs `read` with the next batch and returns its result. If the text of the result can be long, pass `lengthOf`, which
+   * returns its length in characters. Throws UNAVAILABLE if the file cannot be read, or the store has stopped.
    */
   run<T>(read: () => T, lengthOf: (answer: T) => number = () => 0): Promise<T> {
+    this.#health.requireWorking();
     return this.#batch.run({ read, lengthOf: lengthOf as Read["lengthOf"] }) as Promise<T>;
   }
 
-  /** Resolves once no read is under way. */
+  /** Resolves when every read has its result. */
   drained(): Promise<void> {
     return this.#batch.drained();
   }
 
-  /** What a failed read is answered with; `undefined` when it is a fault of ours. */
+  /** The error for the client. `undefined` if the failure is a defect of the program. A damaged file stops the store. */
   problemOf(failure: Failure, reason: string): Problem | undefined {
     switch (failure) {
       case "broken":
@@ -52,18 +53,18 @@ export class ReadBatch {
     }
   }
 
-  /** A single read is its own transaction. */
-  #together(reads: readonly Read[]): Outcome<unknown>[] {
-    const perform = () => this.#someOf(reads);
+  /** A single read needs no shared transaction. */
+  #perform(reads: readonly Read[]): Outcome<unknown>[] {
+    const perform = () => this.#performInTurn(reads);
     return reads.length === 1 ? perform() : this.#reader.inSnapshot(perform);
   }
 
-  /** As many reads as one turn has time for. */
-  #someOf(reads: readonly Read[]): Outcome<unknown>[] {
+  /** Performs as many of the reads as one turn of the event loop allows. The batch performs the others in the next turn. */
+  #performInTurn(reads: readonly Read[]): Outcome<unknown>[] {
     const outcomes: Outcome<unknown>[] = [];
     let length = 0;
     for (const { read, lengthOf } of reads) {
-      if (length >= maxPerTurn) break;
+      if (length >= maxTextPerTurn) break;
       const outcome = this.#outcomeOf(read);
       outcomes.push(outcome);
       if ("answer" in outcome) length += lengthOf(outcome.answer);

@@ -1,32 +1,31 @@
-/** Reads from one connection. Whoever calls decides which transaction a read belongs to. */
+/** Reads resources, lists and receipts on one connection. The caller decides on transactions. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { KeptReceipt } from "../../commit.ts";
 import { maxPageBytes, type Page } from "../../page.ts";
 import type { Stored } from "../../stored.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
-import { resourcesTable } from "../file/tables.ts";
+import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { HotPages } from "../list/hot-pages.ts";
 import { SearchState } from "../list/search.ts";
 import { type PageQuery, selectCount, selectPage } from "../list/select.ts";
 
-/** So many resources are read in one step, which takes half the time; then none may be large. */
-const maxInOneStep = 128;
+/** The longest page that is read without an iterator, in resources. This takes half the time, but no resource can be large. */
+const maxShortPage = 128;
 
-/** So many resources are counted at once without holding others up. */
+/** The most resources that are counted on the HTTP thread. */
 const maxQuickCount = 2_000;
 
 type Row = readonly unknown[];
 
 /** The prepared statements of one collection. */
 interface Statements {
-  one: StatementSync;
+  resource: StatementSync;
 }
 
-/** Statements of lists that are kept; clients ask for the same ones again and again. */
+/** The most prepared statements for lists. Clients send the same few lists again and again. */
 const maxListStatements = 500;
 
-/** The read side of one connection. Statements are prepared once, a collection's at its first use. */
+/** Reads from one connection. It prepares each statement only once. */
 export class Reader {
   readonly #database: DatabaseSync;
   readonly #collections = new Map<number, Statements>();
@@ -38,7 +37,7 @@ export class Reader {
   readonly #search: SearchState;
   readonly #pages: HotPages | undefined;
 
-  /** `pages` are for the one reader that is asked for the same lists again and again. */
+  /** `pages` is the cache for the reader of the HTTP thread. Other readers have none. */
   constructor(database: DatabaseSync, pages?: HotPages) {
     this.#database = database;
     this.#pages = pages;
@@ -49,37 +48,37 @@ export class Reader {
     this.#search = new SearchState(database);
   }
 
-  /** Runs `read` in one read transaction, that of the caller if there is one: all of it sees the same state. */
+  /** Runs `read` in one read transaction, so that it sees a single state. If the caller has a transaction, uses that one. */
   inSnapshot<T>(read: () => T): T {
     if (this.#database.isTransaction) return read();
     this.#begin.run();
     try {
       return read();
     } catch (error) {
-      this.#lists.clear(); // a statement that failed would tell of it again at its next use
+      this.#lists.clear(); // a failed statement would report the same error at its next use
       throw error;
     } finally {
       if (this.#database.isTransaction) this.#commit.run();
     }
   }
 
-  /** The resource, or `undefined`. */
+  /** The resource. `undefined` if it does not exist. */
   resource({ number, idKind }: NumberedCollection, id: string): Stored | undefined {
-    const row = get(this.#of(number).one, toSqliteId(idKind, id));
+    const row = get(this.#statementsOf(number).resource, toSqliteId(idKind, id));
     if (row === undefined) return undefined;
-    // A string of its own for the id would cost a tenth of the whole read.
+    // The result reuses the caller's string of the id. A new string would take a tenth of the time of the read.
     return { id, version: Number(row[0]), text: String(row[2]), updatedAt: Number(row[1]) };
   }
 
   /**
-   * A page with the state of its collection, both from one snapshot. `isWatched`: see `watchFunction`; without it, what is
-   * too much to count goes uncounted. Throws UNAVAILABLE for words that are not all there yet.
+   * A page, with the state of its collection in the same snapshot. With `isInterruptible`, the statements call
+   * `interruptFunction`. Without it, a long list is not counted. Throws UNAVAILABLE while the search index is incomplete.
    */
-  page(collection: NumberedCollection, query: PageQuery, isWatched = false): Page {
+  page(collection: NumberedCollection, query: PageQuery, isInterruptible = false): Page {
     return this.inSnapshot(() => {
-      if (query.words !== undefined) this.#search.requireWhole(collection);
+      if (query.words !== undefined) this.#search.requireComplete(collection);
       const head = this.head(collection);
-      const read = () => this.#page(collection, query, { isWatched, ...head });
+      const read = () => this.#page(collection, query, { isInterruptible, ...head });
       if (query.words !== undefined) return read();
       return this.#pages?.find(collection, query, { sequence: head.sequence, read }) ?? read();
     });
@@ -88,34 +87,43 @@ export class Reader {
   #page(
     collection: NumberedCollection,
     query: PageQuery,
-    { isWatched, sequence, count }: { isWatched: boolean; sequence: number; count: number },
+    { isInterruptible, sequence, count }: { isInterruptible: boolean; sequence: number; count: number },
   ): Page {
-    // One more than asked for tells whether there is a next page.
-    const { items, isCut } = this.resources(collection, { ...query, limit: query.limit + 1 }, isWatched);
-    const more = isCut || items.length > query.limit;
+    // One resource more than the limit shows whether the list continues.
+    const { items, isTruncated } = this.resources(
+      collection,
+      { ...query, limit: query.limit + 1 },
+      isInterruptible,
+    );
+    const more = isTruncated || items.length > query.limit;
     if (items.length > query.limit) items.pop();
     const isNarrowed = query.filter !== undefined || query.words !== undefined;
-    return { items, more, total: isNarrowed ? this.#count(collection, query, isWatched) : count, sequence };
+    return {
+      items,
+      more,
+      total: isNarrowed ? this.#count(collection, query, isInterruptible) : count,
+      sequence,
+    };
   }
 
-  /** Resources in the order of the list: fewer than the limit where their text would be too much, and `isCut` says so. */
+  /** Resources in the order of the list. `isTruncated`: the list continues, but its text would exceed `maxPageBytes`. */
   resources(
     collection: NumberedCollection,
     query: PageQuery,
-    isWatched = false,
-  ): { items: Stored[]; isCut: boolean } {
-    const few = isWatched ? undefined : this.#inOneStep(collection, query);
-    if (few !== undefined) return { items: few, isCut: false };
-    const { statements, offset } = selectPage(collection, query, { isWatched });
-    const taken: Taken = { items: [], bytes: 0, isCut: false };
+    isInterruptible = false,
+  ): { items: Stored[]; isTruncated: boolean } {
+    const shortPage = isInterruptible ? undefined : this.#shortPage(collection, query);
+    if (shortPage !== undefined) return { items: shortPage, isTruncated: false };
+    const { statements, offset } = selectPage(collection, query, { isInterruptible });
+    const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
     for (const { sql, values } of statements) {
-      if (taken.isCut || taken.items.length >= query.limit) break;
-      take(this.#list(sql), [...values, query.limit - taken.items.length, offset], taken);
+      if (page.isTruncated || page.items.length >= query.limit) break;
+      fill(page, this.#list(sql), [...values, query.limit - page.items.length, offset]);
     }
-    return taken;
+    return page;
   }
 
-  /** The collection's sequence, and how many resources it has. */
+  /** The sequence of a collection, and its number of resources. */
   head({ number }: NumberedCollection): { sequence: number; count: number } {
     const row = get(this.#head, number);
     return { sequence: Number(row?.[0] ?? 0), count: Number(row?.[1] ?? 0) };
@@ -130,12 +138,12 @@ export class Reader {
     return answer === "" ? { ...kept, answer: undefined, brief: String(row[4]) } : { ...kept, answer };
   }
 
-  /** A few resources of which none is large; `undefined` where that is not so. */
-  #inOneStep(collection: NumberedCollection, query: PageQuery): Stored[] | undefined {
+  /** A short page, read without an iterator. `undefined` if the page is long or has a large resource. */
+  #shortPage(collection: NumberedCollection, query: PageQuery): Stored[] | undefined {
     const { limit } = query;
-    if (limit > maxInOneStep) return undefined;
+    if (limit > maxShortPage) return undefined;
     const maxBytes = Math.floor(maxPageBytes / Math.max(1, limit));
-    const { statements, offset } = selectPage(collection, query, { isWatched: false, maxBytes });
+    const { statements, offset } = selectPage(collection, query, { isInterruptible: false, maxBytes });
     const items: Stored[] = [];
     for (const { sql, values } of statements) {
       if (items.length >= limit) break;
@@ -147,13 +155,12 @@ export class Reader {
     return items;
   }
 
-  /** How many resources the list has, where somebody asked. */
-  #count(collection: NumberedCollection, query: PageQuery, isWatched: boolean): number | undefined {
+  /** The number of resources in the list. `undefined` if the query does not ask for it, or if it takes too long. */
+  #count(collection: NumberedCollection, query: PageQuery, isInterruptible: boolean): number | undefined {
     if (query.count !== true) return undefined;
-    // What is not watched may not take long.
-    const { sql, values } = selectCount(collection, query, isWatched ? undefined : maxQuickCount);
+    const { sql, values } = selectCount(collection, query, isInterruptible ? undefined : maxQuickCount);
     const count = Number(get(this.#list(sql), ...values)?.[0]);
-    return isWatched || count <= maxQuickCount ? count : undefined;
+    return isInterruptible || count <= maxQuickCount ? count : undefined;
   }
 
   #list(sql: string): StatementSync {
@@ -165,12 +172,12 @@ export class Reader {
     return statement;
   }
 
-  #of(number: number): Statements {
+  #statementsOf(number: number): Statements {
     const known = this.#collections.get(number);
     if (known !== undefined) return known;
     const resources = resourcesTable(number);
     const statements = {
-      one: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
+      resource: this.#prepare(`select version, updated_at, doc from ${resources} where id = ?`),
     };
     this.#collections.set(number, statements);
     return statements;
@@ -188,41 +195,41 @@ function toStored(row: Row): Stored {
 }
 
 function get(statement: StatementSync, ...values: SQLInputValue[]): Row | undefined {
-  return tolerantly(statement, () => statement.get(...values) as unknown as Row | undefined);
+  return withBigIntsIfNeeded(statement, () => statement.get(...values) as unknown as Row | undefined);
 }
 
 function all(statement: StatementSync, ...values: SQLInputValue[]): Row[] {
-  return tolerantly(statement, () => statement.all(...values) as unknown as Row[]);
+  return withBigIntsIfNeeded(statement, () => statement.all(...values) as unknown as Row[]);
 }
 
-/** Resources of a page so far. */
-interface Taken {
+/** A page while it is being read. */
+interface PartialPage {
   items: Stored[];
-  /** Of their text. */
+  /** The bytes of the texts of `items`. */
   bytes: number;
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
-/** Takes resources until their text is as much as one page may hold, but at least one. */
-function take(statement: StatementSync, values: readonly SQLInputValue[], taken: Taken): void {
-  const { length } = taken.items;
-  tolerantly(statement, () => {
-    taken.items.length = length;
+/** Adds resources to a page until their texts reach `maxPageBytes`. A page has at least one resource. */
+function fill(page: PartialPage, statement: StatementSync, values: readonly SQLInputValue[]): void {
+  const { length } = page.items;
+  withBigIntsIfNeeded(statement, () => {
+    page.items.length = length;
     for (const row of statement.iterate(...values)) {
       const stored = toStored(row as unknown as Row);
-      taken.bytes += Buffer.byteLength(stored.text);
-      taken.isCut = taken.items.length > 0 && taken.bytes > maxPageBytes;
-      if (taken.isCut) return;
-      taken.items.push(stored);
+      page.bytes += Buffer.byteLength(stored.text);
+      page.isTruncated = page.items.length > 0 && page.bytes > maxPageBytes;
+      if (page.isTruncated) return;
+      page.items.push(stored);
     }
   });
 }
 
 /**
- * node:sqlite throws on an integer above 2^53, which only foreign hands can have put there. One such resource
- * must not cost the others their answer, so the query is made once more with big integers.
+ * Runs a statement again with big integers if it returns an integer above 2^53. `node:sqlite` throws on such an integer. Only
+ * another program can have written it, and one such resource must not make the whole list fail.
  */
-function tolerantly<T>(statement: StatementSync, run: () => T): T {
+function withBigIntsIfNeeded<T>(statement: StatementSync, run: () => T): T {
   try {
     return run();
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Whole collections, each from one snapshot. */
+/** Reads whole collections, each from one snapshot. */
 
 import type { DatabaseSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
@@ -8,10 +8,10 @@ import type { NumberedCollection } from "../file/catalogue.ts";
 import { openForReading } from "../file/open-file.ts";
 import { Reader } from "./reader.ts";
 
-/** Resources read at once. Between chunks no statement is open, only the transaction. */
+/** The resources that one statement reads. Between two chunks, only the transaction is open. */
 const chunk = 256;
 
-/** Scans under way, each on a connection of its own. The log cannot shrink before they end. */
+/** The scans in progress. Each has its own connection. The log cannot become shorter before a scan ends. */
 export class Scans {
   readonly #path: string;
   readonly #open = new Set<DatabaseSync>();
@@ -20,7 +20,7 @@ export class Scans {
     this.#path = path;
   }
 
-  /** Every resource in id order, as the collection was when the first was asked for. */
+  /** Every resource in the order of ids. The snapshot starts when the caller asks for the first one. */
   async *scan(collection: NumberedCollection): AsyncGenerator<Stored> {
     const database = openForReading(this.#path);
     this.#open.add(database);
@@ -29,7 +29,7 @@ export class Scans {
       const reader = new Reader(database);
       let last: Stored | undefined;
       do {
-        const after = last === undefined ? {} : { after: [positionedId(collection, last.id)] };
+        const after = last === undefined ? {} : { after: [idInPosition(collection, last.id)] };
         const { items } = reader.resources(collection, { limit: chunk, ...after });
         for (const resource of items) {
           yield resource;
@@ -43,14 +43,14 @@ export class Scans {
     }
   }
 
-  /** Ends the scans under way. */
+  /** Ends all scans. */
   close(): void {
     for (const database of this.#open) database.close();
     this.#open.clear();
   }
 }
 
-/** The id as it stands in a resource, and so in a position. */
-function positionedId({ idKind }: NumberedCollection, id: string): string | number {
+/** The id in a position of a list: a number if the collection has integer ids. */
+function idInPosition({ idKind }: NumberedCollection, id: string): string | number {
   return integerOf(idKind, id) ?? id;
 }

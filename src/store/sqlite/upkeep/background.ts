@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { wordsVersion } from "../../../query/words.ts";
 import { Background as Repeated } from "../../background.ts";
-import { wordsAreSplitAgain } from "../../searched-words.ts";
+import { buildPauseMs, wordsAreSplitAgain } from "../../searched-words.ts";
 import type { WriterRequests } from "../commit/writer-requests.ts";
 import { watchFiles } from "../file/watch.ts";
 import { startCheck } from "./check.ts";
@@ -40,7 +40,10 @@ export class Background {
     const gather = async () =>
       ungathered.get(wordsVersion) !== undefined &&
       (await requests.sendFor("gathered", { kind: "gather" })).more;
-    this.#gatherNow = this.#repeated.repeat(gather, { pauseMs: 2, everyMs: Number.POSITIVE_INFINITY });
+    this.#gatherNow = this.#repeated.repeat(gather, {
+      pauseMs: buildPauseMs,
+      everyMs: Number.POSITIVE_INFINITY,
+    });
     const trim = async () => (await requests.sendFor("trimmed", { kind: "trim", now: Date.now() })).more;
     this.#repeated.repeat(trim, { pauseMs: 5, everyMs: sweepMs });
     this.#stopWatching = watchFiles(path, {

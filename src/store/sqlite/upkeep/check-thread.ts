@@ -1,21 +1,21 @@
-/** Looks for damage in a store's file, in a thread of its own: a large file takes a while. */
+/** A thread that checks a store's file for damage. A large file takes a long time. */
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { describeError, resultCode } from "../file/failures.ts";
 import { lowerThreadPriority } from "./thread-priority.ts";
 
-/** Up to here the file is checked as a whole, which also finds pages that two tables claim. */
+/** The largest file that is checked as a whole. Only such a check finds a page that belongs to two tables. */
 const maxBytesAtOnce = 256 * 1024 * 1024;
 
-/** Gives what is wrong with the file, or `undefined`. */
+/** The first damage that is found. `undefined` if there is none. */
 async function findDamage(path: string): Promise<string | undefined> {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
-    for (const table of partsOf(database)) {
-      const finding = String(database.prepare(`pragma quick_check(${table})`).get()?.quick_check);
-      if (finding !== "ok") return finding;
-      await turn(); // a running check cannot be stopped, one that is about to begin can
+    for (const argument of checkArguments(database)) {
+      const result = String(database.prepare(`pragma quick_check(${argument})`).get()?.quick_check);
+      if (result !== "ok") return result;
+      await turn(); // the thread can be stopped between two checks, but not during one
     }
     return undefined;
   } finally {
@@ -23,7 +23,8 @@ async function findDamage(path: string): Promise<string | undefined> {
   }
 }
 
-function partsOf(database: DatabaseSync): string[] {
+/** The arguments of `quick_check`: `1`, which checks the whole file and reports one error, or the name of each table. */
+function checkArguments(database: DatabaseSync): string[] {
   const { page_count: pages } = database.prepare("pragma page_count").get() as { page_count: number };
   const { page_size: bytes } = database.prepare("pragma page_size").get() as { page_size: number };
   if (pages * bytes <= maxBytesAtOnce) return ["1"];
@@ -31,7 +32,7 @@ function partsOf(database: DatabaseSync): string[] {
   return tables.map(({ name }) => String(name));
 }
 
-/** Errors that are findings. That the file is gone is noticed elsewhere, and another program's lock is no damage. */
+/** The errors that mean damage. A removed file is detected elsewhere (`../file/watch.ts`), and a lock is not damage. */
 const damageCodes = new Set([10, 11, 26]); // SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB
 
 async function check(path: string): Promise<string | undefined> {

@@ -1,11 +1,11 @@
-/** The check for damage as the store sees it. */
+/** Starts the thread that checks the file for damage. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
-/** The start has more urgent things to do. */
+/** The start of the service is more urgent than the check. */
 const delayMs = 250;
 
-/** Checks the file in the background and tells of damage. Gives a function that ends the check. */
+/** Checks the file in the background, and calls `onDamage` if it is damaged. Returns a function that ends the check. */
 export function startCheck(path: string, onDamage: (reason: string) => void): () => Promise<void> {
   let worker: Worker | undefined;
   const timer = setTimeout(() => {
@@ -14,9 +14,9 @@ export function startCheck(path: string, onDamage: (reason: string) => void): ()
       name: "holdfast-check",
     });
     worker.unref();
-    worker.once("error", () => {}); // no finding, and no reason to stop
-    worker.once("message", (finding: string | undefined) => {
-      if (finding !== undefined) onDamage(`${path} is damaged: ${finding}`);
+    worker.once("error", () => {}); // a failed check does not prove any damage
+    worker.once("message", (damage: string | undefined) => {
+      if (damage !== undefined) onDamage(`${path} is damaged: ${damage}`);
     });
   }, delayMs);
   timer.unref();

@@ -1,8 +1,8 @@
-/** Whether the store works, from the results of its writes. */
+/** The health of a store. It follows from the results of its reads and writes. */
 import { Problem } from "../../../errors.ts";
 import type { StoreHealth } from "../../store.ts";
 
-/** The health of one store. */
+/** The state of one store. */
 export class Health {
   readonly #onFailure: (reason: string) => void;
   #now: StoreHealth = { kind: "ok" };
@@ -16,13 +16,13 @@ export class Health {
     return this.#now;
   }
 
-  /** Throws UNAVAILABLE for a store that has stopped. */
+  /** Throws UNAVAILABLE if the store is closed or has failed. */
   requireWorking(): void {
     if (this.#isClosed) throw new Problem("UNAVAILABLE", "The store is closed.");
     if (this.#now.kind === "failed") throw new Problem("UNAVAILABLE", "The store has failed.");
   }
 
-  /** The store is closing. Later failures are expected, and are not reported. */
+  /** Marks the store as closed. Later failures are expected, so they are not reported. */
   close(): void {
     this.#isClosed = true;
   }
@@ -34,12 +34,12 @@ export class Health {
     this.#onFailure(reason);
   }
 
-  /** A write failed because the disk is full. */
+  /** Records that a write failed because the disk is full. */
   noteFull(): void {
     if (this.#now.kind === "ok") this.#now = { kind: "degraded", reason: "the disk of the store is full" };
   }
 
-  /** A write succeeded, so the disk has space. */
+  /** Records that a write succeeded, so the disk has space. */
   noteSpace(): void {
     if (this.#now.kind === "degraded") this.#now = { kind: "ok" };
   }

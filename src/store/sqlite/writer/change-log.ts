@@ -1,6 +1,6 @@
-/** The change log on the connection that writes. The caller of what changes it holds a transaction open. */
+/** The change logs on the writer's connection. The caller of a method that writes keeps a transaction open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Logs } from "../../retention.ts";
+import type { ChangeLogs } from "../../retention.ts";
 import { changesIndex, changesTable } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
@@ -11,10 +11,10 @@ interface Statements {
   erase: StatementSync;
 }
 
-/** The logs of all collections. */
-export class ChangeLog implements Logs {
+/** The change logs of all collections. */
+export class ChangeLog implements ChangeLogs {
   readonly #database: DatabaseSync;
-  /** Whether changes are kept at all. */
+  /** Whether the store keeps changes. */
   readonly isKept: boolean;
   readonly #heads: StatementSync;
   readonly #collections = new Map<number, Statements>();
@@ -25,8 +25,8 @@ export class ChangeLog implements Logs {
     this.#heads = database.prepare("select number, sequence from heads order by number");
   }
 
-  /** Gives a log from before there was a history what it is found by. */
-  fit(number: number): void {
+  /** Adds the index to a change log of an older version. */
+  addIndex(number: number): void {
     this.#database.exec(changesIndex(number));
   }
 
@@ -37,7 +37,7 @@ export class ChangeLog implements Logs {
   }
 
   after(number: number, sequence: number, limit: number) {
-    const rows = this.#of(number).after.all(sequence, limit);
+    const rows = this.#statementsOf(number).after.all(sequence, limit);
     return rows.map(({ sequence, at, bytes }) => ({
       sequence: Number(sequence),
       at: Number(at),
@@ -46,21 +46,21 @@ export class ChangeLog implements Logs {
   }
 
   remove(number: number, upTo: number): void {
-    this.#of(number).remove.run(upTo);
+    this.#statementsOf(number).remove.run(upTo);
   }
 
-  /** The version that a resource's last change made; `undefined` where none is kept. */
+  /** The version that the last change of a resource made. `undefined` if the log has no change of it. */
   lastVersion(number: number, id: string): number | undefined {
-    const version = this.#of(number).last.get(id)?.version;
+    const version = this.#statementsOf(number).last.get(id)?.version;
     return version === undefined ? undefined : Number(version);
   }
 
-  /** Removes all changes of a resource and gives their number. */
+  /** Removes all changes of a resource. Returns how many they were. */
   erase(number: number, id: string): number {
-    return Number(this.#of(number).erase.run(id).changes);
+    return Number(this.#statementsOf(number).erase.run(id).changes);
   }
 
-  #of(number: number): Statements {
+  #statementsOf(number: number): Statements {
     const known = this.#collections.get(number);
     if (known !== undefined) return known;
     const table = changesTable(number);

@@ -1,15 +1,15 @@
-/** Moves the log into the file once it is long. */
+/** Checkpoints: they move the pages of a long write-ahead log (WAL) into the database file. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { describeError, failureOf } from "../file/failures.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** Pages in the log after which they are moved into the file. */
+/** The number of pages in the log that makes a checkpoint due. */
 const checkpointPages = 1_000;
 
-/** Commits after which it is looked whether it is long: to look takes as long as to write one. */
-const lookEvery = 32;
+/** The number of commits between two checks of the log. A check takes as long as a commit. */
+const commitsPerCheck = 32;
 
-/** The checkpoints of the connection that writes. */
+/** Makes checkpoints on the writer's connection. */
 export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #transactions: Transactions;
@@ -23,21 +23,21 @@ export class Checkpoints {
     this.#state = database.prepare("pragma wal_checkpoint(noop)");
   }
 
-  /** Does as much as can be done beside those who read, where it is worth it. `commits`: how many have been written since. */
-  runIfDue(commits = lookEvery): void {
+  /** Makes a checkpoint if the log is long. Does not wait for readers. `commits`: how many there were since the last call. */
+  runIfDue(commits = commitsPerCheck): void {
     this.#commits += commits;
-    if (this.#commits < lookEvery) return;
+    if (this.#commits < commitsPerCheck) return;
     this.#commits = 0;
     if (this.#transactions.failure !== undefined || this.#transactions.isKeptOpen) return;
     try {
       const { log, checkpointed } = this.#state.get() as { log: number; checkpointed: number };
-      if (log < this.#pagesTried) this.#pagesTried = 0; // the log began anew
+      if (log < this.#pagesTried) this.#pagesTried = 0; // SQLite has restarted the log
       const left = log - Math.max(checkpointed, this.#pagesTried);
       if (left < checkpointPages) return;
       this.#database.exec("pragma wal_checkpoint(passive)");
       this.#pagesTried = log;
     } catch (error) {
-      // Full: the log holds everything and the next time may do. Anything else means that the disk fails.
+      // If the disk is full, the log still contains everything, and a later checkpoint can succeed.
       if (failureOf(error) === "broken") this.#transactions.failure = describeError(error);
     }
   }

@@ -1,4 +1,4 @@
-/** Carries out commits, inside a transaction that the caller holds open to write. */
+/** Decides about commits and writes them. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Catalogue } from "../../catalogue.ts";
 import { followedBy, judge } from "../../commits/judge.ts";
@@ -13,21 +13,21 @@ import { References } from "./references.ts";
 import type { Resources } from "./resources.ts";
 import { Uniques } from "./unique.ts";
 
-/** What commits work on. */
+/** The parts of the writer that commits use. */
 export interface CommitsParts {
   database: DatabaseSync;
-  /** What is declared now. */
+  /** The present declarations. */
   catalogue: () => Catalogue;
   log: ChangeLog;
   receipts: Receipts;
   resources: Resources;
 }
 
-/** Decides about writes, and writes what is accepted. */
+/** Decides about writes, and writes the accepted changes. */
 export class Commits {
   readonly #parts: CommitsParts;
   readonly #lookups: Lookups;
-  /** Gives a number that no group of changes has had. */
+  /** Returns a new number for a group of changes. */
   readonly nextGroup: () => number;
 
   constructor(parts: CommitsParts) {
@@ -50,8 +50,8 @@ export class Commits {
     };
   }
 
-  /** Does all of the commit or none of it. What it throws leaves the transaction in an unknown state. */
-  carryOut(commit: ResolvedCommit): Outcome {
+  /** Writes all changes of a commit or none of them. If it throws, the caller must roll the transaction back. */
+  write(commit: ResolvedCommit): Outcome {
     const { result, sequences } = this.decide((judging) => judge(judging, commit));
     if ("refusal" in result) return result;
     if (commit.receipt !== undefined) this.#parts.receipts.keep(commit.receipt);
@@ -59,12 +59,12 @@ export class Commits {
     return { sequences: sequences.slice(0, result.own), followed: followedBy(result) };
   }
 
-  /** Has something decided, and writes the changes that this stages. Gives their sequences. */
-  decide<T>(question: (judging: Judging) => WriteDecision<T>): { result: T; sequences: readonly number[] } {
+  /** Runs a decision, and writes the changes that it stages. Returns its result, and the sequences of the changes. */
+  decide<T>(decision: (judging: Judging) => WriteDecision<T>): { result: T; sequences: readonly number[] } {
     const { resources, catalogue, receipts } = this.#parts;
     const staged = new StagedChanges();
-    const judging = { catalogue, staged, maxReceipts: receipts.bounds.keys, nextGroup: this.nextGroup };
-    const result = decide(question(judging), this.#lookups);
+    const judging = { catalogue, staged, maxReceipts: receipts.limits.keys, nextGroup: this.nextGroup };
+    const result = decide(decision(judging), this.#lookups);
     return { result, sequences: staged.since(0).map((change) => resources.write(change)) };
   }
 }

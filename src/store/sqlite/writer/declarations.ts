@@ -1,4 +1,4 @@
-/** The collections as they are declared now, on the connection that writes. */
+/** The declarations of collections in the writer. */
 import type { DatabaseSync } from "node:sqlite";
 import { Catalogue } from "../../catalogue.ts";
 import type { CollectionRecord } from "../../record.ts";
@@ -8,17 +8,17 @@ import { migrateCollection } from "./migrate.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** What follows the declarations. */
+/** The parts of the writer that declarations use. */
 export interface DeclarationsParts {
   database: DatabaseSync;
-  /** Kept as the catalogue is. */
+  /** The collections by number. `Declarations` keeps this map equal to the catalogue. */
   collections: Map<number, NumberedCollection>;
   heads: Heads;
   search: SearchTables;
   transactions: Transactions;
 }
 
-/** Declares collections anew. */
+/** Reads and changes the declarations of all collections. */
 export class Declarations {
   readonly #parts: DeclarationsParts;
   #catalogue: Catalogue | undefined;
@@ -28,13 +28,16 @@ export class Declarations {
     this.#read();
   }
 
-  /** What is declared now. */
+  /** The present declarations. */
   get catalogue(): Catalogue {
     this.#catalogue ??= new Catalogue(this.#parts.collections.values());
     return this.#catalogue;
   }
 
-  /** Makes the collections of a plan be as given. Gives those alone: thousands may be made one by one. */
+  /**
+   * Creates the collections of a plan, or changes their declarations. Returns only these collections. A store can have
+   * thousands, and open mode creates them one by one.
+   */
   migrate(plan: readonly CollectionRecord[]): readonly NumberedCollection[] {
     const { transactions, collections } = this.#parts;
     const migrated = transactions.run(() => plan.map((record) => this.#declare(record)));
@@ -43,7 +46,7 @@ export class Declarations {
     return migrated;
   }
 
-  /** Makes a collection be as given until the transaction under way is taken back, and gives its number. */
+  /** Declares a collection in the open transaction, and undoes that if the transaction is rolled back. Returns its number. */
   takeOver(record: CollectionRecord): number {
     this.#parts.transactions.onRollBack(() => this.#read());
     const { number } = this.#declare(record);

@@ -1,17 +1,17 @@
-/** Makes durable what an earlier process left in the log. */
+/** Flushes the log (WAL) at the start. */
 import { closeSync, existsSync, fsyncSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /**
- * Flushes what an earlier process wrote to the log and had no time to flush: from now on it is read, and a retry may get the response
- * stored with it. SQLite relies on what it finds in the log. To open and close the log here is safe, since SQLite locks only the
- * store's file and the index of the log.
+ * Flushes the log to the disk. A killed process can leave a commit that is not flushed. SQLite treats this commit as durable,
+ * and a retry can get its stored response. Opening and closing the log here loses no locks, because SQLite locks only the
+ * database and the index of the log.
  */
 export function flushLog(path: string): void {
   const log = `${path}-wal`;
   if (!existsSync(log)) return;
   flush(log, "r+");
-  // The log's name may be new too. Windows has no flush of a folder, and needs none.
+  // The entry of the log in its folder can be new too. Windows cannot flush a folder, and does not need it.
   if (process.platform !== "win32") flush(dirname(resolve(path)), "r");
 }
 

@@ -1,45 +1,47 @@
-/** The head rows of collections, read inside a transaction and written once at its end. */
+/** The head rows of collections: their counters. A transaction reads them when it needs them, and writes them at its end. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** What a collection's head row says. */
+/** The counters of a collection. */
 export interface Head {
+  /** The sequence of the last change. */
   sequence: number;
+  /** The number of resources. */
   count: number;
-  /** No integer id above it was ever used or reserved. */
+  /** The highest integer id that was ever used or reserved. */
   lastId: number;
 }
 
-/** The heads that the transaction under way has touched. */
+/** The heads that the open transaction has read. */
 export class Heads {
   readonly #select: StatementSync;
   readonly #update: StatementSync;
-  readonly #touched = new Map<number, Head>();
+  readonly #read = new Map<number, Head>();
 
   constructor(database: DatabaseSync) {
     this.#select = database.prepare("select sequence, count, last_id as lastId from heads where number = ?");
     this.#update = database.prepare("update heads set sequence = ?, count = ?, last_id = ? where number = ?");
   }
 
-  /** The head of a collection, to be read and changed until the transaction ends. */
+  /** The head of a collection. The caller can change it until the transaction ends. */
   of(collection: number): Head {
-    const known = this.#touched.get(collection);
+    const known = this.#read.get(collection);
     if (known !== undefined) return known;
     const row = this.#select.get(collection);
     if (row === undefined) throw new Error(`Collection ${collection} has no head.`);
     const head = { sequence: Number(row.sequence), count: Number(row.count), lastId: Number(row.lastId) };
-    this.#touched.set(collection, head);
+    this.#read.set(collection, head);
     return head;
   }
 
-  /** Writes the heads, as the last thing of a transaction. */
+  /** Writes the heads. Call it at the end of a transaction. */
   write(): void {
-    for (const [number, { sequence, count, lastId }] of this.#touched) {
+    for (const [number, { sequence, count, lastId }] of this.#read) {
       this.#update.run(sequence, count, lastId, number);
     }
   }
 
-  /** Forgets them: the transaction has ended, and the truth is in the file. */
+  /** Forgets the heads. Call it after a transaction. The next one reads them from the file. */
   forget(): void {
-    this.#touched.clear();
+    this.#read.clear();
   }
 }

@@ -1,14 +1,16 @@
 /**
- * Integer ids that the file has taken out of use in blocks and that have not all been given yet, so that most
- * ids cost no write of their own. A crash loses what is left of a block: a gap, never an id given twice.
+ * Integer ids, reserved in blocks. The file contains only the last id of a block, so most ids need no separate write. A
+ * crash loses the unused rest of a block. It can leave a gap, but never gives an id twice.
  */
 import type { Head } from "./heads.ts";
 
-/** How many ids beyond those asked for one write takes out of use. */
-const ahead = 1_000;
+/** How many ids a new block has in addition to those that are needed now. */
+const spareIds = 1_000;
 
 interface Block {
-  given: number;
+  /** The last id that was used. */
+  used: number;
+  /** The last id of the block. */
   end: number;
 }
 
@@ -16,48 +18,48 @@ interface Block {
 export class IdBlocks {
   #blocks = new Map<number, Block>();
 
-  /** Takes `n` ids from the collection's block and gives the first; `undefined` when a new block is needed. */
+  /** Takes `n` ids from the block of a collection. Returns the first, or `undefined` if the block is too short. */
   take(collection: number, n: number): number | undefined {
     const block = this.#blocks.get(collection);
-    if (block === undefined || block.given + n > block.end) return undefined;
-    block.given += n;
-    return block.given - n + 1;
+    if (block === undefined || block.used + n > block.end) return undefined;
+    block.used += n;
+    return block.used - n + 1;
   }
 
   /**
-   * Takes ids out of use in the head, which the caller writes, and gives a function that makes them the
-   * collection's block: to be called when they are written. `undefined` when there are no integers left.
+   * Reserves a new block of at least `n` ids in the head. The caller writes the head. It then calls the returned function,
+   * which makes the block available. `undefined` if no safe integers are left.
    */
   extend(collection: number, n: number, head: Head): (() => void) | undefined {
     const block = this.#blocks.get(collection);
-    const isLast = block !== undefined && block.end === head.lastId && block.given <= block.end;
-    const given = isLast ? block.given : head.lastId;
-    if (!Number.isSafeInteger(given + n)) return undefined;
-    const end = Math.min(given + n + ahead, Number.MAX_SAFE_INTEGER);
+    const isLast = block !== undefined && block.end === head.lastId && block.used <= block.end;
+    const used = isLast ? block.used : head.lastId;
+    if (!Number.isSafeInteger(used + n)) return undefined;
+    const end = Math.min(used + n + spareIds, Number.MAX_SAFE_INTEGER);
     head.lastId = end;
-    return () => this.#blocks.set(collection, { given, end });
+    return () => this.#blocks.set(collection, { used, end });
   }
 
-  /** Notes an id that a resource has: those given from now on are above it. */
+  /** Records the id of a new resource. All ids that are taken later are higher. */
   use(collection: number, id: number, head: Head): void {
     head.lastId = Math.max(head.lastId, id);
     const block = this.#blocks.get(collection);
-    if (block !== undefined) block.given = Math.max(block.given, id);
+    if (block !== undefined) block.used = Math.max(block.used, id);
   }
 
-  /** The collections whose blocks have ids left. */
-  unfinished(): number[] {
-    return [...this.#blocks].filter(([, { given, end }]) => given < end).map(([collection]) => collection);
+  /** The collections that have unused ids in their blocks. */
+  withUnusedIds(): number[] {
+    return [...this.#blocks].filter(([, { used, end }]) => used < end).map(([collection]) => collection);
   }
 
-  /** Puts what is left of a collection's block back into use. */
-  giveBack(collection: number, head: Head): void {
+  /** Removes the unused ids of a block from the head, so that the next block starts with them. */
+  returnUnused(collection: number, head: Head): void {
     const block = this.#blocks.get(collection);
-    if (block !== undefined && block.end === head.lastId) head.lastId = block.given;
+    if (block !== undefined && block.end === head.lastId) head.lastId = block.used;
     this.#blocks.delete(collection);
   }
 
-  /** Gives a function that takes back what happens from now on. */
+  /** Returns a function that restores the present blocks, for a transaction that is rolled back. */
   remember(): () => void {
     const before = [...this.#blocks].map(([collection, block]) => [collection, { ...block }] as const);
     return () => {

@@ -1,18 +1,17 @@
-/** Makes a collection in the file be as it is declared, inside a transaction that the caller holds open. */
+/** Creates collections in the file and changes their declarations. The caller keeps a transaction open. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import type { Unique } from "../../../collection/unique.ts";
 import type { CollectionRecord } from "../../record.ts";
-import { quoteName } from "../../sql.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { Mistake } from "../file/failures.ts";
-import { collectionTables, resourcesTable } from "../file/tables.ts";
+import { collectionTables, quoteName, resourcesTable } from "../file/tables.ts";
 import { columnDdl, indexDdl, indexName } from "../list/columns.ts";
 import type { Heads } from "./heads.ts";
-import { fitReferences } from "./references.ts";
+import { rebuildReferences } from "./references.ts";
 import { uniqueColumn, uniqueColumnDdl, uniqueIndexDdl, uniqueIndexName } from "./unique.ts";
 
-/** Makes or changes one collection. Nothing that resources hold is ever dropped. Throws Mistake. */
+/** Creates a collection, or changes its declaration. Never removes data. Throws Mistake if the kind of id cannot change. */
 export function migrateCollection(
   database: DatabaseSync,
   heads: Heads,
@@ -43,8 +42,8 @@ export function migrateCollection(
       Number(timestamps),
       number,
     );
-  if (row?.refers !== JSON.stringify(references)) fitReferences(database, number, references);
-  fitIndexes(database, number, { indexes, unique });
+  if (row?.refers !== JSON.stringify(references)) rebuildReferences(database, number, references);
+  updateIndexes(database, number, { indexes, unique });
   return { ...record, number, unique, references, timestamps };
 }
 
@@ -58,29 +57,29 @@ function create(database: DatabaseSync, { name, idKind }: CollectionRecord): num
   return number;
 }
 
-/** Makes the indexes that are missing and drops those that nobody declares any more. Readers go on meanwhile. */
-function fitIndexes(
+/** Creates the declared indexes and drops all others. Readers can continue at the same time. */
+function updateIndexes(
   database: DatabaseSync,
   number: number,
   { indexes, unique }: { indexes: readonly Index[]; unique: readonly Unique[] },
 ): void {
-  const wanted = new Map(indexes.map((index) => [indexName(number, index), index]));
-  const wantedUnique = new Map(unique.map((each) => [uniqueIndexName(number, each), each]));
+  const declared = new Map(indexes.map((index) => [indexName(number, index), index]));
+  const declaredUnique = new Map(unique.map((each) => [uniqueIndexName(number, each), each]));
   const existing = indexesOf(database, number);
   for (const name of existing) {
-    if (!wanted.has(name) && !wantedUnique.has(name)) database.exec(`drop index ${quoteName(name)}`);
+    if (!declared.has(name) && !declaredUnique.has(name)) database.exec(`drop index ${quoteName(name)}`);
   }
-  const missing = [...wanted].filter(([name]) => !existing.includes(name)).map(([, index]) => index);
+  const missing = [...declared].filter(([name]) => !existing.includes(name)).map(([, index]) => index);
   for (const statement of columnDdl(number, missing, columnsOf(database, number))) database.exec(statement);
   for (const index of missing) database.exec(indexDdl(number, index));
   const columns = columnsOf(database, number);
-  for (const [name, each] of wantedUnique) {
+  for (const [name, each] of declaredUnique) {
     if (!columns.has(uniqueColumn(each))) database.exec(uniqueColumnDdl(number, each));
     if (!existing.includes(name)) database.exec(uniqueIndexDdl(number, each));
   }
 }
 
-/** Drops what lists are made quick by, for as long as a transaction fills the table. Gives what makes it anew. */
+/** Drops the declared indexes while an import fills the table. Returns a function that creates them again. */
 export function suspendIndexes(
   database: DatabaseSync,
   { number, indexes }: Pick<NumberedCollection, "number" | "indexes">,

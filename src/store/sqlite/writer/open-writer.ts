@@ -1,14 +1,14 @@
-/** Opens the connection that writes and puts its parts together. */
+/** Opens the writer's connection and creates the parts of the writer. */
 import { DatabaseSync } from "node:sqlite";
 import type { WriterSettings } from "../commit/protocol.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { createGoneCheck } from "../file/watch.ts";
+import { createFileCheck } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
 import { ChangeLog } from "./change-log.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Commits } from "./commits.ts";
 import { Declarations } from "./declarations.ts";
-import { Erasing } from "./erasing.ts";
+import { Erasure } from "./erasure.ts";
 import { flushLog } from "./flush-log.ts";
 import { Heads } from "./heads.ts";
 import { IdBlocks } from "./id-blocks.ts";
@@ -21,12 +21,12 @@ import { addConstraints } from "./unique.ts";
 import { Upkeep } from "./upkeep.ts";
 import { Writer } from "./writer.ts";
 
-/** How long another process's short write transaction is waited for. */
+/** How long to wait for a write transaction of another process. Such a process only changes API keys. */
 const busyTimeoutMs = 5_000;
 const logSizeLimit = 64 * 1024 * 1024;
 const cacheKibibytes = 16 * 1024;
 
-/** A writer on a file that has been prepared. Throws what SQLite says of one that has not. */
+/** Opens a writer. `prepareFile` must have prepared the file. Throws the error of SQLite if the file cannot be opened. */
 export function openWriter(settings: WriterSettings): Writer {
   const database = openToWrite(settings);
   flushLog(settings.path);
@@ -43,11 +43,11 @@ export function openWriter(settings: WriterSettings): Writer {
     database,
     heads,
     search,
-    findGone: createGoneCheck(settings.path),
+    findLostFile: createFileCheck(settings.path),
   });
   const declarations = new Declarations({ database, collections, heads, search, transactions });
   transactions.run(() => {
-    for (const number of collections.keys()) log.fit(number);
+    for (const number of collections.keys()) log.addIndex(number);
   });
   const resources = new Resources({ database, heads, ids, search, log });
   const catalogue = () => declarations.catalogue;
@@ -59,7 +59,7 @@ export function openWriter(settings: WriterSettings): Writer {
     declarations,
     load: new WriterLoad({ ...shared, declarations }),
     upkeep: new Upkeep(shared, settings.history),
-    erasing: new Erasing(shared),
+    erasure: new Erasure(shared),
     checkpoints: new Checkpoints(database, transactions),
   });
 }

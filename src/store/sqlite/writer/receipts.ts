@@ -1,12 +1,12 @@
-/** The receipts of idempotent writes, on the connection that writes. */
+/** The receipts of idempotent writes on the writer's connection. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Receipt } from "../../commit.ts";
-import { type ReceiptBounds, receiptBounds, tracesOf } from "../../receipts.ts";
+import { type ReceiptLimits, receiptLimits, receiptPatterns } from "../../receipts.ts";
 
-/** What one call of `trim` removes at most, but for a single larger one: nobody else writes meanwhile. */
-const slice = { receipts: 200, textLength: 256 * 1024 };
+/** The limits of one call of `trim`, during which no write happens. It can exceed `textLength` by one receipt. */
+const trimLimits = { receipts: 200, textLength: 256 * 1024 };
 
-/** Brings a file up to date that was made before receipts were counted. */
+/** Adds the counters of receipts, and the column `brief`, to a file of an older version. */
 export function addReceiptTotals(database: DatabaseSync): void {
   const columns = database.prepare("select name from pragma_table_xinfo('receipts')").all();
   if (columns.some(({ name }) => name === "brief")) return;
@@ -20,22 +20,22 @@ export function addReceiptTotals(database: DatabaseSync): void {
   `);
 }
 
-/** All receipts, whatever their writes were about. */
+/** The receipts of all collections. */
 export class Receipts {
-  readonly bounds: ReceiptBounds;
+  readonly limits: ReceiptLimits;
   readonly #find: StatementSync;
   readonly #keep: StatementSync;
   readonly #expired: StatementSync;
-  readonly #answered: StatementSync;
-  readonly #holding: StatementSync;
+  readonly #oldestAnswered: StatementSync;
+  readonly #mentioning: StatementSync;
   readonly #read: StatementSync;
   readonly #length: StatementSync;
   readonly #remove: StatementSync;
   readonly #total: StatementSync;
-  readonly #count: StatementSync;
+  readonly #addToTotal: StatementSync;
 
-  constructor(database: DatabaseSync, bounds: ReceiptBounds = receiptBounds) {
-    this.bounds = bounds;
+  constructor(database: DatabaseSync, limits: ReceiptLimits = receiptLimits) {
+    this.limits = limits;
     this.#find = database.prepare("select expires_at from receipts where key = ?");
     this.#keep = database.prepare(
       "insert into receipts (key, fingerprint, answer, expires_at, brief) values (?, ?, ?, ?, ?)",
@@ -44,10 +44,10 @@ export class Receipts {
       `select key, octet_length(answer) as length from receipts
        where expires_at <= ? order by expires_at limit ?`,
     );
-    this.#answered = database.prepare(
+    this.#oldestAnswered = database.prepare(
       "select key from receipts where answer <> '' order by expires_at limit 1",
     );
-    this.#holding = database.prepare(
+    this.#mentioning = database.prepare(
       `select key, exists (select 1 from json_each(?) where instr(receipts.key, value)) as isOwn from receipts
        where isOwn or instr(brief || '"', ?) or exists (select 1 from json_each(?) where instr(answer, value))`,
     );
@@ -55,88 +55,89 @@ export class Receipts {
     this.#length = database.prepare("select octet_length(answer) as length from receipts where key = ?");
     this.#remove = database.prepare("delete from receipts where key = ?");
     this.#total = database.prepare("select value from meta where name = ?");
-    this.#count = database.prepare("update meta set value = value + ? where name = ?");
+    this.#addToTotal = database.prepare("update meta set value = value + ? where name = ?");
   }
 
-  /** When the receipt with this key expires. */
+  /** The time at which the receipt with this key expires. */
   expiryOf(key: string): number | undefined {
     const row = this.#find.get(key);
     return row === undefined ? undefined : Number(row.expires_at);
   }
 
-  /** How many there are. */
+  /** The number of receipts. */
   get count(): number {
     return this.#totalOf("receipts");
   }
 
-  /** Keeps a receipt, in the place of one that has expired. */
+  /** Stores a receipt. It replaces an expired one with the same key. */
   keep({ key, fingerprint, answer, brief = "", expiresAt }: Receipt): void {
     const length = Buffer.byteLength(answer);
-    const isKept = length <= this.bounds.answer;
-    this.#forget(key);
+    const isKept = length <= this.limits.answer;
+    this.#delete(key);
     this.#keep.run(key, fingerprint, isKept ? answer : "", expiresAt, brief);
-    this.#note(1, isKept ? length : 0);
-    while (this.#totalOf("answers") > this.bounds.answers && this.#dropOldest());
+    this.#addToTotals(1, isKept ? length : 0);
+    while (this.#totalOf("answers") > this.limits.answers && this.#removeOldestAnswer());
   }
 
-  /** Whether there is one that has expired. */
-  isDue(now: number): boolean {
+  /** Whether a receipt has expired. */
+  hasExpired(now: number): boolean {
     return this.#expired.get(now, 1) !== undefined;
   }
 
-  /** Removes some of those that have expired, the oldest first. */
+  /** Removes some expired receipts, the oldest first. */
   trim(now: number): void {
     let length = 0;
-    for (const expired of this.#expired.all(now, slice.receipts)) {
-      if (length > slice.textLength) return;
-      this.#forget(String(expired.key));
+    for (const expired of this.#expired.all(now, trimLimits.receipts)) {
+      if (length > trimLimits.textLength) return;
+      this.#delete(String(expired.key));
       length += Number(expired.length);
     }
   }
 
   /**
-   * Removes the answers that hold a resource of this id, or its address, with all that came of the requests; a few others
-   * may go with them. Their receipts stay, since a retry must not make the resource anew, but for those of requests to the
-   * resource itself, which has nothing left to be changed.
+   * Removes the responses that contain the resource with this id, or its path. A few other responses can match too. Their
+   * receipts stay without fingerprint, because a retry must not create the resource again. The receipts of requests to the
+   * resource itself are deleted, because a retry of such a request finds no resource.
    */
   erase(id: string): void {
-    const { inKey, inBrief, inAnswer } = tracesOf(id);
-    const searched = [JSON.stringify(inKey), inBrief, JSON.stringify(inAnswer)];
-    for (const { key, isOwn } of this.#holding.all(...searched)) {
-      if (isOwn === 1) this.#forget(String(key));
-      else this.#dropAnswer(String(key), { withAll: true });
+    const { inKey, inBrief, inAnswer } = receiptPatterns(id);
+    const patterns = [JSON.stringify(inKey), inBrief, JSON.stringify(inAnswer)];
+    for (const { key, isOwn } of this.#mentioning.all(...patterns)) {
+      if (isOwn === 1) this.#delete(String(key));
+      else this.#removeAnswer(String(key), { onlyKey: true });
     }
   }
 
-  /** Gives whether there was one. */
-  #dropOldest(): boolean {
-    const oldest = this.#answered.get();
+  /** Returns whether there was a response to remove. */
+  #removeOldestAnswer(): boolean {
+    const oldest = this.#oldestAnswered.get();
     if (oldest === undefined) return false;
-    this.#dropAnswer(String(oldest.key));
+    this.#removeAnswer(String(oldest.key));
     return true;
   }
 
-  #dropAnswer(key: string, { withAll = false } = {}): void {
+  /** Removes the response of a receipt. With `onlyKey`, only the key and the expiry time are left. */
+  #removeAnswer(key: string, { onlyKey = false } = {}): void {
     const row = this.#read.get(key);
     if (row === undefined) return;
-    // Not in its place: what it leaves free between others would be of no use to later ones, which go to the end.
-    this.#forget(key);
+    // Not an update: it would leave free space between other rows, which new rows cannot use, because they go to the end.
+    this.#delete(key);
     const { fingerprint, brief, expires_at: expiresAt } = row;
-    const [print, rest] = withAll ? ["", ""] : [String(fingerprint), String(brief)];
-    this.#keep.run(key, print, "", Number(expiresAt), rest);
-    this.#note(1, 0);
+    const [newFingerprint, newBrief] = onlyKey ? ["", ""] : [String(fingerprint), String(brief)];
+    this.#keep.run(key, newFingerprint, "", Number(expiresAt), newBrief);
+    this.#addToTotals(1, 0);
   }
 
-  #forget(key: string): void {
+  #delete(key: string): void {
     const row = this.#length.get(key);
     if (row === undefined) return;
     this.#remove.run(key);
-    this.#note(-1, -Number(row.length));
+    this.#addToTotals(-1, -Number(row.length));
   }
 
-  #note(receipts: number, answers: number): void {
-    if (receipts !== 0) this.#count.run(receipts, "receipts");
-    if (answers !== 0) this.#count.run(answers, "answers");
+  #addToTotals(receipts: number, answers: number): void {
+    if (receipts !== 0) this.#addToTotal.run(receipts, "receipts");
+    if (answers !== 0) this.#addToTotal.run(answers, "answers");
   }
 
   #totalOf(name: "receipts" | "answers"): number {

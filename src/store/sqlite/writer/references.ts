@@ -1,6 +1,6 @@
 /**
- * References in SQL. A collection that declares some has a table of the ids that its resources hold, which triggers keep
- * in step: whatever writes a resource, and whatever takes that back, does so to the table too.
+ * References in SQL. A collection with references has a table of the ids that its resources refer to. Triggers update this
+ * table with every write to a resource, so a rollback restores it too.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
@@ -16,8 +16,8 @@ function refersTable(number: number): string {
   return `refers_${number}`;
 }
 
-/** Makes the table of a collection's references anew. */
-export function fitReferences(
+/** Creates the table of references and its triggers again, and fills the table. */
+export function rebuildReferences(
   database: DatabaseSync,
   number: number,
   references: readonly Reference[],
@@ -28,17 +28,17 @@ export function fitReferences(
     database.exec(`drop trigger if exists ${table}_${event}`);
   database.exec(`drop table if exists ${table}`);
   if (references.length === 0) return;
-  const fill = (doc: string, key: string, from: string) =>
-    references.map((reference) => fillSql(table, reference, { doc, key, from })).join("");
+  const insert = (doc: string, key: string, from: string) =>
+    references.map((reference) => insertSql(table, reference, { doc, key, from })).join("");
   database.exec(`
     create table ${table} (
       attribute text not null, target text not null, key integer not null, primary key (attribute, target, key)
     ) strict, without rowid;
     create index ${table}_by_key on ${table} (key);
-    ${fill("resource.doc", "resource.key", `${resources} as resource, `)}
-    create trigger ${table}_insert after insert on ${resources} begin ${fill("new.doc", "new.key", "")} end;
+    ${insert("resource.doc", "resource.key", `${resources} as resource, `)}
+    create trigger ${table}_insert after insert on ${resources} begin ${insert("new.doc", "new.key", "")} end;
     create trigger ${table}_update after update of doc on ${resources} begin
-      delete from ${table} where key = old.key; ${fill("new.doc", "new.key", "")}
+      delete from ${table} where key = old.key; ${insert("new.doc", "new.key", "")}
     end;
     create trigger ${table}_delete after delete on ${resources} begin
       delete from ${table} where key = old.key;
@@ -46,16 +46,17 @@ export function fitReferences(
   `);
 }
 
-function fillSql(
+/** Inserts the ids of one reference. They are in the JSON text `doc` of the resource with the row key `key`. */
+function insertSql(
   table: string,
   { path }: Reference,
   { doc, key, from }: { doc: string; key: string; from: string },
 ): string {
-  const place = pathSql(path);
+  const jsonPath = pathSql(path);
   const attribute = quoteText(formatPath(path));
   return `insert into ${table} select distinct ${attribute}, cast(item.atom as text), ${key}
-    from ${from}json_each(${doc}, ${place}) as item
-    where item.type in ('text', 'integer') and json_type(${doc}, ${place}) in ('text', 'integer', 'array');`;
+    from ${from}json_each(${doc}, ${jsonPath}) as item
+    where item.type in ('text', 'integer') and json_type(${doc}, ${jsonPath}) in ('text', 'integer', 'array');`;
 }
 
 interface Statements {
@@ -66,17 +67,17 @@ interface Statements {
 /** Finds resources by the ids that they refer to. */
 export class References {
   readonly #database: DatabaseSync;
-  /** By the reference as it is declared now: a new declaration is a new object. */
+  /** By the object of the declaration. A new declaration is a new object. */
   readonly #statements = new WeakMap<Reference, Statements>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  /** Reads one after the other: the texts of all together may be larger than the memory. */
+  /** The resources that refer to `ids`. Reads them one by one, because their texts together can exceed the memory. */
   referrers({ referrer, ids, known, limit }: ReferrersQuery): readonly FoundResource[] {
     const { from, reference } = referrer;
-    const { referrers } = this.#of(from, reference);
+    const { referrers } = this.#statementsOf(from, reference);
     const found = new Map<string, ResourceState>();
     let text = 0;
     for (const target of ids) {
@@ -93,13 +94,17 @@ export class References {
     return toFound(found);
   }
 
-  /** The ids that a reference holds, from one on. */
+  /** The ids that a reference of any resource contains, starting from one id. */
   targets({ collection, reference, from, limit }: TargetsQuery): string[] {
-    const rows = this.#of(collection, reference).targets.all(formatPath(reference.path), from, limit);
+    const rows = this.#statementsOf(collection, reference).targets.all(
+      formatPath(reference.path),
+      from,
+      limit,
+    );
     return rows.map(({ target }) => String(target));
   }
 
-  #of({ number }: NumberedCollection, reference: Reference): Statements {
+  #statementsOf({ number }: NumberedCollection, reference: Reference): Statements {
     const known = this.#statements.get(reference);
     if (known !== undefined) return known;
     const statements = {
@@ -118,10 +123,10 @@ export class References {
   }
 }
 
-/** SQLite takes integers for ids that are not safe in JSON. */
+/** Whether a resource really refers to a target. The table also contains integers above 2^53, which cannot be ids in JSON. */
 function isTarget({ text }: ResourceState, reference: Reference, target: string): boolean {
-  const isSure = Number.isSafeInteger(Number(target)) || !/^-?[0-9]+$/.test(target);
-  return isSure || referencedIds(JSON.parse(text), [reference]).some(({ id }) => id === target);
+  const isExact = Number.isSafeInteger(Number(target)) || !/^-?[0-9]+$/.test(target);
+  return isExact || referencedIds(JSON.parse(text), [reference]).some(({ id }) => id === target);
 }
 
 function toFound(found: ReadonlyMap<string, ResourceState>): FoundResource[] {

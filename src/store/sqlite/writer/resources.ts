@@ -1,23 +1,22 @@
 /**
- * The tables of resources on the connection that writes, with all that goes along with a change in them: heads, integer
- * ids, words and the change log. Whoever calls holds a transaction open to write.
+ * The tables of resources on the writer's connection. A change of a resource also updates the head row, the integer ids, the
+ * words and the change log. The caller keeps a transaction open.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ResourceState, StagedChange } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
 import { keptText } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
-import { toSqliteId } from "../file/ids.ts";
-import { changesTable, resourcesTable } from "../file/tables.ts";
+import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import type { SearchTables } from "./search-tables.ts";
 
-/** The columns that `stateOf` reads. */
+/** The columns that `stateOf` needs. */
 export const stateColumns = "key, version, updated_at, doc";
 
-/** The state in a row of a table of resources. */
+/** The state of a resource, from its row. */
 export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
   return {
     version: Number(row.version),
@@ -27,7 +26,7 @@ export function stateOf(row: Record<string, SQLOutputValue>): ResourceState {
   };
 }
 
-/** A prepared statement for each thing that is done to a collection's tables. */
+/** The prepared statements of one collection. */
 interface Statements {
   find: StatementSync;
   has: StatementSync;
@@ -38,7 +37,7 @@ interface Statements {
   log: StatementSync;
 }
 
-/** What goes along with a change. */
+/** The parts of the writer that a change of a resource updates. */
 export interface ResourcesParts {
   database: DatabaseSync;
   heads: Heads;
@@ -64,7 +63,7 @@ export class Resources {
     this.#log = log;
   }
 
-  /** The resource as it is, or `undefined`. */
+  /** The current state of a resource. `undefined` if it does not exist. */
   find(collection: NumberedCollection, id: string): ResourceState | undefined {
     const row = this.#statementsOf(collection.number).find.get(toSqliteId(collection.idKind, id));
     return row === undefined ? undefined : stateOf(row);
@@ -82,7 +81,7 @@ export class Resources {
     return new Set(rows.map(({ id }) => String(id)));
   }
 
-  /** Writes an accepted change, and gives its sequence. */
+  /** Writes an accepted change. Returns its sequence. */
   write({ collection, id, kind, version, at, origin, before, next }: StagedChange): number {
     const { number, idKind } = collection;
     const statements = this.#statementsOf(number);

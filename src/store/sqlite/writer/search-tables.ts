@@ -2,19 +2,19 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Path } from "../../../collection/paths.ts";
 import { wordsVersion } from "../../../query/words.ts";
-import { searchedWords } from "../../searched-words.ts";
+import { decide } from "../../decision.ts";
+import { continueIndex, type SearchIndex, searchedWords, startIndex } from "../../searched-words.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";
 
-/** What one call of `gather` takes at most: nobody else writes meanwhile. */
-const slice = { resources: 500, textLength: 256 * 1024 };
-
 /** One collection's table. */
 interface Search {
   paths: readonly Path[];
-  /** The key up to which resources are in the table; `undefined`: all of them. */
-  indexedTo: number | undefined;
+  /** The version of the program's words that the table has. */
+  version: string;
+  /** The key up to which resources are in the table; `null`: all of them. */
+  indexedTo: number | null;
   put: StatementSync;
   remove: StatementSync;
 }
@@ -42,14 +42,11 @@ export class SearchTables {
     this.#isOpen = false;
   }
 
-  /** Makes a collection's table be for the attributes that it declares. What is there to be gathered takes a while. */
+  /** Makes a collection's table be for the attributes that it declares. `gather` continues with the rest. */
   fit({ number, search }: NumberedCollection): void {
-    const known = this.#searches.get(number);
-    if (JSON.stringify(known?.paths ?? []) === JSON.stringify(search)) return;
-    if (known !== undefined) this.#drop(number);
-    if (search.length === 0) return;
-    this.#create(number, search);
-    this.#gatherFrom(number); // all there is, of most collections
+    if (JSON.stringify(this.#searches.get(number)?.paths ?? []) === JSON.stringify(search)) return;
+    if (search.length > 0) this.#start(number, search);
+    else this.#drop(number);
   }
 
   /**
@@ -63,7 +60,7 @@ export class SearchTables {
   ): void {
     const search = this.#searches.get(number);
     if (search === undefined) return;
-    if (search.indexedTo !== undefined && key > search.indexedTo) return; // its turn will come
+    if (search.indexedTo !== null && key > search.indexedTo) return; // its turn will come
     if (next === null) {
       search.remove.run(key);
       return;
@@ -72,43 +69,60 @@ export class SearchTables {
     if (before === undefined || words !== joinedWords(before, search.paths)) search.put.run(key, words);
   }
 
-  /** Puts some of the resources that are not in the tables yet there. Gives whether some are left. */
+  /** Takes one step, if a table is not complete. Returns whether there is more to do. */
   gather(): boolean {
-    for (const number of this.#outdated()) {
-      const { paths } = this.#searches.get(number) as Search;
-      this.#drop(number);
-      this.#create(number, paths);
-    }
-    const unfinished = [...this.#searches].filter(([, { indexedTo }]) => indexedTo !== undefined);
-    const [first] = unfinished;
-    if (first !== undefined) this.#gatherFrom(first[0]);
-    return unfinished.length > 1 || first?.[1].indexedTo !== undefined;
+    const [first, second] = [...this.#searches].filter(([, search]) => !isComplete(search));
+    if (first === undefined) return false;
+    const [number, { paths, version, indexedTo }] = first;
+    decide(continueIndex(version, indexedTo), this.#indexOf(number, paths));
+    return second !== undefined || !isComplete(this.#searches.get(number) as Search);
   }
 
   /** Makes a collection's table anew: what it was told to remove is still in its segments. */
   rebuild(number: number): void {
     const search = this.#searches.get(number);
-    if (search === undefined) return;
-    this.#drop(number);
-    this.#create(number, search.paths);
-    this.#gatherFrom(number);
+    if (search !== undefined) this.#start(number, search.paths);
+  }
+
+  #start(number: number, paths: readonly Path[]): void {
+    decide(startIndex<number>(), this.#indexOf(number, paths));
   }
 
   #read(): void {
     this.#searches.clear();
-    const found = this.#database.prepare("select number, paths, indexed_to as indexedTo from searches").all();
-    for (const { number, paths, indexedTo } of found) {
-      const to = indexedTo === null ? undefined : Number(indexedTo);
-      this.#remember(Number(number), JSON.parse(String(paths)), to);
+    const columns = "number, paths, words_version as version, indexed_to as indexedTo";
+    for (const row of this.#database.prepare(`select ${columns} from searches`).all()) {
+      const indexedTo = row.indexedTo === null ? null : Number(row.indexedTo);
+      const paths = JSON.parse(String(row.paths));
+      this.#remember(Number(row.number), { paths, version: String(row.version), indexedTo });
     }
   }
 
-  /** Collections whose words another version of the program split. */
-  #outdated(): number[] {
-    return this.#database
-      .prepare("select number from searches where words_version <> ?")
-      .all(wordsVersion)
-      .map(({ number }) => Number(number));
+  #indexOf(number: number, paths: readonly Path[]): SearchIndex<number> {
+    const after = `from ${resourcesTable(number)} where key > ? order by key limit ?`;
+    const select = (columns: string) => this.#database.prepare(`select ${columns} ${after}`);
+    return {
+      clear: () => {
+        if (this.#searches.has(number)) this.#drop(number);
+        this.#create(number, paths);
+        return beforeAll;
+      },
+      sizesAfter: (...page) =>
+        select("octet_length(doc) as size")
+          .all(...page)
+          .map(({ size }) => Number(size)),
+      resourcesAfter: (...page) =>
+        select("key, doc")
+          .all(...page)
+          .map(({ key, doc }) => ({ key: Number(key), text: String(doc) })),
+      add: (resources, { to }) => {
+        this.#isOpen = true;
+        const search = this.#searches.get(number) as Search;
+        for (const { key, text } of resources) search.put.run(key, joinedWords(text, paths));
+        search.indexedTo = to;
+        this.#database.prepare("update searches set indexed_to = ? where number = ?").run(to, number);
+      },
+    };
   }
 
   #drop(number: number): void {
@@ -124,46 +138,24 @@ export class SearchTables {
     this.#database
       .prepare("insert into searches (number, paths, words_version, indexed_to) values (?, ?, ?, ?)")
       .run(number, JSON.stringify(paths), wordsVersion, beforeAll);
-    this.#remember(number, paths, beforeAll);
+    this.#remember(number, { paths, version: wordsVersion, indexedTo: beforeAll });
   }
 
-  #remember(number: number, paths: readonly Path[], indexedTo: number | undefined): void {
+  #remember(number: number, state: Omit<Search, "put" | "remove">): void {
     const table = searchTable(number);
     const put = this.#database.prepare(`insert or replace into ${table} (rowid, words) values (?, ?)`);
     const remove = this.#database.prepare(`delete from ${table} where rowid = ?`);
     remove.setReadBigInts(true);
-    this.#searches.set(number, { paths, indexedTo, put, remove });
-  }
-
-  #gatherFrom(number: number): void {
-    this.#isOpen = true;
-    const search = this.#searches.get(number) as Search;
-    search.indexedTo = this.#putSlice(number, search);
-    this.#database
-      .prepare("update searches set indexed_to = ? where number = ?")
-      .run(search.indexedTo ?? null, number);
-  }
-
-  /** Gives the key that it came to; `undefined` at the end. */
-  #putSlice(number: number, { paths, indexedTo = beforeAll, put }: Search): number | undefined {
-    const resources = this.#database.prepare(
-      `select key, doc from ${resourcesTable(number)} where key > ? order by key limit ?`,
-    );
-    let taken = 0;
-    let textLength = 0;
-    for (const { key, doc } of resources.iterate(indexedTo, slice.resources + 1)) {
-      if (taken === slice.resources || textLength > slice.textLength) return Number(key) - 1;
-      const text = String(doc);
-      put.run(Number(key), joinedWords(text, paths));
-      taken++;
-      textLength += text.length;
-    }
-    return undefined;
+    this.#searches.set(number, { ...state, put, remove });
   }
 }
 
 /** Keys begin at 1. */
 const beforeAll = 0;
+
+function isComplete({ version, indexedTo }: Search): boolean {
+  return version === wordsVersion && indexedTo === null;
+}
 
 function joinedWords(text: string, paths: readonly Path[]): string {
   return searchedWords(text, paths).join(" ");

@@ -1,4 +1,4 @@
-/** The writer: a thread of its own, so that a slow disk holds up writes and nothing else. */
+/** The writer thread. Because it is a separate thread, a slow disk delays only writes. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { WriterAnswer, WriterMessage, WriterRequest, WriterSettings } from "../commit/protocol.ts";
 import { describeError } from "../file/failures.ts";
@@ -6,7 +6,7 @@ import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import { openWriter } from "./open-writer.ts";
 import type { Writer } from "./writer.ts";
 
-/** Commits of one transaction. More would make the first ones wait for long. */
+/** The most commits in one transaction. With more, the first ones would wait too long. */
 const maxGroup = 1_000;
 
 type CommitRequest = WriterRequest & { kind: "commit" };
@@ -23,7 +23,7 @@ class WriterThread {
     this.#writer = openWriter(settings);
   }
 
-  /** Does what has arrived by now, in order. */
+  /** Performs this request and all others that have arrived, in order. */
   work(first: WriterRequest): void {
     for (let request: WriterRequest | undefined = first; request !== undefined; request = this.#take()) {
       if (request.kind === "commit") this.#commit(request);
@@ -34,7 +34,7 @@ class WriterThread {
   #commit(first: CommitRequest): void {
     const group = this.#takeGroup(first);
     this.#answer(this.#writer.commit(group));
-    this.#writer.checkpointIfDue(group.reduce((sum, { calls }) => sum + calls, 0));
+    this.#writer.checkpointIfDue(group.reduce((sum, { count }) => sum + count, 0));
     if (this.#writer.failure !== undefined) this.#answer([]);
   }
 
@@ -44,11 +44,11 @@ class WriterThread {
     if (request.kind === "close") this.#port.close();
   }
 
-  /** Commits that have arrived by now are written together. */
+  /** The commits that have arrived and can be written in one transaction. */
   #takeGroup(first: CommitRequest): CommitRequest[] {
     const group = [first];
-    let calls = first.calls;
-    while (this.#settings.groupCommit && calls < maxGroup) {
+    let count = first.count;
+    while (this.#settings.groupCommit && count < maxGroup) {
       const next = this.#take();
       if (next === undefined) break;
       if (next.kind !== "commit") {
@@ -56,7 +56,7 @@ class WriterThread {
         break;
       }
       group.push(next);
-      calls += next.calls;
+      count += next.count;
     }
     return group;
   }
@@ -79,7 +79,7 @@ function start(port: MessagePort): WriterMessage {
     port.on("message", (request: WriterRequest) => thread.work(request));
     return { kind: "ready" };
   } catch (error) {
-    return { kind: "unopened", reason: describeError(error) };
+    return { kind: "openFailed", reason: describeError(error) };
   }
 }
 

@@ -1,44 +1,44 @@
-/** The transactions of the connection that writes: one at a time, short ones and that of an import. */
+/** The transactions on the writer's connection. Most are short. That of an import takes several requests. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Refusal } from "../../commits/refusals.ts";
 import { describeError, FileGone, failureOf, Mistake, mayBeCommitted } from "../file/failures.ts";
 import type { Heads } from "./heads.ts";
 import type { SearchTables } from "./search-tables.ts";
 
-/** What transactions work on. */
+/** The parts of the writer that transactions use. */
 export interface TransactionsParts {
   database: DatabaseSync;
   heads: Heads;
   search: SearchTables;
-  /** Says when a file of the database is no longer the one that is open. */
-  findGone(): string | undefined;
+  /** Returns the reason if a file of the store was removed or replaced. */
+  findLostFile(): string | undefined;
 }
 
-/** Begins and ends transactions, and knows what has to be taken back beside the file. */
+/** Begins, commits and rolls back transactions. A rollback also restores the state of the writer in memory. */
 export class Transactions {
   readonly #database: DatabaseSync;
   readonly #heads: Heads;
   readonly #search: SearchTables;
-  readonly #findGone: () => string | undefined;
+  readonly #findLostFile: () => string | undefined;
   #undos: (() => void)[] = [];
   #isCommitting = false;
   #isKeptOpen = false;
-  /** Why nothing more can be written, once that is so. */
+  /** The reason why the writer has stopped permanently. `undefined` while it works. */
   failure: string | undefined;
 
-  constructor({ database, heads, search, findGone }: TransactionsParts) {
+  constructor({ database, heads, search, findLostFile }: TransactionsParts) {
     this.#database = database;
     this.#heads = heads;
     this.#search = search;
-    this.#findGone = findGone;
+    this.#findLostFile = findLostFile;
   }
 
-  /** The transaction under way lasts over several requests. */
+  /** Whether the open transaction continues after the present request. */
   get isKeptOpen(): boolean {
     return this.#isKeptOpen;
   }
 
-  /** Runs `write` in a transaction of its own, or in the one that is kept open. */
+  /** Runs `write` in a new transaction, or in the transaction that is kept open. */
   run<T>(write: () => T): T {
     if (this.#isKeptOpen) return write();
     this.begin();
@@ -49,16 +49,16 @@ export class Transactions {
 
   begin(): void {
     if (this.failure !== undefined) throw new Mistake("The store has failed.");
-    // A transaction that reads first and writes later could not wait for another process.
+    // A transaction that reads first could not wait for the lock of another process when it writes.
     this.#database.exec("begin immediate");
   }
 
-  /** From now on until it ends, all is written in the transaction under way. */
+  /** Keeps the open transaction open for the next requests. All writes belong to it until it ends. */
   keepOpen(): void {
     this.#isKeptOpen = true;
   }
 
-  /** Has something done when the transaction under way is taken back. */
+  /** Adds a function that is called if the open transaction is rolled back. */
   onRollBack(undo: () => void): void {
     this.#undos.push(undo);
   }
@@ -67,7 +67,7 @@ export class Transactions {
     this.#heads.write();
     this.#isCommitting = true;
     this.#database.exec("commit");
-    const gone = this.#findGone();
+    const gone = this.#findLostFile();
     if (gone !== undefined) throw new FileGone(gone);
     this.#isCommitting = false;
     this.#isKeptOpen = false;
@@ -76,7 +76,7 @@ export class Transactions {
     this.#search.settle();
   }
 
-  /** Takes back what the transaction under way did, if there is one. */
+  /** Rolls the open transaction back, if there is one. */
   rollBack(): void {
     this.#isCommitting = false;
     this.#isKeptOpen = false;
@@ -88,8 +88,8 @@ export class Transactions {
     if (this.#database.isOpen) for (const undo of undos) undo();
   }
 
-  /** Ends a transaction that an error broke, and says what the error means for those who asked for it. */
-  endBroken(error: unknown): Refusal {
+  /** Rolls the transaction back after an error. Returns the refusal for the client. */
+  rollBackAfter(error: unknown): Refusal {
     if (error instanceof Mistake) return { code: "UNAVAILABLE", detail: error.message };
     const wasCommitting = this.#isCommitting;
     const failure = failureOf(error);

@@ -1,37 +1,36 @@
 /**
- * Unique attributes in SQL. The value that is compared is a virtual column with an index, which is not a unique one: a
- * commit of several changes is judged by what they make together, and values that were equal before the attribute was
- * declared may stay until they are written to.
+ * Unique attributes in SQL. A virtual column with an index contains the value to compare. The index is not a unique index,
+ * for two reasons. The changes of a commit must be unique only after all of them. And values that were equal before the
+ * declaration can stay until the next write to them.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
 import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { HoldersQuery } from "../../commits/lookups.ts";
-import { quoteName } from "../../sql.ts";
-import { resourcesTable } from "../file/tables.ts";
+import { quoteName, resourcesTable } from "../file/tables.ts";
 import { extractSql, textSql, typeSql } from "../list/columns.ts";
 
-const constraints = [
+const addedColumns = [
   ["uniques", "text not null default '[]'"],
   ["refers", "text not null default '[]'"],
   ["timestamps", "integer not null default 0"],
 ] as const;
 
-/** Brings a file up to date that was made before there were unique attributes, references and timestamps. */
+/** Adds the columns for unique attributes, references and timestamps to a file of an older version. */
 export function addConstraints(database: DatabaseSync): void {
   const columns = database.prepare("select name from pragma_table_xinfo('collections')").all();
-  for (const [constraint, type] of constraints) {
-    if (columns.some(({ name }) => name === constraint)) continue;
-    database.exec(`alter table collections add column ${constraint} ${type}`);
+  for (const [added, type] of addedColumns) {
+    if (columns.some(({ name }) => name === added)) continue;
+    database.exec(`alter table collections add column ${added} ${type}`);
   }
 }
 
-/** The name of the column of what is compared. */
+/** The name of the column with the value to compare. */
 export function uniqueColumn({ path, ignoreCase }: Unique): string {
   return `unique ${ignoreCase ? "lower " : ""}${formatPath(path)}`;
 }
 
-/** The statement that makes the column. */
+/** The statement that adds the column. */
 export function uniqueColumnDdl(number: number, unique: Unique): string {
   const whole = extractSql(unique.path);
   return `alter table ${resourcesTable(number)} add column ${quoteName(uniqueColumn(unique))} any
@@ -46,7 +45,7 @@ export function uniqueIndexName(number: number, unique: Unique): string {
   return `${resourcesTable(number)} ${uniqueColumn(unique)}`;
 }
 
-/** The statement that makes the index. */
+/** The statement that creates the index. */
 export function uniqueIndexDdl(number: number, unique: Unique): string {
   const name = quoteName(uniqueIndexName(number, unique));
   return `create index ${name} on ${resourcesTable(number)} (${quoteName(uniqueColumn(unique))})`;
@@ -60,14 +59,14 @@ interface Statements {
 /** Finds the resources that have a value in a unique attribute. */
 export class Uniques {
   readonly #database: DatabaseSync;
-  /** By the attribute as it is declared now: a new declaration is a new object. */
+  /** By the object of the declaration. A new declaration is a new object. */
   readonly #statements = new WeakMap<Unique, Statements>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  /** The ids of resources with a value, as `uniqueValue` gives it; `enough` of them suffice. */
+  /** The ids of resources with a value of `uniqueValue`. Stops after `enough` of them. */
   holders({ collection, unique, value, enough }: HoldersQuery): string[] {
     let statements = this.#statements.get(unique);
     if (statements === undefined) {
@@ -77,9 +76,9 @@ export class Uniques {
     const { holders, text } = statements;
     const isExact = isExactInSql(value);
     const ids = holders.all(value, isExact ? enough : -1).map(({ id }) => id as SQLOutputValue);
-    const isHeld = (id: SQLOutputValue) =>
+    const hasValue = (id: SQLOutputValue) =>
       uniqueValue(JSON.parse(String(text.get(id)?.doc)), unique) === value;
-    return (isExact ? ids : ids.filter(isHeld)).map(String);
+    return (isExact ? ids : ids.filter(hasValue)).map(String);
   }
 
   #prepare(number: number, unique: Unique): Statements {
@@ -94,7 +93,7 @@ export class Uniques {
   }
 }
 
-/** Whether the column tells the value apart from all others. It has one text for `true` and `"true"`, and rounds fractions. */
+/** Whether the column has this value only for equal ones. It has one text for `true` and `"true"`, and rounds fractions. */
 function isExactInSql(value: string): boolean {
   if (value.startsWith('"')) return value !== '"true"' && value !== '"false"';
   return Number.isSafeInteger(Number(value));

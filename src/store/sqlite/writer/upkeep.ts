@@ -1,4 +1,4 @@
-/** What the writer does beside writes: it gathers words, removes what is no longer kept, and tidies up the file. */
+/** Maintenance of the file between writes: building search indexes, removing old data, and tidying up at the end. */
 import type { DatabaseSync } from "node:sqlite";
 import { decide } from "../../decision.ts";
 import type { History } from "../../history.ts";
@@ -11,10 +11,10 @@ import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** What one step removes from change logs at most: no write happens meanwhile. */
-const slice = { changes: 100, bytes: 256 * 1024 };
+/** The limits of one step in the change logs. No write happens during a step. */
+const stepLimits = { changes: 100, bytes: 256 * 1024 };
 
-/** What upkeep works on. */
+/** The parts of the writer that need maintenance. */
 export interface UpkeepParts {
   database: DatabaseSync;
   heads: Heads;
@@ -25,39 +25,39 @@ export interface UpkeepParts {
   transactions: Transactions;
 }
 
-/** Keeps the file as it should be. */
+/** Maintains the file in small steps. */
 export class Upkeep {
   readonly #parts: UpkeepParts;
   readonly #retention: Retention;
 
   constructor(parts: UpkeepParts, history: History) {
     this.#parts = parts;
-    this.#retention = new Retention(history, slice);
+    this.#retention = new Retention(history, stepLimits);
   }
 
-  /** Gathers a slice of words. Gives whether some are left. */
+  /** Builds the next part of a search index. Returns whether there is more to build. */
   gather(): boolean {
     const { search, transactions } = this.#parts;
-    this.#requireFree();
+    this.#requireNoImport();
     return transactions.run(() => search.gather());
   }
 
-  /** Removes a slice of receipts or changes that are no longer to be kept. Gives whether there may be more. */
+  /** Removes some expired receipts or old changes. Returns whether there can be more. */
   trim(now: number): boolean {
     const { receipts, log, transactions } = this.#parts;
-    this.#requireFree();
-    if (receipts.isDue(now)) {
+    this.#requireNoImport();
+    if (receipts.hasExpired(now)) {
       transactions.run(() => receipts.trim(now));
       return true;
     }
     return decide(this.#retention.step(now), {
       heads: () => log.heads(),
-      after: (...changes) => log.after(...changes),
-      remove: (...changes) => transactions.run(() => log.remove(...changes)),
+      after: (...args) => log.after(...args),
+      remove: (...args) => transactions.run(() => log.remove(...args)),
     });
   }
 
-  /** Writes something, to see whether there is space. A value that stays the same would not be written at all. */
+  /** Changes a value in the file, to find out whether the disk has space. SQLite would not write an equal value. */
   probe(): void {
     const { database, transactions } = this.#parts;
     transactions.run(() =>
@@ -67,16 +67,16 @@ export class Upkeep {
     );
   }
 
-  /** An orderly end leaves no gap in integer ids and no log beside the file. */
+  /** Tidies up before the file is closed. Afterwards, the integer ids have no gap, and the log is empty. */
   tidyUp(): void {
     const { database, ids, heads, transactions } = this.#parts;
     transactions.run(() => {
-      for (const collection of ids.unfinished()) ids.giveBack(collection, heads.of(collection));
+      for (const collection of ids.withUnusedIds()) ids.returnUnused(collection, heads.of(collection));
     });
     database.exec("pragma wal_checkpoint(truncate)");
   }
 
-  #requireFree(): void {
+  #requireNoImport(): void {
     if (this.#parts.transactions.isKeptOpen) throw new Mistake("An import is in progress.");
   }
 }

@@ -1,4 +1,4 @@
-/** What the writer thread does: groups of commits, imports, ids and the catalogue, each in one transaction. */
+/** Performs the requests to the writer: commits, imports, reservations of ids, declarations and maintenance. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Followed } from "../../change-log.ts";
 import type { Refusal } from "../../commits/refusals.ts";
@@ -17,14 +17,14 @@ import type { KeyTable } from "../key-table.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Commits } from "./commits.ts";
 import type { Declarations } from "./declarations.ts";
-import type { Erasing } from "./erasing.ts";
+import type { Erasure } from "./erasure.ts";
 import type { Heads } from "./heads.ts";
 import type { IdBlocks } from "./id-blocks.ts";
 import type { WriterLoad } from "./load.ts";
 import type { Transactions } from "./transactions.ts";
 import type { Upkeep } from "./upkeep.ts";
 
-/** What a writer is put together from. */
+/** The parts of a writer. */
 export interface WriterParts {
   database: DatabaseSync;
   heads: Heads;
@@ -36,11 +36,11 @@ export interface WriterParts {
   declarations: Declarations;
   load: WriterLoad;
   upkeep: Upkeep;
-  erasing: Erasing;
+  erasure: Erasure;
   checkpoints: Checkpoints;
 }
 
-/** The write side of one connection. `openWriter` makes one. */
+/** Writes on one connection. `openWriter` creates it. */
 export class Writer {
   readonly #parts: WriterParts;
   readonly #transactions: Transactions;
@@ -50,50 +50,50 @@ export class Writer {
     this.#transactions = parts.transactions;
   }
 
-  /** Why nothing more can be written, once that is so. */
+  /** The reason why the writer has stopped permanently. `undefined` while it works. */
   get failure(): string | undefined {
     return this.#transactions.failure;
   }
 
-  /** Writes the commits of all requests in one transaction and gives an answer to each request. */
+  /** Writes the commits of all requests in one transaction. Returns an answer to each request. */
   commit(requests: readonly (WriterRequest & { kind: "commit" })[]): WriterAnswer[] {
     const find = (number: number) => collectionOf(this.#parts.collections, number);
     const outcomes = this.#writeGroup(
-      requests.flatMap(({ cells, calls }) => decodeCommits(cells, calls, find)),
+      requests.flatMap(({ cells, count }) => decodeCommits(cells, count, find)),
     );
     const followed: Followed[] = [];
     let position = 0;
-    const answers = requests.map(({ calls }) => {
+    const answers = requests.map(({ count }) => {
       const cells: Cell[] = [];
-      for (const outcome of outcomes.slice(position, position + calls)) {
+      for (const outcome of outcomes.slice(position, position + count)) {
         encodeOutcome(cells, outcome);
         if ("followed" in outcome && outcome.followed.length > 0) followed.push(...outcome.followed);
       }
-      position += calls;
+      position += count;
       return { kind: "committed", cells } as const;
     });
     const [first, ...others] = answers;
     return first === undefined || followed.length === 0 ? answers : [{ ...first, followed }, ...others];
   }
 
-  /** Does what is asked, alone in a transaction where it writes. */
+  /** Performs one request of another kind, in its own transaction if it writes. */
   perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
     try {
       return this.#perform(request);
     } catch (error) {
-      if (!(error instanceof Mistake)) return { kind: "problem", ...this.#transactions.endBroken(error) };
+      if (!(error instanceof Mistake)) return { kind: "problem", ...this.#transactions.rollBackAfter(error) };
       if (!this.#transactions.isKeptOpen) this.#transactions.rollBack();
       return { kind: "mistake", message: error.message };
     }
   }
 
-  /** Moves the log into the file once it is long. Answers have left by then, so that nobody waits for it. */
+  /** Makes a checkpoint if the log is long. Call it after the answers are sent, so that no client waits for it. */
   checkpointIfDue(commits?: number): void {
     this.#parts.checkpoints.runIfDue(commits);
   }
 
   #perform(request: Exclude<WriterRequest, { kind: "commit" }>): WriterAnswer {
-    const { declarations, load, upkeep, erasing, keys } = this.#parts;
+    const { declarations, load, upkeep, erasure, keys } = this.#parts;
     switch (request.kind) {
       case "migrate":
         return { kind: "migrated", collections: declarations.migrate(request.plan) };
@@ -113,7 +113,7 @@ export class Writer {
       case "trim":
         return { kind: "trimmed", more: upkeep.trim(request.now) };
       case "erase":
-        return erasing.erase(request.collection, request.id);
+        return erasure.erase(request.collection, request.id);
       case "key":
         return { kind: "keyed", isChanged: this.#transactions.run(() => keys.change(request.change)) };
       case "probe":
@@ -125,21 +125,21 @@ export class Writer {
     }
   }
 
-  /** One transaction for all commits. Each of them is accepted or refused by itself. */
+  /** Writes commits in one transaction. Each of them is accepted or refused separately. */
   #writeGroup(commits: readonly ResolvedCommit[]): Outcome[] {
     try {
       this.#transactions.begin();
-      const outcomes = commits.map((commit) => this.#parts.commits.carryOut(commit));
+      const outcomes = commits.map((commit) => this.#parts.commits.write(commit));
       if (outcomes.every((outcome) => "refusal" in outcome)) this.#transactions.rollBack();
       else this.#transactions.commit();
       return outcomes;
     } catch (error) {
-      // A fault of one commit must not cost the others theirs.
-      if (isFaultOfOne(error) && commits.length > 1) {
+      // One commit has failed because of a defect. Each commit gets its own transaction, so that the others succeed.
+      if (isDefect(error) && commits.length > 1) {
         this.#transactions.rollBack();
         return commits.flatMap((commit) => this.#writeGroup([commit]));
       }
-      const refusal = this.#transactions.endBroken(error);
+      const refusal = this.#transactions.rollBackAfter(error);
       return commits.map(() => ({ refusal }));
     }
   }
@@ -148,9 +148,9 @@ export class Writer {
     const { ids, heads } = this.#parts;
     const taken = ids.take(collection, n);
     if (taken !== undefined) return taken;
-    const begin = this.#transactions.run(() => ids.extend(collection, n, heads.of(collection)));
-    if (begin === undefined) throw new Mistake("The collection has no integer ids left.");
-    begin();
+    const useBlock = this.#transactions.run(() => ids.extend(collection, n, heads.of(collection)));
+    if (useBlock === undefined) throw new Mistake("The collection has no integer ids left.");
+    useBlock();
     return this.#reserve(collection, n);
   }
 
@@ -168,6 +168,6 @@ function answerOf(refusal: Refusal | undefined): WriterAnswer {
   return refusal === undefined ? { kind: "done" } : { kind: "problem", ...refusal };
 }
 
-function isFaultOfOne(error: unknown): boolean {
+function isDefect(error: unknown): boolean {
   return failureOf(error) === "other" && !(error instanceof Mistake);
 }

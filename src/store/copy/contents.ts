@@ -1,39 +1,39 @@
 /**
- * A store as a whole, in one neutral form that every kind of store reads and writes: all that it keeps and that an answer
- * may depend on. What only follows from that (indexes, words, who refers to whom) is made anew where it is written.
+ * The contents of a store, in a form that every kind of store reads and writes. It includes everything that responses
+ * depend on. Everything derived from it (indexes, search words, tables of references) is created again in the target.
  */
 import type { CollectionRecord } from "../record.ts";
 
-/** What one item consists of. */
+/** One value of an item. */
 export type Cell = string | number | null;
 
-/** One key, receipt, resource or change; the cells are those of its section's columns. */
+/** A key, a receipt, a resource or a change. The cells are in the order of the section's columns. */
 export type Item = readonly Cell[];
 
-/** A part of a store that is in the order of the first column, in which no two items are equal. */
+/** A part of a store, sorted by the first column. No two items have the same value in it. */
 export type Section =
   | { kind: "keys" | "receipts" }
   /** Resources in the order of lists. */
   | { kind: "resources" | "changes"; collection: string };
 
-/** One column of a section. Every store calls it so, but for the id of resources. */
+/** A column of a section. Every store uses this name, except for the id of resources. */
 export interface Column {
   name: string;
   type: "text" | "integer";
 }
 
-/** How the items of a section are made up. */
+/** The columns of a section. */
 export interface Layout {
   /** The first one is the key. */
   columns: readonly [Column, ...Column[]];
-  /** The column whose texts may be long. */
+  /** The column with long texts. */
   long: string | undefined;
 }
 
 const text = (name: string): Column => ({ name, type: "text" });
 const integer = (name: string): Column => ({ name, type: "integer" });
 
-/** How the items of each kind of section are made up. */
+/** The columns of each kind of section. */
 export const layouts: Readonly<Record<Section["kind"], Layout>> = {
   keys: {
     columns: [
@@ -70,7 +70,7 @@ export const layouts: Readonly<Record<Section["kind"], Layout>> = {
 export interface CollectionOutline extends Required<CollectionRecord> {
   sequence: number;
   count: number;
-  /** No integer id above it was ever used or reserved. */
+  /** The greatest integer id that was used or reserved. */
   lastId: number;
 }
 
@@ -78,13 +78,13 @@ export interface CollectionOutline extends Required<CollectionRecord> {
 export interface Outline {
   /** The parts of its secret (`../secret.ts`). */
   secret: readonly number[];
-  /** The last number that a group of changes was given. */
+  /** The last group number. */
   groups: number;
-  /** In the order in which they were made. */
+  /** In the order in which they were created. */
   collections: readonly CollectionOutline[];
 }
 
-/** The outline of a collection, written in one way whatever it was read from. */
+/** The outline of a collection, in the same form for every kind of store. */
 export function outlineOf(
   record: CollectionRecord,
   { sequence, count, lastId }: Pick<CollectionOutline, "sequence" | "count" | "lastId">,
@@ -106,7 +106,7 @@ export function sectionsOf({ collections }: Outline): readonly Section[] {
   ];
 }
 
-/** How much is read at once: so many items, or of so many bytes of long text if that is less; but at least one. */
+/** The limits of a page of items: their number, and the bytes of their long texts. A page has at least one item. */
 export interface PageSize {
   items: number;
   bytes: number;
@@ -114,31 +114,41 @@ export interface PageSize {
 
 /** Reads a store as a whole. */
 export interface Contents {
+  /** The store without its items. */
   outline(): Promise<Outline>;
-  /** How many items a section has. */
+  /** The number of items in a section. */
   count(section: Section): Promise<number>;
-  /** The items that come after a key (`undefined`: from the beginning), as many as one page takes; none at the end. */
+  /** The items after a key, up to the size of a page; the first ones if the key is `undefined`. Empty at the end. */
   items(section: Section, after: Cell | undefined, size: PageSize): Promise<readonly Item[]>;
 }
 
-/** A store that is copied. Nobody else can change it while it is open, or what is read is of the moment when it was opened. */
-export interface Source extends Contents {
-  /** From now on the store is read as it is now. */
+/**
+ * The source of a copy. While it is open, no other process can change it, or all reads see the state at the time of
+ * opening.
+ */
+export interface CopySource extends Contents {
+  /** Makes all further reads see the current state. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A store that is made to be like another. Until it is released, it can be opened for nothing else. */
-export interface Target extends Contents {
-  /** What the last write of an unfinished copy left; `undefined` where there is none. */
+/** The target of a copy. Until `release`, it cannot be opened for anything else. */
+export interface CopyTarget extends Contents {
+  /** The mark of an incomplete copy; `undefined` if there is no incomplete copy. */
   mark(): Promise<string | undefined>;
-  /** Makes the collections without their declarations, and leaves the mark. Gives false, and does nothing, where the store is not empty. */
+  /**
+   * Creates the collections without their declarations, and writes the mark. Returns false, and changes nothing, if the
+   * store is not empty.
+   */
   begin(outline: Outline, mark: string): Promise<boolean>;
-  /** Adds items and puts one mark in the place of another, both or none. Throws StartError where another copy has moved the mark. */
+  /** Adds items and replaces the mark, in one transaction. Throws StartError if another copy has moved the mark. */
   write(section: Section, items: readonly Item[], mark: { before: string; after: string }): Promise<void>;
-  /** All items are there: makes the rest be as in the outline, and tells of each collection that is. It may be done again. */
+  /**
+   * Completes the store after all items are written: declarations, counters, indexes and search words. Calls `onDone`
+   * after each collection. It can be repeated.
+   */
   complete(outline: Outline, onDone: (collection: CollectionOutline) => void): Promise<void>;
-  /** Makes it a store like any other. */
+  /** Removes the mark, so that the store can be used. */
   release(): Promise<void>;
   close(): Promise<void>;
 }

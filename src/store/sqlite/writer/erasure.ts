@@ -1,4 +1,4 @@
-/** Removes resources for good. */
+/** Erases resources with their history. */
 import type { DatabaseSync } from "node:sqlite";
 import { erasedOf, judgeErasure } from "../../commits/erasure.ts";
 import type { WriterAnswer } from "../commit/protocol.ts";
@@ -9,8 +9,8 @@ import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** What erasing works on. */
-export interface ErasingParts {
+/** The parts of the writer that an erasure uses. */
+export interface ErasureParts {
   database: DatabaseSync;
   collections: ReadonlyMap<number, NumberedCollection>;
   search: SearchTables;
@@ -20,15 +20,15 @@ export interface ErasingParts {
   transactions: Transactions;
 }
 
-/** Erases one resource at a time. */
-export class Erasing {
-  readonly #parts: ErasingParts;
+/** Erases resources, one at a time. */
+export class Erasure {
+  readonly #parts: ErasureParts;
 
-  constructor(parts: ErasingParts) {
+  constructor(parts: ErasureParts) {
     this.#parts = parts;
   }
 
-  /** Removes a resource and all that is kept of it, and does to those that refer to it what a delete would. */
+  /** Removes a resource, its changes and its receipts. Resources that refer to it change as in a delete (`onDelete`). */
   erase(number: number, id: string): WriterAnswer {
     const { collections, log, receipts, commits, search, transactions } = this.#parts;
     const collection = collectionOf(collections, number);
@@ -42,14 +42,14 @@ export class Erasing {
     receipts.erase(id);
     if (result !== undefined || logged > 0) search.rebuild(number);
     transactions.commit();
-    this.#writeAnew();
+    this.#vacuum();
     return { kind: "erased", ...erasedOf(result, logged, log.isKept) };
   }
 
-  /** What was changed earlier may still lie in the gaps between the contents of the file. */
-  #writeAnew(): void {
+  /** Rewrites the file, because its free space can still contain old texts. */
+  #vacuum(): void {
     const { database } = this.#parts;
-    database.limits.attach = 1; // which is how SQLite writes the new file
+    database.limits.attach = 1; // VACUUM attaches a temporary database
     try {
       database.exec("vacuum; pragma wal_checkpoint(truncate)");
     } finally {

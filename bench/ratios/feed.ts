@@ -1,0 +1,159 @@
+/** What subscribers cost the writers, and how soon an event arrives. */
+import { writeFileSync } from "node:fs";
+import { node } from "../harness/commands.ts";
+import type { Effort } from "../harness/effort.ts";
+import { type Figure, median } from "../harness/figure.ts";
+import { inFolder } from "../harness/folder.ts";
+import { type Server, startServer, stopServer } from "../harness/server.ts";
+import { residentMb, untilIdle } from "../harness/usage.ts";
+import type { FeedPlan, FeedResult } from "../load/feed.ts";
+import { load, outputOf } from "../load/load.ts";
+import { requireStatus } from "../load/plan.ts";
+import { requestText } from "../load/requests.ts";
+import { fillStore } from "./fill.ts";
+import { sampleAttributes } from "./sample.ts";
+
+const idleStreams = 1_000;
+const loggedEvents = 20_000;
+
+/** Measures the feed. */
+export async function measureFeed(effort: Effort): Promise<Figure[]> {
+  return [
+    await latencyOfCreates(effort),
+    await rateOfCreates(effort),
+    await latencyOfEvents(effort),
+    await catchingUp(effort),
+    await idleMemory(),
+  ];
+}
+
+/** Creates at a fixed rate, with subscribers and without, in turn. */
+async function latencyOfCreates(effort: Effort): Promise<Figure> {
+  const plan = { writesPerSecond: 1_000, durationMs: 3 * effort.durationMs };
+  const rounds = await inTurn(effort.rounds, async (subscribers) => {
+    const { createP99 } = await onServer((server) => follow({ ...plan, subscribers, port: server.port }));
+    return createP99;
+  });
+  return {
+    what: "p99 of creates at 1,000/s with 100 subscribers, against without",
+    ratio: rounds.with / rounds.without,
+    aim: { atMost: 1.5 },
+    value: `${rounds.with.toFixed(2)} ms against ${rounds.without.toFixed(2)} ms`,
+  };
+}
+
+async function rateOfCreates(effort: Effort): Promise<Figure> {
+  const rounds = await inTurn(effort.rounds, (subscribers) =>
+    onServer(async (server) => {
+      const durationMs = 2_000 + effort.warmUpMs + 2 * effort.durationMs;
+      const following = follow({ port: server.port, subscribers, writesPerSecond: 0, durationMs });
+      const bodies = Array.from({ length: 1_000 }, (_, n) => JSON.stringify(sampleAttributes(n)));
+      const result = await load({
+        port: server.port,
+        connections: 64,
+        warmUpMs: effort.warmUpMs,
+        durationMs: 2 * effort.durationMs,
+        requests: bodies.map((body) => requestText("POST", "/api/v1/articles", body)),
+      });
+      requireStatus(result, "201");
+      await following;
+      return result.perSecond;
+    }),
+  );
+  return {
+    what: "saturated creates with 100 subscribers, against without",
+    ratio: rounds.with / rounds.without,
+    aim: { atLeast: 0.5 },
+    value: `${Math.round(rounds.with)}/s against ${Math.round(rounds.without)}/s`,
+  };
+}
+
+async function latencyOfEvents(effort: Effort): Promise<Figure> {
+  const plan = { subscribers: 1_000, writesPerSecond: 200, durationMs: 3 * effort.durationMs };
+  const { eventP50, eventP99, events } = await onServer((server) => follow({ ...plan, port: server.port }));
+  return {
+    what: "from the response of a create to its event, 1,000 subscribers, 200 creates/s",
+    value: `p50 ${eventP50.toFixed(1)} ms, p99 ${eventP99.toFixed(1)} ms, ${events.toLocaleString("en")} events`,
+  };
+}
+
+/** Reads the whole log by pages of 1,000 events, one after the other. */
+async function catchingUp({ share }: Effort): Promise<Figure> {
+  const count = Math.max(2_000, loggedEvents * share);
+  return inFolder(async (folder) => {
+    const store = `${folder}/feed.db`;
+    await fillStore(store, count, sampleAttributes);
+    const server = await startServer("holdfast", { store });
+    const origin = `http://127.0.0.1:${server.port}`;
+    const start = performance.now();
+    let events = 0;
+    for (let next = "/api/v1/articles/_events?since=start&limit=1000"; events < count; ) {
+      const answer = await fetch(origin + next);
+      events += ((await answer.json()) as unknown[]).length;
+      next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1] ?? "";
+    }
+    const seconds = (performance.now() - start) / 1_000;
+    await stopServer(server);
+    return { what: "catching up by pages of 1,000", value: `${Math.round(events / seconds)} events/s` };
+  });
+}
+
+async function idleMemory(): Promise<Figure> {
+  const kilobytes = await onServer(async (server) => {
+    await follow({ port: server.port, subscribers: 100, writesPerSecond: 10, durationMs: 500 }); // compiles the path
+    await untilIdle(server);
+    const before = residentMb(server);
+    const following = follow({
+      port: server.port,
+      subscribers: idleStreams,
+      writesPerSecond: 0,
+      durationMs: 8_000,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    const after = residentMb(server);
+    await following;
+    return ((after - before) * 1_000) / idleStreams;
+  });
+  return {
+    what: "memory of an idle stream, kB",
+    ratio: kilobytes,
+    aim: { atMost: 30 },
+    value: `${idleStreams} streams`,
+  };
+}
+
+/** The medians of rounds with 100 subscribers and without, taken in turn. */
+async function inTurn(
+  rounds: number,
+  measure: (subscribers: number) => Promise<number>,
+): Promise<{ with: number; without: number }> {
+  const all = { with: [] as number[], without: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    all.without.push(await measure(0));
+    all.with.push(await measure(100));
+  }
+  return { with: median(all.with), without: median(all.without) };
+}
+
+function onServer<T>(work: (server: Server) => Promise<T>): Promise<T> {
+  return inFolder(async (folder) => {
+    const server = await startServer("holdfast", {
+      store: `${folder}/feed.db`,
+      declared: true,
+      streams: 2_000,
+    });
+    try {
+      return await work(server);
+    } finally {
+      await stopServer(server);
+    }
+  });
+}
+
+function follow(plan: FeedPlan): Promise<FeedResult> {
+  return inFolder(async (folder) => {
+    const file = `${folder}/plan.json`;
+    writeFileSync(file, JSON.stringify(plan));
+    return JSON.parse(await outputOf([...node, "bench/load/feed.ts", file], {})) as FeedResult;
+  });
+}

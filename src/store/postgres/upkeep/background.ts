@@ -1,0 +1,78 @@
+/** The work of a store in the background: it builds search indexes, and removes old changes and expired receipts. */
+import type { Background } from "../../background.ts";
+import { decideAsync } from "../../decision.ts";
+import type { ResolvedStoreOptions } from "../../options.ts";
+import { type ChangeLogs, Retention } from "../../retention.ts";
+import { buildPauseMs, wordsAreSplitAgain } from "../../searched-words.ts";
+import { removeExpired } from "../commit/receipts.ts";
+import type { Connections } from "../connection/connections.ts";
+import { smallWrite, transact } from "../connection/transaction.ts";
+import type { Catalogue } from "../tables/catalogue.ts";
+import { isUnfinished } from "../tables/prepare.ts";
+import { gatherSome } from "./gather.ts";
+import { deleteChangesUpTo, selectChangeSizes, selectHeads } from "./statements.ts";
+
+/** What the work needs. */
+export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | "sweepMs" | "onWarning"> {
+  connections: Connections;
+  /** The catalogue as it was last read. */
+  catalogue: () => Catalogue;
+}
+
+/** What the store was opened for comes first. In milliseconds. */
+const beginMs = 200;
+
+/** Another instance can stop before it has built a search index. In milliseconds. */
+const gatherEveryMs = 5_000;
+
+/** Starts the work. Returns a function that looks for search indexes to build at once. */
+export function startWork(
+  background: Background,
+  { connections, catalogue, history, sweepMs, onWarning }: BackgroundParts,
+): () => void {
+  let hasWarned = false;
+  const warn = () => {
+    if (!hasWarned) onWarning(wordsAreSplitAgain);
+    hasWarned = true;
+  };
+  const retention = new Retention(history, slice);
+  const sweep = () => sweepSome(connections, retention, Date.now());
+  background.repeat(sweep, { pauseMs: 5, everyMs: sweepMs, beginMs });
+  const gather = () => gatherSome(connections, catalogue(), warn);
+  return background.repeat(gather, { pauseMs: buildPauseMs, everyMs: gatherEveryMs, beginMs });
+}
+
+/** The limits of one step. */
+const slice = { changes: 500, bytes: 1024 * 1024 };
+const maxReceipts = 500;
+
+/** Removes some old changes and expired receipts. Returns whether there may be more. */
+async function sweepSome(connections: Connections, retention: Retention, now: number): Promise<boolean> {
+  if (await isUnfinished(connections)) return false; // the copy must be compared before anything is removed
+  const hadReceipts = await transact(connections, smallWrite, async (transaction) => {
+    const hasRemoved = await removeExpired(transaction, now, maxReceipts);
+    if (!hasRemoved) await transaction.rollBack(); // nothing to flush
+    return hasRemoved;
+  });
+  return (await decideAsync(retention.step(now), logsOf(connections))) || hadReceipts;
+}
+
+function logsOf(connections: Connections): ChangeLogs {
+  return {
+    async heads() {
+      const { rows } = await connections.run(selectHeads);
+      return rows.map(([number, sequence]) => ({ number: Number(number), sequence: Number(sequence) }));
+    },
+    async after(number, sequence, limit) {
+      const { rows } = await connections.run(selectChangeSizes(number, sequence, limit));
+      return rows.map(([each, at, bytes]) => ({
+        sequence: Number(each),
+        at: Number(at),
+        bytes: Number(bytes),
+      }));
+    },
+    async remove(number, upTo) {
+      await connections.run(deleteChangesUpTo(number, upTo));
+    },
+  };
+}

@@ -71,6 +71,8 @@ export interface ServiceOptions {
   probe?: Partial<ProbeBounds>;
   /** @default false */
   readOnly?: boolean;
+  /** Whether its answers are held against the OpenAPI document. @default true */
+  isWatched?: boolean;
   /** @default nobody is asked who they are */
   auth?: AuthSettings;
 }
@@ -151,7 +153,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const port = Number(new URL(running.origin).port);
-  watchAnswers(port, config);
+  if (options.isWatched ?? true) watchAnswers(port, config);
   const prefix = options.prefix ?? "/api/v1";
   const connections: Connection[] = [];
   const connect = async () => {

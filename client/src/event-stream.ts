@@ -91,12 +91,11 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
     isPatient: boolean,
   ): AsyncGenerator<EventBatch<E>, void, undefined> {
     const { idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
-    const connection = new AbortController();
     const frames = new FrameReader();
+    const reader = await this.#open(signal, isPatient);
     try {
-      const reader = await this.#open(AbortSignal.any([signal, connection.signal]), isPatient);
       for (;;) {
-        const bytes = await readWithin(reader, idleTimeoutMs, connection);
+        const bytes = await readWithin(reader, idleTimeoutMs);
         signal.throwIfAborted();
         if (bytes === undefined) return;
         const { events, position } = this.#toBatch(frames.read(bytes));
@@ -106,7 +105,7 @@ export class EventStream<E extends EventAttributes> implements AsyncIterable<E> 
         this.#position = position;
       }
     } finally {
-      connection.abort();
+      void reader.cancel().catch(() => {});
     }
   }
 
@@ -157,12 +156,8 @@ function readerOf({ headers, body }: Answer): ByteReader {
 }
 
 /** The next bytes; `undefined` when the connection has ended, is broken, or sent nothing for so long. */
-async function readWithin(
-  reader: ByteReader,
-  ms: number,
-  connection: AbortController,
-): Promise<Uint8Array | undefined> {
-  const timer = setTimeout(() => connection.abort(), ms);
+async function readWithin(reader: ByteReader, ms: number): Promise<Uint8Array | undefined> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), ms);
   try {
     return (await reader.read()).value;
   } catch {

@@ -1,9 +1,9 @@
 /** Reads the change log for all subscribers: those at the same place share one read. */
-import { LRUCache } from "lru-cache";
 import type { LoggedChange, LogHead, LogSlice } from "../store/change-log.ts";
 import type { HistoryStore } from "../store/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
 import { checkOf, type Mark, noChange } from "./position.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 /** The changes after a place that belong together. */
 export interface Changes {
@@ -29,11 +29,8 @@ const changesAtOnce = 100;
 /** A commit with more changes, or more text in characters, is not kept together. */
 const wholeCommit = { changes: 2_000, text: 8 * 1024 * 1024 };
 
-/** How long a slice is kept for other subscribers, in milliseconds. After that, an erased resource is gone from memory too. */
-const keptMs = 1_000;
-
-/** Text of all slices that are kept for other subscribers, in characters. */
-const maxKeptText = 16 * 1024 * 1024;
+/** The memory of all slices that are kept for other subscribers, in bytes. */
+const maxKeptBytes = 16 * 1024 * 1024;
 
 const noHead: LogHead = { sequence: 0, gapsUpTo: 0 };
 
@@ -41,13 +38,10 @@ const noHead: LogHead = { sequence: 0, gapsUpTo: 0 };
 export class SharedLog {
   readonly #store: HistoryStore;
   readonly #watch: CommitWatch;
-  readonly #slices = new LRUCache<string, Changes>({
-    maxSize: maxKeptText,
-    ttl: keptMs,
-    ttlAutopurge: false,
-    sizeCalculation: ({ changes }) => 1_000 + textOf(changes),
+  readonly #reads = new SharedReads<Changes>({
+    maxSize: maxKeptBytes,
+    sizeOf: ({ changes }) => 2 * textOf(changes),
   });
-  readonly #underWay = new Map<string, Promise<Changes>>();
   /** The place of each collection that was asked for last. */
   readonly #latest = new Map<string, Mark>();
 
@@ -60,24 +54,9 @@ export class SharedLog {
    * The changes after a sequence. They end between two commits, unless one commit is very large. Throws Gone if the store
    * does not have all of them. A shared read can miss what was committed since the watch noticed its last commit.
    */
-  after(collection: string, sequence: number, { isShared }: { isShared: boolean }): Promise<Changes> {
-    const place = `${sequence} ${collection}`;
-    const known = this.#slices.get(place);
-    if (known !== undefined) return Promise.resolve(known);
-    if (!isShared) return this.#keep(place, this.#read(collection, sequence));
-    // A read that began before the last commit may not see it.
-    const name = `${this.#watch.commits(collection)} ${place}`;
-    const underWay = this.#underWay.get(name);
-    if (underWay !== undefined) return underWay;
-    const read = this.#read(collection, sequence).finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, read);
-    return this.#keep(place, read);
-  }
-
-  async #keep(place: string, read: Promise<Changes>): Promise<Changes> {
-    const found = await read;
-    if (found.changes.length > 0) this.#slices.set(place, { ...found, isEnd: false });
-    return found;
+  async after(collection: string, sequence: number, { isShared }: { isShared: boolean }): Promise<Changes> {
+    const since = isShared ? String(this.#watch.commits(collection)) : undefined;
+    return this.#reads.read(`${sequence} ${collection}`, since, () => this.#read(collection, sequence));
   }
 
   /** Throws Gone unless the store has this place, in the same history. */

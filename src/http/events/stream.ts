@@ -1,5 +1,6 @@
 /** A stream of events: server-sent events (the HTML standard, section 9.2), until the client leaves or the service stops. */
-import { type FeedPage, readFeed } from "../../changes/feed.ts";
+import { readFeed } from "../../changes/feed.ts";
+import { type Frames, framesOf, idFrame, idLine } from "../../changes/frames.ts";
 import { Gone } from "../../changes/log.ts";
 import type { Position } from "../../changes/position.ts";
 import type { Subscription } from "../operations/operation.ts";
@@ -31,14 +32,14 @@ export interface StreamStart {
 
 /** The body of a stream. */
 export function streamOf(service: Service, start: StreamStart): LiveBody["live"] {
-  return (gone) => framesOf(service, start, gone);
+  return (gone) => streamFrames(service, start, gone);
 }
 
-async function* framesOf(
+async function* streamFrames(
   service: Service,
   { subscription, request, from, leave }: StreamStart,
   gone: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Buffer> {
   const feed = service.feed as Feed;
   const subscriber = new Subscriber(service, subscription, request);
   const stopWatching = feed.watch.join();
@@ -49,7 +50,7 @@ async function* framesOf(
       yield `retry: ${retryMs}\n${resyncFrame(feed, position, from)}`;
     } else {
       position = from;
-      yield `retry: ${retryMs}\n${idFrame(feed, position)}`;
+      yield `retry: ${retryMs}\n${idFrame(feed.positions, position)}`;
     }
     let sentAt = performance.now();
     while (!gone.aborted) {
@@ -59,11 +60,11 @@ async function* framesOf(
       }
       const seen = subscriber.commits();
       if (!(await isAllowed(subscriber))) return;
-      const next = await nextPage(feed, subscriber, position);
+      const next = await nextFrames(feed, subscriber, { position, seen });
       position = next.position;
       const isQuiet = performance.now() - sentAt >= heartbeatMs;
-      if (next.frames !== "" || isQuiet) {
-        yield next.frames === "" ? idFrame(feed, position) : next.frames;
+      if (next.bytes.length > 0 || isQuiet) {
+        yield next.bytes.length === 0 ? idFrame(feed.positions, position) : next.bytes;
         sentAt = performance.now();
       }
       if (next.isEnd) await waitFor(feed, { seen, ms: heartbeatMs - (performance.now() - sentAt) }, gone);
@@ -84,18 +85,22 @@ async function isAllowed(subscriber: Subscriber): Promise<boolean> {
   }
 }
 
-async function nextPage(
+async function nextFrames(
   feed: Feed,
   subscriber: Subscriber,
-  from: Position,
-): Promise<{ frames: string; position: Position; isEnd: boolean }> {
+  { position, seen }: { position: Position; seen: ReadonlyMap<string, number> },
+): Promise<Frames> {
+  const { views, names, viewsName } = subscriber;
+  const from = withNew(position, names);
+  const place = `${feed.positions.format(from)} ${viewsName}`;
   try {
-    const page = await readFeed(feed, subscriber.views, withNew(from, subscriber.names), together);
-    return { frames: framesOfPage(feed, page), position: page.position, isEnd: page.isEnd };
+    return await feed.frames.read(place, [...seen.values()].join(), async () => {
+      return framesOf(await readFeed(feed, views, from, together), feed.positions);
+    });
   } catch (error) {
     if (!(error instanceof Gone)) throw error;
-    const position = await feed.log.now(subscriber.names);
-    return { frames: resyncFrame(feed, position, error), position, isEnd: false };
+    const now = await feed.log.now(names);
+    return { bytes: Buffer.from(resyncFrame(feed, now, error)), position: now, isEnd: false };
   }
 }
 
@@ -117,17 +122,6 @@ async function waitFor(
   feed.stopping.removeEventListener("abort", end);
 }
 
-function framesOfPage(feed: Feed, { events }: FeedPage): string {
-  return events
-    .map(({ text, position }) => `id: ${feed.positions.format(position)}\ndata: ${text}\n\n`)
-    .join("");
-}
-
-/** Browsers remember the id and fire no event, so a quiet stream never falls behind the log. */
-function idFrame(feed: Feed, position: Position): string {
-  return `id: ${feed.positions.format(position)}\n\n`;
-}
-
 /** The client has missed events. It must list the resources again. */
 function resyncFrame(feed: Feed, position: Position, { message }: Gone): string {
   const event = {
@@ -139,5 +133,5 @@ function resyncFrame(feed: Feed, position: Position, { message }: Gone): string 
     datacontenttype: "application/json",
     data: { reason: message },
   };
-  return `id: ${feed.positions.format(position)}\ndata: ${JSON.stringify(event)}\n\n`;
+  return `${idLine(feed.positions, position)}data: ${JSON.stringify(event)}\n\n`;
 }

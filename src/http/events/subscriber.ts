@@ -14,6 +14,7 @@ export class Subscriber {
   readonly #service: Service;
   readonly #request: HttpRequest;
   #subscription: Subscription;
+  #viewsName: string | undefined;
   #judgedAt = performance.now();
 
   constructor(service: Service, subscription: Subscription, request: HttpRequest) {
@@ -24,6 +25,20 @@ export class Subscriber {
 
   get views(): Subscription["views"] {
     return this.#subscription.views;
+  }
+
+  /** Equal for subscribers that see the same. */
+  get viewsName(): string {
+    this.#viewsName ??= JSON.stringify(
+      this.views.map(({ collection, source, listed, filter, fields }) => [
+        source,
+        listed,
+        filter,
+        fields,
+        [...(collection.visibility?.hidden ?? [])],
+      ]),
+    );
+    return this.#viewsName;
   }
 
   get names(): string[] {
@@ -46,6 +61,7 @@ export class Subscriber {
     const judgedAt = performance.now();
     const principal = isOld ? await authenticate(this.#request.headers) : caller.principal;
     this.#subscription = renew({ ...caller, principal });
+    this.#viewsName = undefined;
     if (isOld) this.#judgedAt = judgedAt;
   }
 }

@@ -3,7 +3,7 @@
  * over the file, and the file over the defaults. All faults are collected and reported together.
  */
 import { type Access, compileAccess } from "./access/access.ts";
-import type { NamedRole } from "./access/roles.ts";
+import { type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
@@ -136,8 +136,10 @@ function accessOf(
   auth: AuthSettings | undefined,
   openCollections: boolean,
 ): Pick<Config, "collections" | "access" | "roles"> {
-  const access = auth === undefined ? undefined : compileAccess(collections, rules, { openCollections });
-  return { collections, access, roles };
+  if (auth === undefined) return { collections, access: undefined, roles };
+  const { administrators = [] } = auth;
+  const access = compileAccess(collections, rules, { openCollections, administrators });
+  return { collections, access, roles: [...roles, ...rolesOfAdministrators(administrators)] };
 }
 
 function programOf(get: Get, flags: OutsideFile["flags"]) {

@@ -242,7 +242,13 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     content: {},
     store,
     collections,
-    access: options.auth === undefined ? undefined : compileAccess(collections, rules, { openCollections }),
+    access:
+      options.auth === undefined
+        ? undefined
+        : compileAccess(collections, rules, {
+            openCollections,
+            administrators: options.auth.administrators ?? [],
+          }),
     roles: [],
     history: options.history ?? defaultHistory,
     auth: options.auth,

@@ -44,6 +44,8 @@ export interface Config {
   history: History;
   /** The sources of credentials; `undefined` without `auth`. */
   auth: AuthSettings | undefined;
+  /** The receivers that webhooks can have although they are not public. */
+  webhooks: { allow: readonly string[] };
   http: HttpSettings;
   host: string;
   port: number;
@@ -126,6 +128,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     openCollections,
     history: get("history").keep,
     auth: auth(),
+    webhooks: { allow: get("webhooks.allow") },
     http: httpOf(get, { cwd, auth: auth() }),
     ...programOf(get, flags),
   };

@@ -78,6 +78,11 @@ export const problems = {
     status: 409,
     meaning: "The first request with this Idempotency-Key took effect, but its response is no longer stored.",
   },
+  WEBHOOKS_UNAVAILABLE: {
+    status: 409,
+    meaning:
+      "The service keeps no history, already has all the webhooks it can have, or no longer has the event.",
+  },
   POSITION_GONE: {
     status: 410,
     meaning: "The change log does not have all changes after this position. List the resources again.",

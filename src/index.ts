@@ -87,6 +87,8 @@ export interface HoldfastConfig {
     /** Who administers the service over HTTP: the webhooks. A credential with scopes never does. @default nobody */
     administrators?: AdministratorRule | readonly AdministratorRule[];
   };
+  /** The receivers that webhooks can have although they are not public: names, addresses and networks. */
+  webhooks?: { allow?: readonly string[] };
   /** Host names that requests can use without `auth`, in addition to the loopback names. @default none */
   hosts?: readonly string[];
   cors?: {

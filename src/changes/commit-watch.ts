@@ -1,4 +1,5 @@
 /** Waits for commits: of this instance, and of others on the same store. */
+import { isInternal } from "../store/internal.ts";
 import type { HistoryStore } from "../store/store.ts";
 
 /** In `untilCommit`, the name of all collections, also of those that do not exist yet. */
@@ -48,7 +49,8 @@ export class CommitWatch {
   }
 
   #note(changed: readonly string[]): void {
-    const names = [...changed, anyCollection];
+    const isVisible = changed.some((name) => !isInternal(name));
+    const names = isVisible ? [...changed, anyCollection] : changed;
     for (const name of names) this.#commits.set(name, this.commits(name) + 1);
     const woken = new Set(names.flatMap((name) => [...(this.#waiting.get(name) ?? [])]));
     for (const wake of woken) wake();

@@ -5,6 +5,7 @@ import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "../fit/misfits.ts";
 import { shownAddress } from "../store/address.ts";
+import { withoutInternal } from "../store/internal.ts";
 import { mayExist, openReader, type StoreReader } from "../store/open.ts";
 import { keyWarningsOf, warningsOf } from "./check/warnings.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
@@ -83,7 +84,7 @@ function printMisfits({ count, first }: Misfits): void {
 
 /** Undeclared collections are not a problem, because the store keeps their resources. */
 function printUndeclared(reader: StoreReader, { collections }: Config): void {
-  for (const name of reader.collections().keys()) {
+  for (const name of withoutInternal(reader.collections().keys())) {
     if (collections.has(name)) continue;
     print(
       `${name}: not declared; the store keeps its ${counted(reader.count(name), "resource")}, but clients cannot reach them`,

@@ -149,6 +149,12 @@ export const options = {
       'who administers the service over HTTP: `{ role: "ops" }`, `{ subject: "alice" }` or a list of these',
     read: readAdministrators,
   }),
+  "webhooks.allow": option({
+    fallback: [],
+    about:
+      'receivers of webhooks that are not public, and can be reached without https: names, addresses and networks, such as `["10.0.0.0/8", "localhost"]`',
+    read: read.receivers,
+  }),
   hosts: option({
     fallback: [],
     about: "host names that requests can use without `auth`, in addition to the loopback names",

@@ -17,7 +17,7 @@ import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Config } from "../../src/config.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/app.ts";
-import { startServer } from "../../src/server.ts";
+import { type StartOptions, startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Pace } from "../../src/store/pace.ts";
@@ -68,6 +68,12 @@ export interface ServiceOptions {
   probe?: Partial<ProbeBounds>;
   /** @default nobody is asked who they are */
   auth?: AuthSettings;
+  /** @default loopback receivers only */
+  webhooks?: { allow: readonly string[] };
+  /** How webhooks are delivered. */
+  webhookParts?: StartOptions["webhooks"];
+  /** @default false */
+  readOnly?: boolean;
 }
 
 /** One request. Only Host, Connection and Content-Length are added to what it says. */
@@ -138,6 +144,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.pace === undefined ? {} : { pace: options.pace }),
+    ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();
     await rm(folder, { recursive: true, force: true });
@@ -252,6 +259,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     roles: [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
+    webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     openCollections,
     http: {
       prefix: options.prefix ?? "/api/v1",
@@ -271,7 +279,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     port: 0,
     logRequests: false,
     insecure: false,
-    readOnly: false,
+    readOnly: options.readOnly ?? false,
     accept: false,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,

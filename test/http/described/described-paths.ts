@@ -83,7 +83,7 @@ function shapeOf(path: string, collection: string): RegExp {
   const shape = path
     .replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&")
     .replaceAll("{collection}", `(?:${collection})`)
-    .replaceAll(/\{(?:id|slug)\}/g, "[^/]+");
+    .replaceAll(/\{(?:id|slug|event)\}/g, "[^/]+");
   return new RegExp(`^${shape}$`, "s");
 }
 

@@ -4,6 +4,7 @@ import { type Reference, referencedIds } from "../../../collection/references.ts
 import { canBeId } from "../../commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
+import { isInternal } from "../../internal.ts";
 import type { ReceiptLimits } from "../../receipts.ts";
 import { keptText } from "../../superseded.ts";
 import type { Outcome, Statement } from "../connection/connections.ts";
@@ -88,7 +89,8 @@ export async function flush(
     for (const [position, change] of each.changes.entries()) sequences.set(change, base + position + 1);
   }
   if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
-  return { sequences, last: parts.isLogged ? changed.map((each) => logStatement(each, sequences)) : [] };
+  const logged = parts.isLogged ? changed.filter(({ collection }) => !isInternal(collection.name)) : [];
+  return { sequences, last: logged.map((each) => logStatement(each, sequences)) };
 }
 
 /** How a write changes the counters in the head. */

@@ -13,19 +13,20 @@ import { readFilter } from "../query/filter-json.ts";
 import { emptyFilterSize } from "../query/reading.ts";
 import { inBody, Violations } from "../query/violations.ts";
 import type { ChangeKind } from "../store/change-log.ts";
+import { otherCollections, statesOfWebhooks } from "../store/owed.ts";
 import { type AllowList, hostOf, isPublicAddress } from "./addresses.ts";
 import { secretBytesOf, secretSizes } from "./signature.ts";
 
 /** The names of the internal collections of webhooks. */
 export const webhooksName = "_webhooks";
-export const statesName = "_webhook_states";
+export const statesName = statesOfWebhooks;
 export const deliveriesName = "_webhook_deliveries";
 
 /** The most webhooks of one service. */
 export const maxWebhooks = 100;
 
 /** In `collections`: every collection, also those that do not exist yet. */
-export const everyCollection = "*";
+export const everyCollection = otherCollections;
 
 /** The attributes of a webhook. */
 export interface Webhook {

@@ -3,7 +3,7 @@ import { Gone, goneReasons } from "../changes/log.ts";
 import { type Mark, noChange, type Position } from "../changes/position.ts";
 import { everyCollection, type Webhook } from "./collection.ts";
 import type { WebhookParts } from "./parts.ts";
-import type { WebhookState } from "./records.ts";
+import type { DeliveryRecord, WebhookState } from "./records.ts";
 
 type Marks = WebhookState["marks"];
 
@@ -28,6 +28,19 @@ export function marksOf(position: Position): Marks {
   return Object.fromEntries(
     position.map(({ collection, sequence, check }) => [collection, [sequence, check]]),
   );
+}
+
+/** What the log owes a webhook that is at these marks, and still retries these deliveries. */
+export function owedAt(
+  { collections }: Webhook,
+  marks: Marks,
+  retrying: Iterable<Pick<DeliveryRecord, "collection" | "sequence">> = [],
+): Readonly<Record<string, number>> {
+  const names = collections.includes(everyCollection) ? [...Object.keys(marks), everyCollection] : collections;
+  const owes = Object.fromEntries(names.map((name) => [name, marks[name]?.[0] ?? 0]));
+  for (const { collection, sequence } of retrying)
+    owes[collection] = Math.min(owes[collection] ?? sequence - 1, sequence - 1);
+  return owes;
 }
 
 /** The stored place in these collections as a position. */

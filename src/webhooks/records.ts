@@ -6,6 +6,7 @@ import type { Filter } from "../query/filter.ts";
 import type { ChangeKind } from "../store/change-log.ts";
 import type { Change } from "../store/commit.ts";
 import type { ListQuery, Page } from "../store/page.ts";
+import type { Owing } from "../store/owed.ts";
 import { recordOf } from "../store/record.ts";
 import type { ServingStore } from "../store/store.ts";
 import type { Stored } from "../store/stored.ts";
@@ -27,6 +28,8 @@ export interface Versioned<T> {
 export interface WebhookState {
   /** The place in the log of each collection: its sequence and check. A collection that is missing starts at its beginning. */
   marks: Readonly<Record<string, readonly [sequence: number, check: string]>>;
+  /** What the sweep of the log keeps for the webhook; absent if it is disabled. */
+  owes?: Owing["owes"];
   /** Events that the log no longer had when the webhook came to them. */
   lost: number;
   /** Unix times in milliseconds. */

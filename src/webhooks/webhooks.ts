@@ -15,7 +15,7 @@ import {
 import { DeliveryEngine } from "./engine.ts";
 import { recordAfter } from "./outcome.ts";
 import type { WebhookParts } from "./parts.ts";
-import { collectionsOf, placeNow, positionOf } from "./place.ts";
+import { collectionsOf, owedAt, placeNow, positionOf } from "./place.ts";
 import {
   type DeliveryRecord,
   deliveryId,
@@ -132,12 +132,13 @@ export class Webhooks {
   ): Promise<Change[]> {
     const had = new Set(before === undefined ? [] : collectionsOf(before, this.#parts));
     const added = collectionsOf(after, this.#parts).filter((name) => !had.has(name));
-    const isEnabledAgain = before?.enabled === false && after.enabled;
-    if (state !== undefined && added.length === 0 && !isEnabledAgain) return [];
+    const isSwitched = before !== undefined && before.enabled !== after.enabled;
+    if (state !== undefined && added.length === 0 && !isSwitched) return [];
     const known = state?.value ?? { marks: {}, lost: 0 };
     const marks = { ...known.marks, ...(await placeNow(added, this.#parts)) };
-    const next = isEnabledAgain ? { ...known, disabledReason: undefined, failingSince: undefined } : known;
-    return [put(statesName, after.id, state, { ...next, marks })];
+    const next = isSwitched ? { ...known, disabledReason: undefined, failingSince: undefined } : known;
+    const owes = after.enabled ? owedAt(after, marks) : undefined;
+    return [put(statesName, after.id, state, { ...next, marks, owes })];
   }
 
   /** A webhook; `undefined` if it does not exist. */

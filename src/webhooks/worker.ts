@@ -16,7 +16,7 @@ import {
 } from "./collection.ts";
 import { type Attempted, reasonToDisable, recordAfter, stateAfter } from "./outcome.ts";
 import type { WebhookFeed, WebhookParts } from "./parts.ts";
-import { collectionsOf, continued, marksOf, placeNow, positionOf } from "./place.ts";
+import { collectionsOf, continued, marksOf, owedAt, placeNow, positionOf } from "./place.ts";
 import type { Receivers } from "./receivers.ts";
 import {
   type DeliveryRecord,
@@ -254,7 +254,14 @@ export class Worker {
     reason?: string,
   ): Promise<void> {
     const { records, clock } = this.#parts;
-    const next = { ...state, marks: { ...state.marks, ...marksOf(this.#position) } };
+    const marks = { ...state.marks, ...marksOf(this.#position) };
+    const retrying = new Map([...this.#retrying].map(([event, { value }]) => [event, value]));
+    for (const { record } of deliveries) {
+      if (record.state === "retrying") retrying.set(record.event, record);
+      else retrying.delete(record.event);
+    }
+    const owes = reason === undefined ? owedAt(this.#webhook.value, marks, retrying.values()) : undefined;
+    const next = { ...state, marks, owes };
     const changes: Change[] = [put(statesName, this.#id, this.#state, next)];
     for (const { before, record } of deliveries)
       changes.push(put(deliveriesName, deliveryId(this.#id, record.event), before, record));

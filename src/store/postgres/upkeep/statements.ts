@@ -1,7 +1,7 @@
 /** SQL for work in the background: removing old changes, and gathering search words. */
 import type { Statement } from "../connection/connections.ts";
 import { selectAfter } from "../tables/statements.ts";
-import { changesTable, wordsTable } from "../tables/tables.ts";
+import { changesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 
 /** As `selectAfter`, with locks. */
 export function lockAfter(number: number, after: string, limit: number): Statement {
@@ -11,6 +11,14 @@ export function lockAfter(number: number, after: string, limit: number): Stateme
 
 /** The sequences of all collections. */
 export const selectHeads: Statement = { sql: "select number, sequence from holdfast_heads order by number" };
+
+/** The number and name of every collection. */
+export const selectNumbers: Statement = { sql: "select number, name from holdfast_collections" };
+
+/** The texts of all resources of a small collection. */
+export function selectTexts(number: number): Statement {
+  return { sql: `select doc from ${resourcesTable(number)}`, values: [] };
+}
 
 /** Sequence, time and size of changes after a sequence. */
 export function selectChangeSizes(number: number, sequence: number, limit: number): Statement {

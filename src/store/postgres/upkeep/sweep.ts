@@ -1,11 +1,12 @@
 /** Removes old changes and expired receipts, in small steps. */
 import { decideAsync } from "../../decision.ts";
+import { owedIn, statesOfWebhooks } from "../../owed.ts";
 import type { ChangeLogs, Retention } from "../../retention.ts";
 import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { isUnfinished } from "../tables/prepare.ts";
-import { deleteChangesUpTo, selectChangeSizes, selectHeads } from "./statements.ts";
+import { deleteChangesUpTo, selectChangeSizes, selectHeads, selectNumbers, selectTexts } from "./statements.ts";
 
 /** The limits of one step. */
 export const slice = { changes: 500, bytes: 1024 * 1024 };
@@ -39,6 +40,17 @@ function logsOf(connections: Connections): ChangeLogs {
         at: Number(at),
         bytes: Number(bytes),
       }));
+    },
+    async owed() {
+      const { rows } = await connections.run(selectNumbers);
+      const collections = rows.map(([number, name]) => ({ number: Number(number), name: String(name) }));
+      const states = collections.find(({ name }) => name === statesOfWebhooks);
+      if (states === undefined) return new Map<number, number>();
+      const found = await connections.run(selectTexts(states.number));
+      return owedIn(
+        found.rows.map(([text]) => String(text)),
+        collections,
+      );
     },
     async remove(number, upTo) {
       await connections.run(deleteChangesUpTo(number, upTo));

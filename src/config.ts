@@ -3,7 +3,7 @@
  * over the file, and the file over the defaults. All faults are collected and reported together.
  */
 import { type Access, compileAccess } from "./access/access.ts";
-import type { NamedRole } from "./access/roles.ts";
+import { type NamedRole, rolesOfAdministrators } from "./access/roles.ts";
 import type { AuthSettings } from "./access/settings.ts";
 import type { Collection } from "./collection/collection.ts";
 import { type Declared, readCollections } from "./config/collections.ts";
@@ -44,6 +44,8 @@ export interface Config {
   history: History;
   /** The sources of credentials; `undefined` without `auth`. */
   auth: AuthSettings | undefined;
+  /** The receivers that webhooks can have although they are not public. */
+  webhooks: { allow: readonly string[] };
   http: HttpSettings;
   host: string;
   port: number;
@@ -126,6 +128,7 @@ async function readConfig({ file, content, faults: ofFile }: FoundFile, outside:
     openCollections,
     history: get("history").keep,
     auth: auth(),
+    webhooks: { allow: get("webhooks.allow") },
     http: httpOf(get, { cwd, auth: auth() }),
     ...programOf(get, flags),
   };
@@ -136,8 +139,10 @@ function accessOf(
   auth: AuthSettings | undefined,
   openCollections: boolean,
 ): Pick<Config, "collections" | "access" | "roles"> {
-  const access = auth === undefined ? undefined : compileAccess(collections, rules, { openCollections });
-  return { collections, access, roles };
+  if (auth === undefined) return { collections, access: undefined, roles };
+  const { administrators = [] } = auth;
+  const access = compileAccess(collections, rules, { openCollections, administrators });
+  return { collections, access, roles: [...roles, ...rolesOfAdministrators(administrators)] };
 }
 
 function programOf(get: Get, flags: OutsideFile["flags"]) {

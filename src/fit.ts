@@ -9,6 +9,7 @@ import type { Reference } from "./collection/references.ts";
 import type { Config } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "./fit/misfits.ts";
+import { isInternal } from "./store/internal.ts";
 import { type CollectionRecord, isDeclared, recordOf } from "./store/record.ts";
 import type { Store } from "./store/store.ts";
 
@@ -98,7 +99,9 @@ function releasedRecords(
   return [...known.values()]
     .filter(
       ({ name, schema, unique = [], references = [], timestamps = false }) =>
-        (timestamps || (schema ?? unique[0] ?? references[0]) !== undefined) && !collections.has(name),
+        (timestamps || (schema ?? unique[0] ?? references[0]) !== undefined) &&
+        !collections.has(name) &&
+        !isInternal(name),
     )
     .map((record) => ({ ...record, schema: undefined, unique: [], references: [], timestamps: false }));
 }

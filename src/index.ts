@@ -1,9 +1,11 @@
 /** The public interface of the package: the types of a configuration file, and the plugin for Fastify. */
+import type { AdministratorRule } from "./access/administrators.ts";
 import type { GuardedDeclaration } from "./access/declaration.ts";
 import type { Algorithm } from "./access/jwt/key-set.ts";
 import type { App } from "./http/wire/app.ts";
 import type { applicationLimits, applicationOptions } from "./server/embed.ts";
 
+export type { AdministratorRule } from "./access/administrators.ts";
 export type {
   AccessDeclaration,
   GuardedDeclaration as CollectionDeclaration,
@@ -82,7 +84,11 @@ export interface HoldfastConfig {
     keys?: boolean;
     /** The issuer whose JSON Web Tokens to accept. @default none */
     jwt?: JwtOptions;
+    /** Who administers the service over HTTP: the webhooks. A credential with scopes never does. @default nobody */
+    administrators?: AdministratorRule | readonly AdministratorRule[];
   };
+  /** The receivers that webhooks can have although they are not public: names, addresses and networks. */
+  webhooks?: { allow?: readonly string[] };
   /** Host names that requests can use without `auth`, in addition to the loopback names. @default none */
   hosts?: readonly string[];
   cors?: {

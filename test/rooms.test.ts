@@ -5,13 +5,13 @@ import { test } from "node:test";
 
 // A file of src/ that is not named here is a room of its own and must be added.
 const order =
-  "about errors json collection query store access changes http config fit server commands cli index react-admin".split(
+  "about errors json collection query store access changes webhooks http config fit server commands cli index react-admin".split(
     " ",
   );
 
 // The files and folders of src/http/, from the ground up. `handle.ts` calls the steps of a request, and `wire/` calls `handle.ts`.
 const orderOfHttp =
-  "settings limits protocol service problem route caller operations lists reads events respond writes batch openapi documents perform handle wire".split(
+  "settings limits protocol service problem route caller operations lists reads events respond writes webhooks batch openapi documents perform handle wire".split(
     " ",
   );
 

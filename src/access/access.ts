@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { Collection } from "../collection/collection.ts";
 import { visibilityOf } from "../collection/visibility.ts";
 import type { Filter } from "../query/filter.ts";
+import { type AdministratorRule, isAdministrator } from "./administrators.ts";
 import { createPermit, type Permit } from "./permit.ts";
 import type { Principal } from "./principal.ts";
 import { defaultRules, type Rules } from "./rules.ts";
@@ -15,6 +16,10 @@ export interface Access {
   viewFor(collection: Collection, principal: Principal | undefined): Collection;
   /** Whether the caller can write to any collection. */
   mayWrite(principal: Principal | undefined): boolean;
+  /** Whether the caller administers the service. */
+  administers(principal: Principal | undefined): boolean;
+  /** Whether any caller can administer the service. */
+  readonly hasAdministrators: boolean;
   /** The filters that rules add to lists of a collection. Samples replace the values that depend on the caller. */
   listFilters(collection: string): readonly Filter[];
   /** A short text. It changes when the caller can see more or less than before. */
@@ -25,7 +30,10 @@ export interface Access {
 export function compileAccess(
   collections: ReadonlyMap<string, Collection>,
   rules: ReadonlyMap<string, Rules>,
-  { openCollections }: { openCollections: boolean },
+  {
+    openCollections,
+    administrators = [],
+  }: { openCollections: boolean; administrators?: readonly AdministratorRule[] },
 ): Access {
   const known = new Map([...rules].map(([name, each]) => [name, permitsOf(name, each)]));
   const open: PermitFor = (principal, name) => createPermit(defaultRules, name, principal);
@@ -36,6 +44,8 @@ export function compileAccess(
     viewFor,
     listFilters: (name) => filtersOf(rules.get(name) ?? defaultRules),
     rights: (principal) => rightsOf(collections, { permit, viewFor }, principal),
+    administers: (principal) => isAdministrator(administrators, principal),
+    hasAdministrators: administrators.length > 0,
     mayWrite: (principal) =>
       (openCollections && principal !== undefined) ||
       [...known.keys()].some((name) => mayWrite(permit(name, principal))),

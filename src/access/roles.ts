@@ -1,5 +1,6 @@
 /** Finds the roles that a configuration names. */
 import { isObject } from "../json/values.ts";
+import type { AdministratorRule } from "./administrators.ts";
 
 /** A role, and one place in the configuration that names it. */
 export interface NamedRole {
@@ -20,6 +21,11 @@ export function rolesIn(declarations: Readonly<Record<string, unknown>>): NamedR
       ),
     ];
   });
+}
+
+/** The roles in the rules for administrators. */
+export function rolesOfAdministrators(rules: readonly AdministratorRule[]): NamedRole[] {
+  return rules.flatMap((rule) => ("role" in rule ? [{ name: rule.role, at: "auth.administrators" }] : []));
 }
 
 function rolesOf(rule: unknown, at: string): NamedRole[] {

@@ -1,10 +1,13 @@
 /** The settings of authentication. */
+import type { AdministratorRule } from "./administrators.ts";
 import type { Algorithm } from "./jwt/key-set.ts";
 
 /** The credentials that the service accepts: API keys, tokens, or both. */
 export interface AuthSettings {
   keys: boolean;
   jwt: JwtSettings | undefined;
+  /** Who administers the service over HTTP: a caller whom one of these rules names. @default [] */
+  administrators?: readonly AdministratorRule[];
 }
 
 /** The issuer whose tokens the service accepts, and how it reads them. */

@@ -4,6 +4,7 @@
  * The first commit after a pause wakes its waiters at once. Those that follow closely wake them together, because each waiter
  * costs time: a thousand subscribers would otherwise take it from the writers.
  */
+import { isInternal } from "../store/internal.ts";
 import type { HistoryStore } from "../store/store.ts";
 
 /** In `untilCommit`, the name of all collections, also of those that do not exist yet. */
@@ -82,7 +83,8 @@ export class CommitWatch {
   }
 
   #note(changed: readonly string[]): void {
-    for (const name of [...changed, anyCollection]) {
+    const isVisible = changed.some((name) => !isInternal(name));
+    for (const name of isVisible ? [...changed, anyCollection] : changed) {
       const watched = this.#of(name);
       if (watched.timer !== undefined) continue;
       const wait = watched.wokenAt + pause.all + pause.waiter * watched.waiting.size - performance.now();

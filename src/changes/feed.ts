@@ -1,5 +1,5 @@
 /** The feed: the events of some collections for one subscriber, page by page from a position. */
-import type { LoggedChange } from "../store/change-log.ts";
+import type { ChangeKind, LoggedChange } from "../store/change-log.ts";
 import { type EventParts, eventText, kindFor, type View } from "./event.ts";
 import type { SharedLog } from "./log.ts";
 import { checkOf, type Mark, type Position } from "./position.ts";
@@ -25,6 +25,10 @@ export interface FeedEvent {
   text: string;
   /** A subscriber who has this event can continue from here. Inside a commit, it is the position before the commit. */
   position: Position;
+  /** The collection, the change, and what the change is for the subscriber. */
+  collection: string;
+  change: LoggedChange;
+  kind: ChangeKind;
 }
 
 /** Some events of a feed. */
@@ -106,7 +110,8 @@ class PageDraft {
     const kind = kindFor(view, change);
     if (kind === undefined) return;
     const text = eventText(this.#parts, view, change, kind);
-    this.#events.push({ text, position: this.#position });
+    const collection = view.collection.name;
+    this.#events.push({ text, position: this.#position, collection, change, kind });
     this.#text += text.length;
   }
 

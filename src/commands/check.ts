@@ -11,6 +11,7 @@ import {
   type Misfits,
 } from "../fit/misfits.ts";
 import { shownAddress } from "../store/address.ts";
+import { withoutInternal } from "../store/internal.ts";
 import { mayExist, openReader, type StoreReader } from "../store/open.ts";
 import { keyWarningsOf, warningsOf } from "./check/warnings.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
@@ -60,7 +61,7 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
     }
     problems += await checkResources(reader, collection, [...checkNames, "ids"]);
   }
-  const undeclared = [...known.keys()].filter((name) => !config.collections.has(name));
+  const undeclared = withoutInternal(known.keys()).filter((name) => !config.collections.has(name));
   if (!config.openCollections) printUndeclared(reader, undeclared);
   else for (const name of undeclared) problems += await checkResources(reader, openCollection(name), ["ids"]);
   return problems;

@@ -1,6 +1,7 @@
 /** `holdfast erase`: removes one resource and its history from the store. */
 import { Problem, StartError } from "../errors.ts";
 import type { Erased } from "../store/change-log.ts";
+import { withoutInternal } from "../store/internal.ts";
 import { requireStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import type { Key } from "../store/stored.ts";
@@ -20,8 +21,8 @@ export async function runErase(key: Key, flags: Flags, env: Environment): Promis
 /** Returns lines that say what was erased. */
 async function erase(store: Store, key: Key): Promise<string[]> {
   const { collection, id } = key;
-  const known = store.collections();
-  if (!known.has(collection)) throw unknownCollection(collection, [...known.keys()]);
+  const known = withoutInternal(store.collections().keys());
+  if (!known.includes(collection)) throw unknownCollection(collection, known);
   const { resource, changes, followed } = await store.erase(key).catch((error: unknown) => {
     if (!(error instanceof Problem) || error.code !== "REFERENCED") throw error;
     throw new StartError(`Nothing was erased. ${error.message}`);

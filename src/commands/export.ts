@@ -6,6 +6,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
+import { withoutInternal } from "../store/internal.ts";
 import { openReader, type StoreReader } from "../store/open.ts";
 import { type ExportFormat, type ExportOptions, exportText } from "./export/text.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
@@ -49,7 +50,7 @@ function requireReplaceable(file: string): void {
 }
 
 function requireKnown(name: string, reader: StoreReader, { collections }: Config): void {
-  const known = new Set([...reader.collections().keys(), ...collections.keys()]);
+  const known = new Set([...withoutInternal(reader.collections().keys()), ...collections.keys()]);
   if (!known.has(name)) throw unknownCollection(name, [...known]);
 }
 

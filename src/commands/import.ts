@@ -3,6 +3,7 @@ import { type Collection, collectionName, openCollection } from "../collection/c
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
 import { shownAddress } from "../store/address.ts";
+import { withoutInternal } from "../store/internal.ts";
 import { mayExist, openReader } from "../store/open.ts";
 import type { CollectionInput, ImportResult } from "./import/collection-import.ts";
 import { readCsv } from "./import/csv.ts";
@@ -79,7 +80,7 @@ export async function runSeed(
 async function requireNoResources({ store }: Config): Promise<void> {
   if (!mayExist(store)) return;
   await withOpen(openReader(store), async (reader) => {
-    const filled = [...reader.collections().keys()].filter((name) => reader.count(name) > 0);
+    const filled = withoutInternal(reader.collections().keys()).filter((name) => reader.count(name) > 0);
     if (filled.length > 0) throw new NotEmpty(filled);
   });
 }

@@ -1,5 +1,6 @@
 /** The table of options: the place of each option in the file, its flag, environment variable, default and check. */
 import { about as program } from "../about.ts";
+import { readAdministrators } from "../access/administrators.ts";
 import { defaultLimits } from "../http/settings.ts";
 import { defaultHistory } from "../store/history.ts";
 import { jwtSettings } from "./jwt.ts";
@@ -142,6 +143,17 @@ export const options = {
   "auth.jwt": optional({
     about: "the issuer whose JSON Web Tokens to accept: `{ issuer, audience, jwks }` and more",
     read: jwtSettings,
+  }),
+  "auth.administrators": optional({
+    about:
+      'who administers the service over HTTP: `{ role: "ops" }`, `{ subject: "alice" }` or a list of these',
+    read: readAdministrators,
+  }),
+  "webhooks.allow": option({
+    fallback: [],
+    about:
+      'receivers of webhooks that are not public, and can be reached without https: names, addresses and networks, such as `["10.0.0.0/8", "localhost"]`',
+    read: read.receivers,
   }),
   hosts: option({
     fallback: [],

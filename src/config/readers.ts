@@ -6,6 +6,7 @@ import { isIP } from "node:net";
 import type { Rate, TlsFiles } from "../http/settings.ts";
 import { isObject } from "../json/values.ts";
 import { defaultHistory, type History } from "../store/history.ts";
+import { isAllowable } from "../webhooks/addresses.ts";
 
 /** A string that is not empty. */
 export const text = (value: unknown): string => {
@@ -96,6 +97,13 @@ export const hostNames = (value: unknown): readonly string[] => {
   const list = texts(value);
   if (list.every((item) => /^[a-z0-9._-]+$/i.test(item) || /^[0-9a-f:]+$/i.test(item))) return list;
   throw new Error('must be a list of host names such as "api.example.org", without scheme and port');
+};
+
+/** Names, addresses and networks of receivers. */
+export const receivers = (value: unknown): readonly string[] => {
+  if (Array.isArray(value) && value.every((item) => typeof item === "string" && isAllowable(item)))
+    return value;
+  throw new Error('must be a list of names, addresses and networks such as ["10.0.0.0/8", "localhost"]');
 };
 
 /** What to log. */

@@ -15,8 +15,10 @@ export function authOf(content: FileContent, get: Get, cwd: string): AuthSetting
       "auth names no source of credentials, so no caller could authenticate. Add keys: true or jwt, or remove auth.",
     );
   }
-  if (jwt?.jwks.kind !== "file") return { keys, jwt };
-  return { keys, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
+  const administrators = get("auth.administrators");
+  const settings = { keys, jwt, ...(administrators && { administrators }) };
+  if (jwt?.jwks.kind !== "file") return settings;
+  return { ...settings, jwt: { ...jwt, jwks: { kind: "file", path: resolve(cwd, jwt.jwks.path) } } };
 }
 
 /** The settings of HTTP. Throws StartError if one of their options has faults. */

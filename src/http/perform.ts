@@ -13,6 +13,7 @@ import type { HttpRequest } from "./protocol/message.ts";
 import { readChanges, readPast } from "./reads/history.ts";
 import { read } from "./reads/read.ts";
 import type { Service } from "./service.ts";
+import { performOnWebhook } from "./webhooks/webhooks.ts";
 import { change } from "./writes/change.ts";
 import { create } from "./writes/create.ts";
 import { isKeyed, performOnce } from "./writes/idempotency.ts";
@@ -59,6 +60,10 @@ function carryOut(service: Service, operation: Operation, request: HttpRequest):
       return readChanges(service, operation);
     case "events":
       return readEvents(service, operation, request);
+    case "webhookStatus":
+    case "webhookDeliveries":
+    case "webhookAction":
+      return performOnWebhook(service, operation);
     case "create":
       return create({ service, operation, request });
     case "replace":

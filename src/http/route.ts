@@ -1,6 +1,9 @@
 /** The first step of a request: checks the request line and the Host header, and finds out what the request addresses. */
 import type { Collection } from "../collection/collection.ts";
 import { Problem } from "../errors.ts";
+import { isInternal } from "../store/internal.ts";
+import { webhooksName } from "../webhooks/collection.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 import { invalidRequest } from "./protocol/hosts.ts";
 import type { HttpRequest } from "./protocol/message.ts";
 import { findCollection, type Service } from "./service.ts";
@@ -17,6 +20,10 @@ export type Route =
   | { kind: "resource"; collection: Collection; id: string; path: string; query: string }
   /** The list of changes of a resource, and the restore of a version. */
   | { kind: "changes" | "restore"; collection: Collection; id: string; path: string; query: string }
+  /** How the deliveries of a webhook go, and the recent ones. */
+  | { kind: "webhookStatus" | "webhookDeliveries"; id: string; query: string }
+  /** What an administrator does with a webhook. `event` is the event to send again. */
+  | { kind: "webhookAction"; action: WebhookAction; id: string; event: string; query: string }
   /** The events of one collection. */
   | { kind: "events"; collection: Collection; path: string; query: string }
   /** The events of several collections. */
@@ -36,7 +43,13 @@ export const methodsOf = {
   feed: "GET, HEAD, OPTIONS",
   document: "GET, HEAD, OPTIONS",
   batch: "POST, OPTIONS",
+  webhookStatus: "GET, HEAD, OPTIONS",
+  webhookDeliveries: "GET, HEAD, OPTIONS",
+  webhookAction: "POST, OPTIONS",
 } as const;
+
+/** What an administrator can do with a webhook: send an event again, send a test event, make a new secret. */
+export type WebhookAction = "retry" | "test" | "rotate";
 
 const nothing: Route = { kind: "nothing" };
 
@@ -72,7 +85,15 @@ export function findRoute(service: Service, request: HttpRequest): Route {
   requireOwnHost(service, request);
   if (request.target.length > service.settings.limits.targetBytes) throw targetTooLong(service, request);
   const route = matchTarget(service, request);
-  if (route.kind === "nothing" || route.kind === "service") return route;
+  if (route.kind === "nothing" || route.kind === "service" || isAdministrative(route)) return route;
+  return requireMethod(route, request);
+}
+
+/** Throws METHOD_NOT_ALLOWED unless the route has the method of the request. */
+export function requireMethod<R extends Exclude<Route, { kind: "nothing" | "service" }>>(
+  route: R,
+  request: Pick<HttpRequest, "method">,
+): R {
   if (methodSets.get(route.kind)?.has(request.method)) return route;
   const allow = methodsOf[route.kind];
   throw new Problem(
@@ -80,6 +101,11 @@ export function findRoute(service: Service, request: HttpRequest): Route {
     `This path does not support ${request.method}. It supports ${allow}.`,
     { headers: { allow } },
   );
+}
+
+/** Whether a route exists for administrators only. Its method is checked after its caller is known. */
+export function isAdministrative(route: Route): boolean {
+  return route.kind.startsWith("webhook") || ("collection" in route && isInternal(route.collection.name));
 }
 
 /** Refuses requests that Node's parser accepts although they are not valid. */
@@ -179,8 +205,33 @@ function decodeSegments(path: string): string[] {
   }
 }
 
+function matchWebhooks(
+  { webhooks, settings }: Service & { webhooks: Webhooks },
+  segments: readonly string[],
+  query: string,
+): Route {
+  const [name, id, part, event, last, ...rest] = segments;
+  if (rest.length > 0 || id === "") return nothing;
+  const { collection } = webhooks;
+  const path = `${settings.prefix}/${name}`;
+  if (id === undefined) return { kind: "collection", collection, path, query };
+  if (part === undefined) return { kind: "resource", collection, id, path, query };
+  if (event !== undefined)
+    return part === "_deliveries" && last === "_retry" && event !== ""
+      ? { kind: "webhookAction", action: "retry", id, event, query }
+      : nothing;
+  if (part === "_status") return { kind: "webhookStatus", id, query };
+  if (part === "_deliveries") return { kind: "webhookDeliveries", id, query };
+  if (part === "_test" || part === "_rotate")
+    return { kind: "webhookAction", action: part === "_test" ? "test" : "rotate", id, event: "", query };
+  return nothing;
+}
+
 function matchSegments(service: Service, segments: string[], query: string): Route {
   if (segments.length > 1 && segments.at(-1) === "") segments.pop(); // one trailing slash is allowed
+  const { webhooks } = service;
+  if (segments[0] === webhooksName && webhooks !== undefined)
+    return matchWebhooks({ ...service, webhooks }, segments, query);
   const [name, id, part, ...rest] = segments;
   if (name === undefined || rest.length > 0) return nothing;
   const collection = findCollection(service, name);

@@ -11,6 +11,7 @@ import { type Collection, collectionName, openCollection } from "../collection/c
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
 import type { HistoryStore, ServingStore } from "../store/store.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { Quotas } from "./limits/rate-limit.ts";
 import type { StreamCounts } from "./limits/stream-counts.ts";
 import type { HttpSettings } from "./settings.ts";
@@ -40,6 +41,8 @@ export interface Service {
   writes: KeyedQueue;
   /** The Idempotency-Keys, with all that they belong to, of requests in progress. */
   keysUnderWay: Set<string>;
+  /** Absent if nobody can administer the service. */
+  webhooks?: Webhooks | undefined;
   /** The feed of changes; absent if the store keeps no history. */
   feed?: Feed;
   /** How many writes start in one turn of the event loop. */

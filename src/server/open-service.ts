@@ -15,12 +15,16 @@ import { planStart, requireDeclared } from "../fit.ts";
 import { createQuotas } from "../http/limits/rate-limit.ts";
 import { StreamCounts } from "../http/limits/stream-counts.ts";
 import { createHostCheck } from "../http/protocol/hosts.ts";
-import type { Feed, Log, Service } from "../http/service.ts";
+import { type Feed, findCollection, type Log, type Service } from "../http/service.ts";
 import type { HttpSettings, Limits } from "../http/settings.ts";
 import { createKeyedQueue } from "../store/keyed-queue.ts";
 import { onStoreOf, openStore, reasonOf, type StoreOptions } from "../store/open.ts";
 import { createPace, type Pace } from "../store/pace.ts";
 import type { HistoryStore, Store } from "../store/store.ts";
+import { AllowList, resolveHost } from "../webhooks/addresses.ts";
+import { systemClock, type WebhookParts } from "../webhooks/parts.ts";
+import { WebhookRecords } from "../webhooks/records.ts";
+import { Webhooks } from "../webhooks/webhooks.ts";
 import { prepareStore } from "./prepare-store.ts";
 
 /** What a program or test can provide. */
@@ -35,6 +39,8 @@ export interface ServiceOptions {
   storeOptions?: StoreOptions;
   /** The clock, as Unix time in milliseconds, for tests. @default Date.now */
   now?: () => number;
+  /** How webhooks are delivered, for tests. */
+  webhooks?: Partial<Pick<WebhookParts, "clock" | "random" | "resolve" | "requestMs">>;
   /** How much one turn of the event loop handles, for tests. @default the result of `createPace` */
   pace?: Pace;
 }
@@ -121,6 +127,11 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     ...(http.rate === undefined ? {} : { quotas: createQuotas(http.rate) }),
     configurationHash: hashConfiguration(http, config.collections),
   };
+  const webhooks = webhooksOf(service, config, options.webhooks);
+  if (webhooks !== undefined) {
+    if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
+    if (!config.readOnly) webhooks.start();
+  }
   return {
     service,
     drain: () => {
@@ -129,6 +140,7 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     endStreams: () => stopping.abort(),
     close: async () => {
       stopping.abort();
+      await webhooks?.stop();
       await preparation.stop();
       await store.close();
     },
@@ -158,6 +170,43 @@ function hashConfiguration(
   const schemas = [...collections.values()].map(({ name, schema, search }) => [name, schema, search]);
   const text = JSON.stringify([prefix, limits.page, schemas]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
+}
+
+function webhooksOf(
+  service: Service,
+  { store: { kind }, webhooks }: Config,
+  replaced: ServiceOptions["webhooks"] = {},
+): Webhooks {
+  const { store, feed, now, newUuid, log, access } = service;
+  const viewOf = (name: string, roles: readonly string[]) => {
+    const collection = findCollection(service, name);
+    const principal = { subject: "", roles, claims: {}, scopes: undefined };
+    return collection === undefined || access === undefined
+      ? collection
+      : access.viewFor(collection, principal);
+  };
+  return new Webhooks({
+    store,
+    records: new WebhookRecords(store),
+    feed,
+    clock: systemClock(now),
+    now,
+    random: Math.random,
+    resolve: resolveHost,
+    requestMs: 15_000,
+    allow: new AllowList(webhooks.allow),
+    prefix: service.settings.prefix,
+    viewOf,
+    collectionNames: () =>
+      [...new Set([...service.collections.keys(), ...store.collections().keys()])].filter(
+        (name) => findCollection(service, name) !== undefined,
+      ),
+    isReady: service.hasStarted,
+    isShared: kind !== "sqlite",
+    newUuid,
+    warn: (message) => log.warn(message),
+    ...replaced,
+  });
 }
 
 function createFeed(

@@ -1,6 +1,7 @@
 /** Removes old changes from the change logs, in small steps, so that writes can happen in between. */
 import { type Decision, lookUp } from "./decision.ts";
 import { bytesOfChange, type History } from "./history.ts";
+import { maxOwedMs } from "./owed.ts";
 
 /** A change in a log, with the bytes of its superseded text. */
 export interface ChangeSize {
@@ -19,6 +20,8 @@ export interface ChangeLogs {
     sequence: number,
     limit: number,
   ): readonly ChangeSize[] | Promise<readonly ChangeSize[]>;
+  /** The sequence after which each log, by its number, owes changes to webhooks (`owed.ts`). */
+  owed(): ReadonlyMap<number, number> | Promise<ReadonlyMap<number, number>>;
   /** Removes the changes up to a sequence. */
   remove(number: number, upTo: number): void | Promise<void>;
 }
@@ -97,10 +100,13 @@ export class Retention {
       row.sequence <= excess || (row.at < oldestTime && row.sequence <= sequence - this.#keepChanges);
     const oldest = (limit: number) => lookUp((logs: ChangeLogs) => logs.after(number, 0, limit));
     if (!(yield* oldest(1)).every(isOutdated)) return undefined;
+    const owed = (yield* lookUp((logs: ChangeLogs) => logs.owed())).get(number) ?? Number.POSITIVE_INFINITY;
+    const isOwed = (row: ChangeSize) =>
+      row.sequence > owed && row.sequence > excess && row.at >= now - maxOwedMs;
     let last: number | undefined;
     let bytes = 0;
     for (const row of yield* oldest(this.#step.changes)) {
-      if (!isOutdated(row) || bytes > this.#step.bytes) break;
+      if (!isOutdated(row) || isOwed(row) || bytes > this.#step.bytes) break;
       last = row.sequence;
       bytes += row.bytes;
     }

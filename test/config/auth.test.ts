@@ -31,6 +31,7 @@ test("the types of the file take what the reader takes", () => {
     auth: {
       keys: true,
       jwt: { ...sound, audience: ["a", "b"], algorithms: ["ES256"], rolesClaim: "realm_access.roles" },
+      administrators: [{ role: "ops" }, { subject: "alice" }],
     },
   });
 });
@@ -47,6 +48,19 @@ test("with auth the service may listen anywhere, and no page may call that is no
   assert.deepEqual([host, http.corsOrigins], ["0.0.0.0", []]);
   const named = await load({ auth: { keys: true }, cors: { origins: ["loopback"] } });
   assert.deepEqual(named.http.corsOrigins, ["loopback"]);
+});
+
+test("administrators are read, and their roles count as named by the configuration", async () => {
+  const { auth, access, roles } = await load({ auth: { keys: true, administrators: [{ role: "ops" }] } });
+  assert.deepEqual(auth?.administrators, [{ role: "ops" }]);
+  assert.equal(access?.hasAdministrators, true);
+  assert.deepEqual(roles, [{ name: "ops", at: "auth.administrators" }]);
+  const faulty = { auth: { keys: true, administrators: ["ops", { rol: "x" }] } };
+  await assert.rejects(load(faulty), (error) => {
+    assert.ok(error instanceof StartError, String(error));
+    assert.deepEqual(error.faults.length, 2, error.message);
+    return true;
+  });
 });
 
 test("of a token everything has its default but issuer, audience and keys", async () => {

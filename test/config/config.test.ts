@@ -49,14 +49,15 @@ async function warningsOf(run: () => Promise<void>): Promise<string[]> {
 const fromFile = (content: unknown) => load({ files: { "holdfast.config.json": content } });
 
 /** Names of the groups, and of the options in them, as they stand in the table. */
-type Keys<Group extends "auth" | "cors" | "info" | "limits"> =
+type Keys<Group extends "auth" | "cors" | "info" | "limits" | "webhooks"> =
   `${Group}.${string & keyof NonNullable<HoldfastConfig[Group]>}`;
 type TypedOption =
-  | Exclude<keyof HoldfastConfig, "auth" | "collections" | "cors" | "info" | "limits">
+  | Exclude<keyof HoldfastConfig, "auth" | "collections" | "cors" | "info" | "limits" | "webhooks">
   | Keys<"auth">
   | Keys<"cors">
   | Keys<"info">
-  | Keys<"limits">;
+  | Keys<"limits">
+  | Keys<"webhooks">;
 
 // Checked by `npm run types`: the table and the type of the file have the same options.
 ({}) satisfies Record<Exclude<OptionName, TypedOption>, never>;

@@ -17,7 +17,7 @@ import { defineCollection } from "../../src/collection/declaration.ts";
 import type { Config } from "../../src/config.ts";
 import { defaultLimits, type Info, type Limits, type Rate, type TlsFiles } from "../../src/http/settings.ts";
 import type { WireBounds } from "../../src/http/wire/app.ts";
-import { startServer } from "../../src/server.ts";
+import { type StartOptions, startServer } from "../../src/server.ts";
 import { defaultHistory, type History } from "../../src/store/history.ts";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
 import type { Pace } from "../../src/store/pace.ts";
@@ -75,6 +75,10 @@ export interface ServiceOptions {
   isWatched?: boolean;
   /** @default nobody is asked who they are */
   auth?: AuthSettings;
+  /** @default loopback receivers only */
+  webhooks?: { allow: readonly string[] };
+  /** How webhooks are delivered. */
+  webhookParts?: StartOptions["webhooks"];
 }
 
 /** One request. Only Host, Connection and Content-Length are added to what it says. */
@@ -145,6 +149,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     wireBounds: options.wireBounds ?? {},
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.pace === undefined ? {} : { pace: options.pace }),
+    ...(options.webhookParts === undefined ? {} : { webhooks: options.webhookParts }),
   }).catch(async (error: unknown) => {
     place.release();
     await rm(folder, { recursive: true, force: true });
@@ -249,10 +254,17 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     content: {},
     store,
     collections,
-    access: options.auth === undefined ? undefined : compileAccess(collections, rules, { openCollections }),
+    access:
+      options.auth === undefined
+        ? undefined
+        : compileAccess(collections, rules, {
+            openCollections,
+            administrators: options.auth.administrators ?? [],
+          }),
     roles: [],
     history: options.history ?? defaultHistory,
     auth: options.auth,
+    webhooks: options.webhooks ?? { allow: ["127.0.0.0/8"] },
     openCollections,
     http: {
       prefix: options.prefix ?? "/api/v1",

@@ -1,6 +1,7 @@
 /** Imports inputs into their collections in one transaction: all of them, or nothing. */
 import type { Collection } from "../../collection/collection.ts";
 import { requireFit } from "../../fit.ts";
+import { withoutInternal } from "../../store/internal.ts";
 import type { Load } from "../../store/load.ts";
 import { type CollectionRecord, recordOf } from "../../store/record.ts";
 import type { Store } from "../../store/store.ts";
@@ -65,7 +66,7 @@ export async function importAll(
 }
 
 async function requireEmpty(store: Store): Promise<void> {
-  const names = await store.collectionNames();
+  const names = withoutInternal(await store.collectionNames());
   const pages = await Promise.all(names.map((collection) => store.list({ collection, limit: 1 })));
   const written = names.filter((_, n) => (pages[n]?.sequence ?? 0) > 0);
   if (written.length > 0) throw new NotEmpty(written.toSorted());

@@ -137,6 +137,7 @@ function serviceInBatch(
     writes: { run: (_key, task) => task() },
     now: () => at,
     newUuid: () => uuid("uuids"),
+    webhooks: undefined, // a batch has no webhooks
   };
 }
 
@@ -214,6 +215,9 @@ async function performOne(service: Service, operation: Operation, request: HttpR
     case "changes":
     case "events":
     case "restore":
+    case "webhookStatus":
+    case "webhookDeliveries":
+    case "webhookAction":
       return notFound;
   }
 }

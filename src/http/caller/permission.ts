@@ -8,16 +8,20 @@ import type { Tags } from "../../access/tags.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { visibleText } from "../../collection/visibility.ts";
 import type { Problem } from "../../errors.ts";
+import { isInternal } from "../../store/internal.ts";
 import type { Stored } from "../../store/stored.ts";
 import { type Validators, validatorsOf } from "../protocol/conditional.ts";
-import type { methodsOf, Route } from "../route.ts";
+import { isAdministrative, type methodsOf, type Route } from "../route.ts";
 import type { Service } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
 /** The actions of each method. One action that the caller can do is enough. A method without actions is refused. */
 export const actionsOf: Readonly<
   Record<
-    Exclude<keyof typeof methodsOf, "collections" | "document" | "batch" | "feed">,
+    Exclude<
+      keyof typeof methodsOf,
+      "collections" | "document" | "batch" | "feed" | "webhookStatus" | "webhookDeliveries" | "webhookAction"
+    >,
     Readonly<Record<string, readonly Action[]>>
   >
 > = {
@@ -39,7 +43,7 @@ export function requireAllowed(
   { principal }: Caller,
   method: string,
 ): void {
-  if (access === undefined) return;
+  if (access === undefined || isAdministrative(route)) return;
   if (route.kind === "batch" && !access.mayWrite(principal)) throw denied(principal);
   if (!("collection" in route)) return;
   const { kind, collection } = route;
@@ -47,6 +51,11 @@ export function requireAllowed(
   const actions = actionsOf[kind][method] ?? [];
   if (actions.some((action) => permit.may(action) !== "nothing")) return;
   throw denied(principal, { collection: collection.name, action: actions[0] ?? "update" });
+}
+
+/** Whether the caller administers the service. Without `auth`, every caller does. */
+export function administers({ access }: Pick<Service, "access">, { principal }: Caller): boolean {
+  return access === undefined || access.administers(principal);
 }
 
 /** The collection as the caller sees it. */
@@ -128,6 +137,7 @@ const openGuard = new Guard(fullPermit, { name: "" }, undefined, { view: () => "
 /** The guard of a collection as the caller sees it. If every caller can do everything, all requests share one guard. */
 export function guardOf({ access, tags }: Service, collection: Collection, { principal }: Caller): Guard {
   if (access === undefined && collection.visibility === undefined) return openGuard;
-  const permit = access === undefined ? fullPermit : access.permit(collection.name, principal);
+  const isFull = access === undefined || isInternal(collection.name); // only administrators come here
+  const permit = isFull ? fullPermit : access.permit(collection.name, principal);
   return new Guard(permit, collection, principal, tags);
 }

@@ -5,6 +5,7 @@ import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf } from "../../query/filter.ts";
+import { isInternal } from "../../store/internal.ts";
 import { type ListQuery, lengthOf, type Page } from "../../store/page.ts";
 import { isQuick as isServed } from "../../store/serving.ts";
 import type { Guard } from "../caller/permission.ts";
@@ -71,8 +72,8 @@ function monitorOf(
   page: Page,
   listing: Listing,
 ): string | undefined | Promise<string | undefined> {
-  if (feed === undefined) return undefined;
   const { asked, query, collection } = listing;
+  if (feed === undefined || isInternal(collection.name)) return undefined;
   const made = recentMonitors.get(page);
   if (made?.asked === asked && made.query === query) return made.url;
   const path = feedOf(listing);

@@ -1,6 +1,7 @@
 /** The operations of a collection as a whole. */
 
 import { listParameters } from "../../query/parameters.ts";
+import { isInternal } from "../../store/internal.ts";
 import type { ListType } from "../protocol/accept.ts";
 import type { About } from "./about.ts";
 import { asMany, asOne } from "./about.ts";
@@ -132,7 +133,8 @@ export function created(about: About): Part {
     },
   );
   const ids = operationIds(names);
-  const targets = [ids.read, ids.replace, ids.patch, ids.delete, ids.changes];
+  const ofHistory = isInternal(about.collection.name) ? [] : [ids.changes];
+  const targets = [ids.read, ids.replace, ids.patch, ids.delete, ...ofHistory];
   return {
     ...made,
     links: Object.fromEntries(targets.map((operationId) => [operationId, linkTo(operationId, about)])),

@@ -5,6 +5,8 @@
 import { type Collection, openCollection } from "../../collection/collection.ts";
 import type { Schema } from "../../collection/subschemas.ts";
 import { problems } from "../../errors.ts";
+import { isInternal } from "../../store/internal.ts";
+import { webhookCollection } from "../../webhooks/collection.ts";
 import { nextTurn } from "../limits/turns.ts";
 import { methodsOf } from "../route.ts";
 import { type About, credentialFor } from "./about.ts";
@@ -28,6 +30,7 @@ import {
   serviceIds,
   serviceTag,
 } from "./service-operations.ts";
+import { webhookIds, webhookPaths, webhooksTag } from "./webhook-operations.ts";
 
 /** The document. It is built one collection at a time, so that other requests get turns in between. */
 export async function openApiDocument(described: Described, version: OpenApiVersion): Promise<Part> {
@@ -92,7 +95,7 @@ export function tagOf(name: string, { schema }: Collection): Part {
 /** Every declared collection, after the generic one of open mode. */
 export function aboutAll(described: Described, version: OpenApiVersion): Omit<About, "examples">[] {
   const taken = new Set(
-    [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds].map(folded),
+    [...Object.keys(commonSchemas(described.settings.limits)), ...serviceIds, ...webhookIds].map(folded),
   );
   const about = (
     collection: Collection,
@@ -114,16 +117,26 @@ export function aboutAll(described: Described, version: OpenApiVersion): Omit<Ab
   const declared = [...described.collections.values()].map((each) =>
     about(each, tagFor(each.name), namesFor(each.name, taken), []),
   );
-  return [...open, ...declared];
+  return [
+    ...open,
+    ...declared,
+    ...webhooksIn(described, (each) => about(each, webhooksTag, namesFor("webhooks", taken), [])),
+  ];
+}
+
+/** The collection of webhooks, if anyone can administer the service. */
+function webhooksIn<T>({ access }: Described, describe: (collection: Collection) => T): T[] {
+  if (access !== undefined && !access.hasAdministrators) return [];
+  return [describe(webhookCollection().collection)];
 }
 
 const anyCollection = "Any collection";
 const ofAnyCollection =
   "Every collection has these operations. Replace `{collection}` in the path with its name, such as `topics`.";
 
-/** A collection can have the same name as the tag of the service. */
+/** A collection can have the same name as a tag of the service. */
 function tagFor(name: string): string {
-  return name === serviceTag ? `${name} (collection)` : name;
+  return name === serviceTag || name === webhooksTag ? `${name} (collection)` : name;
 }
 
 /** The path items of a collection. */
@@ -145,10 +158,14 @@ function collectionPaths(about: About): Record<string, Part> {
     });
     return Object.fromEntries(operations);
   };
-  return {
+  const own = {
     [path]: item("collection", collectionOperations),
     ...(about.described.settings.hasFeed && { [`${path}/_events`]: item("events", eventsOperations) }),
     [`${path}/{id}`]: item("resource", resourceOperations),
+  };
+  if (isInternal(about.collection.name)) return { ...own, ...webhookPaths(about.described) };
+  return {
+    ...own,
     [`${path}/{id}/_changes`]: item("changes", changesOperations),
     [`${path}/{id}/_restore`]: item("restore", restoreOperations),
   };

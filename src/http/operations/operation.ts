@@ -7,6 +7,7 @@ import type { Caller } from "../caller/admit.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { FeedType, ListType } from "../protocol/accept.ts";
 import type { PatchFormat } from "../protocol/content-types.ts";
+import type { WebhookAction } from "../route.ts";
 import type { FeedAsked } from "./feed-parameters.ts";
 import type { ChangesAsked, PointInTime } from "./history-parameters.ts";
 
@@ -97,6 +98,10 @@ export type Operation =
   | ({ kind: "past"; pointInTime: PointInTime; fields: readonly string[] | undefined } & OfResource)
   | ({ kind: "changes"; asked: ChangesAsked } & OfResource)
   | ({ kind: "events" } & Subscription)
+  | { kind: "webhookStatus"; id: string }
+  /** `limit` is the most deliveries in the response. */
+  | { kind: "webhookDeliveries"; id: string; limit: number }
+  | { kind: "webhookAction"; action: WebhookAction; id: string; event: string }
   | ({ kind: "restore" } & OfResource & Writes)
   | ({ kind: "replace" } & OfResource & Writes)
   | ({ kind: "delete" } & OfResource & Writes)

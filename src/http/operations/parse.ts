@@ -4,7 +4,7 @@ import { Problem } from "../../errors.ts";
 import { requireNoParameters } from "../../query/parameters.ts";
 import { parseFields, parseList } from "../../query/query-string.ts";
 import type { Caller } from "../caller/admit.ts";
-import { type Guard, guardOf, requireAllowed, viewFor } from "../caller/permission.ts";
+import { administers, type Guard, guardOf, requireAllowed, viewFor } from "../caller/permission.ts";
 import {
   listTypeFor,
   namesHtml,
@@ -15,11 +15,12 @@ import {
 import { contentTooLarge } from "../protocol/content.ts";
 import { isMethodWithContent, patchFormat, requireContentType, typesOf } from "../protocol/content-types.ts";
 import type { HttpRequest } from "../protocol/message.ts";
-import { methodsOf, type Route } from "../route.ts";
+import { isAdministrative, methodsOf, type Route, requireMethod } from "../route.ts";
 import type { Service } from "../service.ts";
 import { parseSubscription } from "./feed-parameters.ts";
 import { parseChanges, splitPointInTime } from "./history-parameters.ts";
 import type { Operation } from "./operation.ts";
+import { parseLimit, requireNoContent } from "./webhook-parameters.ts";
 
 /**
  * Checks that the caller can do this at all (401, 403), then reads the headers in the order of their errors: Expect (417),
@@ -34,6 +35,11 @@ export function parseOperation(
   const { method } = request;
   if (route.kind === "nothing") return nothingOf(service, route, caller, request);
   if (route.kind === "service") return { kind: "options", allow: undefined, accept: {} };
+  if (isAdministrative(route)) {
+    // An administrative path does not exist for other callers. A preflight has no caller.
+    if (method !== "OPTIONS" && !administers(service, caller)) return { kind: "nothing", path: undefined };
+    requireMethod(route, request);
+  }
   if (method === "OPTIONS") return optionsOf(route.kind);
   requireAllowed(service, route, caller, method);
   requireKnownExpectation(request);
@@ -43,12 +49,19 @@ export function parseOperation(
   if (route.kind === "events" || route.kind === "feed")
     return { kind: "events", ...parseSubscription(service, route, caller, request) };
   if ("collection" in route) return operationIn(service, route, caller, request);
+  if (route.kind === "webhookDeliveries")
+    return { kind: route.kind, id: route.id, limit: parseLimit(route.query) };
   requireNoParameters(route.query);
   switch (route.kind) {
     case "document":
       return { kind: "document", name: route.name };
     case "batch":
       return { kind: "batch", caller };
+    case "webhookStatus":
+      return { kind: route.kind, id: route.id };
+    case "webhookAction":
+      requireNoContent(request);
+      return { kind: route.kind, action: route.action, id: route.id, event: route.event };
     case "collections":
       return { kind: isRootPage(service, request) ? "front page" : "collections", caller };
   }
@@ -168,6 +181,9 @@ function optionsOf(kind: keyof typeof methodsOf): Operation {
     feed: {},
     document: {},
     batch: { "accept-post": typesOf("POST") },
+    webhookStatus: {},
+    webhookDeliveries: {},
+    webhookAction: {},
   };
   return { kind: "options", allow: methodsOf[kind], accept: accept[kind] };
 }

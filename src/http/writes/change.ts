@@ -26,6 +26,8 @@ interface Requested {
   next(context: WriteContext): string | undefined | Promise<string>;
   /** Whether to make a new version even if the text is the same, because the caller must not learn that it is. */
   isNewVersion: boolean;
+  /** The attributes that the request names. */
+  named: ReadonlySet<string>;
 }
 
 const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
@@ -48,7 +50,7 @@ const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
       : readReplaceRequest(write, operation);
   },
   resources: ({ operation }) => [nameOf(keyOf(operation))],
-  decide: async (write, current, { next, isNewVersion }) => {
+  decide: async (write, current, { next, isNewVersion, named }) => {
     const { service, operation } = write;
     const { kind, collection } = operation;
     const at = timeOfChange(service, collection, current);
@@ -58,12 +60,13 @@ const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
       next: await next({ at, before: current, isNewVersion }),
       at,
       isNewVersion,
+      named,
       isAsSent: kind !== "replace" || isStoredAsSent(collection),
     });
   },
 };
 
-const deletion: Requested = { next: () => undefined, isNewVersion: false };
+const deletion: Requested = { next: () => undefined, isNewVersion: false, named: new Set() };
 
 async function readReplaceRequest(
   { service, request }: Write,
@@ -75,6 +78,7 @@ async function readReplaceRequest(
   return {
     next: (context) => decideReplace(resourceFor(operation), content, context),
     isNewVersion: !operation.guard.canRead || namesHidden(operation.collection, content),
+    named: new Set(Object.keys(content)),
   };
 }
 
@@ -95,6 +99,7 @@ async function readPatchRequest(
       return decidePatch(resourceFor(operation), patch, { ...context, named, value, limits });
     },
     isNewVersion: !guard.canRead || namesHidden(collection, patch.value),
+    named: namedIn(patch),
   };
 }
 

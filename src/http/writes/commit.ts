@@ -9,7 +9,7 @@ import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import { respond } from "../respond.ts";
 import type { Service } from "../service.ts";
-import { receiptFor } from "./idempotency.ts";
+import { receiptFor, withoutBody } from "./idempotency.ts";
 
 /** The operations that write. */
 export type WriteOperation = OperationOf<"create" | "replace" | "patch" | "delete" | "restore" | "batch">;
@@ -31,6 +31,10 @@ export interface CommitPlan {
   result: Result;
   /** The error that the client gets instead of an error of the store. @default the store's error */
   explain?: (error: unknown) => unknown;
+  /** Whether the response has a secret, so that it must not be stored. @default false */
+  tellsSecret?: boolean;
+  /** Called after the commit. */
+  onCommitted?: () => void;
 }
 
 /** Another write has changed a resource since this one read it. Nothing was written, and a new attempt can succeed. */
@@ -50,7 +54,8 @@ export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
   if (changes.length === 0 && idempotency === undefined) return result;
   const principal = caller.principal === undefined ? {} : { principal: caller.principal.subject };
   const response = idempotency && respond(service, result, request);
-  const receipt = response && { receipt: receiptFor(service, idempotency, response) };
+  const kept = response && plan.tellsSecret === true ? withoutBody(response) : response;
+  const receipt = kept && idempotency && { receipt: receiptFor(service, idempotency, kept) };
   const work = service.store.commit({ changes, at, ...principal, ...receipt });
   if (idempotency !== undefined) idempotency.commit = work;
   try {
@@ -61,6 +66,7 @@ export async function commit(write: Write, plan: CommitPlan): Promise<Outcome> {
     const problem = withViolation(error);
     throw explain === undefined ? problem : explain(problem);
   }
+  plan.onCommitted?.();
   return response === undefined ? result : { kind: "response", response };
 }
 

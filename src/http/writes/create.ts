@@ -1,6 +1,7 @@
 /** Creates resources, and in open mode their collections. */
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
+import { isInternal, withoutInternal } from "../../store/internal.ts";
 import { recordOf } from "../../store/record.ts";
 import { targetValidators } from "../lists/lists.ts";
 import type { OperationOf } from "../operations/operation.ts";
@@ -53,8 +54,9 @@ export async function requireCollection(service: Service, collection: Collection
 async function makeCollection(service: Service, collection: Collection): Promise<void> {
   const collections = service.store.collections();
   if (collections.has(collection.name)) return;
+  if (isInternal(collection.name)) return service.webhooks?.prepare();
   const limit = service.settings.limits.collections;
-  if (collections.size >= limit) {
+  if (withoutInternal(collections.keys()).length >= limit) {
     throw new Problem(
       "TOO_MANY_COLLECTIONS",
       `A new collection would exceed the limit of ${limit} collections.`,

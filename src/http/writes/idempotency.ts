@@ -109,7 +109,7 @@ function audienceOf({ access, tags }: Service, { client }: HttpRequest, { princi
 }
 
 /** The response without its body: it states only that the request took effect, and where. */
-function withoutBody({ status, headers }: HttpResponse): HttpResponse {
+export function withoutBody({ status, headers }: HttpResponse): HttpResponse {
   const { "content-type": _, "content-location": __, "content-length": ___, ...others } = headers;
   if (status !== 201) return { status: status === 200 ? 204 : status, headers: others, body: undefined };
   return { status, headers: { ...others, "content-length": "0" }, body: undefined };

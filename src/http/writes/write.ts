@@ -5,7 +5,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { createBackOff } from "../../store/back-off.ts";
+import { isInternal } from "../../store/internal.ts";
 import type { Key, Stored } from "../../store/stored.ts";
+import type { Webhooks } from "../../webhooks/webhooks.ts";
 import { withoutHiddenReferences } from "../caller/hidden-references.ts";
 import { notFound, type Result, written } from "../operations/result.ts";
 import type { Service } from "../service.ts";
@@ -34,6 +36,8 @@ export async function runWrite<Op extends WriteOperation, State, Content>(
   if ((await steps.find(write)) === undefined) return notFound;
   // The content can take its time, and the pipeline does not keep the state until then.
   write.request.largeReads.end(write.request);
+  if ("collection" in write.operation && isInternal(write.operation.collection.name))
+    await write.service.webhooks?.load();
   // Before the write waits for its turn, so that a slow client does not hold up other writes.
   const content = await steps.read(write);
   const { service } = write;
@@ -104,15 +108,20 @@ interface NextState {
   isNewVersion?: boolean;
   /** The version of the delete that the write undoes. */
   deletedVersion?: number | undefined;
+  /** The attributes that the request names. @default none */
+  named?: ReadonlySet<string>;
   /** Whether the next text is what the client sent. @default true */
   isAsSent?: boolean;
 }
 
 /** The plan for one resource. Throws if the caller does not have the right to write the next state. */
 export async function planFor(
-  { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" }>>,
-  { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true }: NextState,
+  write: Write<Exclude<WriteOperation, { kind: "batch" }>>,
+  state: NextState,
 ): Promise<CommitPlan> {
+  const { service, operation } = write;
+  const { key, current, next, at, isNewVersion = false, deletedVersion, isAsSent = true } = state;
+  if (isInternal(key.collection)) return planForWebhook(write, state);
   const { collection, path, guard, caller } = operation;
   const kind = current === undefined ? "created" : "updated";
   const resultFor = (stored: Stored) => written(kind, { stored, path, isAsSent }, guard);
@@ -135,4 +144,42 @@ export async function planFor(
     at,
     result: resultFor({ id: key.id, version, text: next, updatedAt: at }),
   };
+}
+
+/** The plan for one webhook. The state of its deliveries changes in the same commit. */
+async function planForWebhook(
+  { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" }>>,
+  { key, current, next: asked, at, named = new Set(), isAsSent = true }: NextState,
+): Promise<CommitPlan> {
+  const webhooks = service.webhooks as Webhooks; // without it, the path does not exist
+  const { path, guard } = operation;
+  const resultFor = (stored: Stored) =>
+    written(current === undefined ? "created" : "updated", { stored, path, isAsSent }, guard);
+  if (current !== undefined && asked === current.text)
+    return { kind: "plan", changes: [], at, result: resultFor(current) };
+  const { next, changes, secret } = await webhooks.settle({
+    key,
+    current: current?.text,
+    next: asked,
+    named,
+  });
+  const version = (current?.version ?? 0) + 1;
+  const result: Result =
+    next === undefined ? { kind: "deleted" } : resultFor({ id: key.id, version, text: next, updatedAt: at });
+  const expect = current?.version ?? "absent";
+  return {
+    kind: "plan",
+    changes: [{ key, expect, next }, ...changes],
+    at,
+    result: secret === undefined ? result : withSecret(result, secret),
+    tellsSecret: secret !== undefined,
+    onCommitted: () => webhooks.noteWrite(),
+  };
+}
+
+/** The response with a secret that no other response has. */
+function withSecret(result: Result, secret: string): Result {
+  if (result.kind !== "created") return result;
+  const text = JSON.stringify({ ...JSON.parse(result.stored.text), secret });
+  return { ...result, stored: { ...result.stored, text } };
 }

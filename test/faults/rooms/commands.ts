@@ -43,8 +43,8 @@ export const commandFaults: readonly Fault[] = [
     noticedBy: "test/commands/check.test.ts",
     replacements: [
       [
-        "problems += await checkResources(reader, collection);",
-        "problems = await checkResources(reader, collection);",
+        'problems += await checkResources(reader, collection, [...checkNames, "ids"]);',
+        'problems = await checkResources(reader, collection, [...checkNames, "ids"]);',
       ],
     ],
   },

@@ -13,7 +13,9 @@ type Action = "list" | "read" | "create" | "update" | "delete";
 type Kind = keyof typeof methodsOf;
 
 /** The action that each method of each route is, or who is asked nothing. */
-const rows: Readonly<Record<string, Action | "anybody" | "each operation" | "each collection">> = {
+const rows: Readonly<
+  Record<string, Action | "anybody" | "each operation" | "each collection" | "administration">
+> = {
   "collection GET": "list",
   "collection HEAD": "list",
   "collection QUERY": "list",
@@ -44,6 +46,14 @@ const rows: Readonly<Record<string, Action | "anybody" | "each operation" | "eac
   "document OPTIONS": "anybody",
   "batch POST": "each operation",
   "batch OPTIONS": "anybody",
+  "webhookStatus GET": "administration",
+  "webhookStatus HEAD": "administration",
+  "webhookStatus OPTIONS": "administration",
+  "webhookDeliveries GET": "administration",
+  "webhookDeliveries HEAD": "administration",
+  "webhookDeliveries OPTIONS": "administration",
+  "webhookAction POST": "administration",
+  "webhookAction OPTIONS": "administration",
 };
 
 /** Collections with every kind of rule; `undefined` has none. */
@@ -213,6 +223,15 @@ const sentTo: Readonly<Record<Kind, (method: string, name: string, authorId: str
   ],
   collections: (method) => ["", "/"].map((end) => ({ method, path: `${prefix}${end}`, go: 200 })),
   document: (method) => [{ method, path: "/livez", go: 200 }],
+  // Nobody administers this service, so these paths do not exist.
+  webhookStatus: (method) => [{ method, path: `${prefix}/_webhooks/1/_status`, go: 404 }],
+  webhookDeliveries: (method) => [{ method, path: `${prefix}/_webhooks/1/_deliveries`, go: 404 }],
+  webhookAction: (method) =>
+    ["_test", "_rotate", "_deliveries/1/_retry"].map((end) => ({
+      method,
+      path: `${prefix}/_webhooks/1/${end}`,
+      go: 404,
+    })),
   batch: (method) => [{ method, path: `${prefix}/_batch`, content: { operations: [] }, go: 200 }],
 };
 
@@ -242,7 +261,9 @@ describe("what each caller may", () => {
       for (const name of Object.keys(collections)) {
         for (const authorId of owners) {
           for (const sent of sentTo[kind as Kind](method, name, authorId)) {
-            if (action === "anybody") {
+            if (action === "administration") {
+              await compare(sent, () => "go");
+            } else if (action === "anybody") {
               const go = method === "OPTIONS" ? 204 : 200;
               await compare({ ...sent, go }, () => "go");
             } else if (action === "each collection") {
@@ -352,7 +373,8 @@ describe("what is nothing to anybody", () => {
     for (const kind of Object.keys(methodsOf) as Kind[]) {
       for (const method of methods.filter((each) => !methodsOf[kind].split(", ").includes(each))) {
         const [sent] = sentTo[kind](method, "world", "ada");
-        if (sent !== undefined) await compare({ ...sent, go: 405 }, () => "go");
+        const go = rows[`${kind} OPTIONS`] === "administration" ? 404 : 405;
+        if (sent !== undefined) await compare({ ...sent, go }, () => "go");
       }
     }
   });

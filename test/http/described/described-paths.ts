@@ -47,7 +47,11 @@ export function describedPaths(document: object, prefix: string): DescribedPaths
       shape: shapeOf(path, collection),
       told: { name: nameOf(path, prefix), methods: methodsOf(item) },
     }))
-    .sort((a, b) => a.path.split("{").length - b.path.split("{").length); // what is spelled out comes first
+    // A path with fewer parameters comes first, and then one whose first parameter comes later.
+    .sort(
+      (a, b) =>
+        a.path.split("{").length - b.path.split("{").length || b.path.indexOf("{") - a.path.indexOf("{"),
+    );
   const told = all.map((each) => each.told);
   return {
     find: (path) => all.find(({ shape }) => shape.test(canonical(path, prefix)))?.told,
@@ -83,7 +87,7 @@ function shapeOf(path: string, collection: string): RegExp {
   const shape = path
     .replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&")
     .replaceAll("{collection}", `(?:${collection})`)
-    .replaceAll(/\{(?:id|slug)\}/g, "[^/]+");
+    .replaceAll(/\{(?:id|slug|event)\}/g, "[^/]+");
   return new RegExp(`^${shape}$`, "s");
 }
 

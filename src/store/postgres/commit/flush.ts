@@ -4,6 +4,7 @@ import { type Reference, referencedIds } from "../../../collection/references.ts
 import { canBeId } from "../../commits/constraints.ts";
 import type { StagedChange, StagedChanges, StagedResource } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
+import { isInternal } from "../../internal.ts";
 import type { ReceiptLimits } from "../../receipts.ts";
 import { keptTexts } from "../../superseded.ts";
 import type { Outcome, Statement } from "../connection/connections.ts";
@@ -88,8 +89,9 @@ export async function flush(
     for (const [position, change] of each.changes.entries()) sequences.set(change, base + position + 1);
   }
   if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
+  const logged = parts.isLogged ? changed.filter(({ collection }) => !isInternal(collection.name)) : [];
   const last: Statement[] = [];
-  if (parts.isLogged) for (const each of changed) last.push(await logStatement(each, sequences));
+  for (const each of logged) last.push(await logStatement(each, sequences));
   return { sequences, last };
 }
 

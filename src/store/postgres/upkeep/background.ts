@@ -2,6 +2,7 @@
 import type { Background } from "../../background.ts";
 import { decideAsync } from "../../decision.ts";
 import type { ResolvedStoreOptions } from "../../options.ts";
+import { owedIn, statesOfWebhooks } from "../../owed.ts";
 import { type ChangeLogs, Retention } from "../../retention.ts";
 import { buildPauseMs, wordsAreSplitAgain } from "../../searched-words.ts";
 import { removeExpired } from "../commit/receipts.ts";
@@ -10,7 +11,13 @@ import { smallWrite, transact } from "../connection/transaction.ts";
 import type { Catalogue } from "../tables/catalogue.ts";
 import { isUnfinished } from "../tables/prepare.ts";
 import { gatherSome } from "./gather.ts";
-import { deleteChangesUpTo, selectChangeSizes, selectHeads } from "./statements.ts";
+import {
+  deleteChangesUpTo,
+  selectChangeSizes,
+  selectHeads,
+  selectNumbers,
+  selectTexts,
+} from "./statements.ts";
 
 /** What the work needs. */
 export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | "sweepMs" | "onWarning"> {
@@ -70,6 +77,17 @@ function logsOf(connections: Connections): ChangeLogs {
         at: Number(at),
         bytes: Number(bytes),
       }));
+    },
+    async owed() {
+      const { rows } = await connections.run(selectNumbers);
+      const collections = rows.map(([number, name]) => ({ number: Number(number), name: String(name) }));
+      const states = collections.find(({ name }) => name === statesOfWebhooks);
+      if (states === undefined) return new Map<number, number>();
+      const found = await connections.run(selectTexts(states.number));
+      return owedIn(
+        found.rows.map(([text]) => String(text)),
+        collections,
+      );
     },
     async remove(number, upTo) {
       await connections.run(deleteChangesUpTo(number, upTo));

@@ -20,6 +20,14 @@ export function selectSizesAfter(number: number, after: string, limit: number): 
 /** The sequences of all collections. */
 export const selectHeads: Statement = { sql: "select number, sequence from holdfast_heads order by number" };
 
+/** The number and name of every collection. */
+export const selectNumbers: Statement = { sql: "select number, name from holdfast_collections" };
+
+/** The texts of all resources of a small collection. */
+export function selectTexts(number: number): Statement {
+  return { sql: `select doc from ${resourcesTable(number)}`, values: [] };
+}
+
 /** Sequence, time and size of changes after a sequence. */
 export function selectChangeSizes(number: number, sequence: number, limit: number): Statement {
   return {

@@ -1,8 +1,10 @@
 /** The change logs on the writer's connection. The caller of a method that writes keeps a transaction open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { owedIn, statesOfWebhooks } from "../../owed.ts";
 import type { ChangeLogs } from "../../retention.ts";
+import { readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
-import { changesIndex, changesTable } from "../file/tables.ts";
+import { changesIndex, changesTable, resourcesTable } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
 interface Statements {
@@ -59,6 +61,17 @@ export class ChangeLog implements ChangeLogs {
       at: Number(at),
       bytes: Number(bytes),
     }));
+  }
+
+  owed() {
+    const collections = readCatalogue(this.#database);
+    const states = collections.get(statesOfWebhooks);
+    if (states === undefined) return new Map<number, number>();
+    const rows = this.#database.prepare(`select doc from ${resourcesTable(states.number)}`).all();
+    return owedIn(
+      rows.map(({ doc }) => String(doc)),
+      [...collections.values()],
+    );
   }
 
   remove(number: number, upTo: number): void {

@@ -5,6 +5,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ResourceState, StagedChange } from "../../commits/staged-changes.ts";
 import { integerOf } from "../../integer-ids.ts";
+import { isInternal } from "../../internal.ts";
 import { keptText } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
@@ -101,7 +102,7 @@ export class Resources {
     }
     if (rowId !== undefined)
       this.#search.follow(number, rowId, { before: before?.text, next: next?.text ?? null });
-    if (this.#log.isKept) {
+    if (this.#log.isKept && !isInternal(collection.name)) {
       const kept = keptText({ before, next, version });
       statements.log.run(head.sequence, id, version, kind, at, origin.principal, origin.group, kept);
     }

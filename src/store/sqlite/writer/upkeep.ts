@@ -53,6 +53,7 @@ export class Upkeep {
     return decide(this.#retention.step(now), {
       heads: () => log.heads(),
       after: (...args) => log.after(...args),
+      owed: () => log.owed(),
       remove: (...args) => transactions.run(() => log.remove(...args)),
     });
   }

@@ -1,0 +1,363 @@
+/** Delivers the events of one webhook, until it is stopped or the webhook is disabled. */
+
+import { anyCollection } from "../changes/commit-watch.ts";
+import { eventText, type View } from "../changes/event.ts";
+import { type FeedEvent, type FeedPage, readFeed } from "../changes/feed.ts";
+import { Gone } from "../changes/log.ts";
+import type { Position } from "../changes/position.ts";
+import type { Change } from "../store/commit.ts";
+import {
+  deliveriesName,
+  everyCollection,
+  statesName,
+  viewOfWebhook,
+  type Webhook,
+  webhooksName,
+} from "./collection.ts";
+import { type Attempted, reasonToDisable, recordAfter, stateAfter } from "./outcome.ts";
+import type { WebhookFeed, WebhookParts } from "./parts.ts";
+import { collectionsOf, continued, marksOf, owedAt, placeNow, positionOf } from "./place.ts";
+import type { Receivers } from "./receivers.ts";
+import {
+  type DeliveryRecord,
+  deliveryId,
+  put,
+  remove,
+  type Versioned,
+  type WebhookState,
+} from "./records.ts";
+import { type Answer, send } from "./send.ts";
+import { signatureHeaders } from "./signature.ts";
+
+/** Events of one round, and their text in characters. */
+const perRound = { events: 50, text: 4 * 1024 * 1024, isShared: true };
+
+/** Retries of one round. */
+const retriesPerRound = 16;
+
+/** With this many deliveries in the retry table, new events wait in the log. */
+const maxRetrying = 1_000;
+
+/** Deliveries that are kept for administrators: how many, how long in milliseconds, and how often the rest is removed. */
+const kept = { most: 1_000, ms: 7 * 24 * 3_600_000, everyMs: 3_600_000, everyDeliveries: 200 };
+
+/** A position that moved without a delivery is stored this often, in milliseconds. */
+const storeIdleMs = 60_000;
+
+/** One event to deliver: a new one, or one from the retry table. */
+interface Due {
+  attempted: Attempted;
+  before: Versioned<DeliveryRecord> | undefined;
+  /** The body; `undefined` if the log no longer has the change. */
+  body: string | undefined;
+  /** Events with the same name keep their order. */
+  order: string;
+}
+
+/** The deliveries of one webhook. */
+export class Worker {
+  readonly #parts: WebhookParts;
+  readonly #feed: WebhookFeed;
+  readonly #receivers: Receivers;
+  readonly #stopped: AbortSignal;
+  readonly #retrying = new Map<string, Versioned<DeliveryRecord>>();
+  #webhook: Versioned<Webhook>;
+  #state: Versioned<WebhookState> | undefined;
+  #position: Position = [];
+  #storedPosition: Position = [];
+  #storedAt = 0;
+  #tidiedAt = 0;
+  #sinceTidied = 0;
+  #isFirstPage = true;
+  #isDisabled = false;
+
+  constructor(
+    parts: WebhookParts & { feed: WebhookFeed },
+    webhook: Versioned<Webhook>,
+    { receivers, stopped }: { receivers: Receivers; stopped: AbortSignal },
+  ) {
+    this.#parts = parts;
+    this.#feed = parts.feed;
+    this.#webhook = webhook;
+    this.#receivers = receivers;
+    this.#stopped = stopped;
+  }
+
+  /** Delivers until the signal is aborted. Throws PRECONDITION_FAILED if another instance has changed the records. */
+  async run(): Promise<void> {
+    const leave = this.#feed.watch.join();
+    try {
+      await this.#load();
+      while (!this.#stopped.aborted && !this.#isDisabled) await this.#round();
+      await this.#storePosition();
+    } finally {
+      leave();
+    }
+  }
+
+  get #id(): string {
+    return this.#webhook.value.id;
+  }
+
+  async #load(): Promise<void> {
+    const { records } = this.#parts;
+    this.#state = await records.state(this.#id);
+    const names = this.#names();
+    // A state is created with its webhook. It is missing only if someone has removed it from the store.
+    const marks = this.#state?.value.marks ?? (await placeNow(names, this.#parts));
+    this.#storedPosition = positionOf(marks, names);
+    this.#storedAt = this.#parts.clock.now();
+    await this.#continueFrom(this.#storedPosition);
+    for (const delivery of await records.deliveriesIn(this.#id, "retrying"))
+      this.#retrying.set(delivery.value.event, delivery);
+  }
+
+  #names(): readonly string[] {
+    return collectionsOf(this.#webhook.value, this.#parts);
+  }
+
+  /** Continues from a position, or from the next place that the log has. */
+  async #continueFrom(from: Position): Promise<void> {
+    const { position, lost, isForeign } = await continued(from, this.#parts);
+    this.#position = position;
+    if (isForeign)
+      this.#parts.warn(
+        `the webhook ${this.#id} continues after the last change, because the store was restored or replaced`,
+      );
+    if (lost === 0) return;
+    this.#parts.warn(`the webhook ${this.#id} lost ${lost} changes that the history no longer has`);
+    const state = this.#stateValue();
+    await this.#commit([], { ...state, lost: state.lost + lost });
+  }
+
+  #stateValue(): WebhookState {
+    return this.#state?.value ?? { marks: {}, lost: 0 };
+  }
+
+  async #round(): Promise<void> {
+    const { collections } = this.#webhook.value;
+    const watched = collections.includes(everyCollection) ? [anyCollection] : collections;
+    const seen = new Map(watched.map((name) => [name, this.#feed.watch.commits(name)]));
+    const now = this.#parts.clock.now();
+    const retries = await this.#dueRetries(now);
+    const page = this.#retrying.size < maxRetrying ? await this.#nextPage() : undefined;
+    const events = await this.#newEvents(page?.events ?? []);
+    if (retries.length + events.length > 0) await this.#deliver([...retries, ...events], page?.position);
+    else if (page !== undefined) this.#position = page.position;
+    if (this.#stopped.aborted || this.#isDisabled) return;
+    await this.#tidy();
+    if (now - this.#storedAt >= storeIdleMs) await this.#storePosition();
+    if (page === undefined || page.isEnd) await this.#wait(seen);
+  }
+
+  async #nextPage(): Promise<FeedPage> {
+    const names = this.#names();
+    const views = names.flatMap((name) => viewOfWebhook(this.#webhook.value, name, this.#parts) ?? []);
+    // Collections that are new since the last page join from their first change.
+    const position = positionOf(marksOf(this.#position), names);
+    try {
+      return await readFeed(this.#feed, views, position, perRound);
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error;
+      await this.#continueFrom(position);
+      return { events: [], position: this.#position, isEnd: false };
+    }
+  }
+
+  async #newEvents(events: readonly FeedEvent[]): Promise<Due[]> {
+    const { types } = this.#webhook.value;
+    const wanted = events.filter(({ kind }) => types.includes(kind)).map((event) => this.#toDue(event));
+    if (!this.#isFirstPage || wanted.length === 0) return wanted;
+    this.#isFirstPage = false;
+    // The service may have stopped after it delivered a part of this page.
+    const known = await Promise.all(
+      wanted.map(({ attempted }) => this.#parts.records.delivery(this.#id, attempted.event)),
+    );
+    return wanted.filter((_, n) => known[n] === undefined);
+  }
+
+  #toDue({ text, collection, change, kind }: FeedEvent): Due {
+    const event = this.#feed.positions.eventId(collection, change.sequence);
+    const { sequence } = change;
+    const type = `${collection}.${kind}`;
+    return {
+      attempted: { webhook: this.#id, event, type, collection, sequence, kind, attempts: 0 },
+      before: undefined,
+      body: text,
+      order: `${collection}/${change.id}`,
+    };
+  }
+
+  async #dueRetries(now: number): Promise<Due[]> {
+    const due = [...this.#retrying.values()]
+      .filter(({ value }) => (value.nextAt ?? 0) <= now)
+      .sort((a, b) => (a.value.nextAt ?? 0) - (b.value.nextAt ?? 0))
+      .slice(0, retriesPerRound);
+    return Promise.all(due.map((before) => this.#toRetry(before)));
+  }
+
+  async #toRetry(before: Versioned<DeliveryRecord>): Promise<Due> {
+    const { webhook, event, type, collection, sequence, kind, attempts } = before.value;
+    const attempted = { webhook, event, type, collection, sequence, kind, attempts };
+    const body = await bodyOf(this.#parts, this.#webhook.value, before.value);
+    return { attempted, before, body, order: event };
+  }
+
+  /** Delivers events. `position` is where the webhook is after them. */
+  async #deliver(due: readonly Due[], position: Position | undefined): Promise<void> {
+    const done: { due: Due; answer: Answer; at: number }[] = [];
+    const chains = [...Map.groupBy(due, ({ order }) => order).values()];
+    await Promise.all(
+      chains.map(async (chain) => {
+        for (const each of chain) {
+          const answer = await this.#attempt(each);
+          if (answer === undefined) return; // the service stops
+          done.push({ due: each, answer, at: this.#parts.clock.now() });
+        }
+      }),
+    );
+    let state = this.#stateValue();
+    let reason: string | undefined;
+    const records = done.map(({ due: { attempted, before, body }, answer, at }) => {
+      if (body === undefined) {
+        state = { ...state, lost: state.lost + 1 };
+        return { before, record: { ...(before?.value as DeliveryRecord), ...givenUp } };
+      }
+      state = stateAfter(state, answer, at);
+      reason ??= reasonToDisable(state, answer, at);
+      const record = recordAfter(attempted, answer, { at, random: this.#parts.random() });
+      return { before, record };
+    });
+    if (done.length === due.length && position !== undefined) this.#position = position;
+    if (reason !== undefined) state = { ...state, disabledReason: reason };
+    await this.#commit(records, state, reason);
+  }
+
+  async #attempt({ attempted: { event }, body }: Due): Promise<Answer | undefined> {
+    if (body === undefined) return noLongerKept;
+    const { url } = this.#webhook.value;
+    return this.#receivers.run(url, () =>
+      this.#stopped.aborted
+        ? Promise.resolve(undefined)
+        : sendSigned(this.#parts, { ...this.#signing(), event, body }, this.#stopped),
+    );
+  }
+
+  #signing() {
+    return { webhook: this.#webhook.value, state: this.#stateValue() };
+  }
+
+  /** Writes deliveries with the state, so that the position moves only together with them. */
+  async #commit(
+    deliveries: readonly { before: Versioned<DeliveryRecord> | undefined; record: DeliveryRecord }[],
+    state: WebhookState,
+    reason?: string,
+  ): Promise<void> {
+    const { records, clock } = this.#parts;
+    const marks = { ...state.marks, ...marksOf(this.#position) };
+    const retrying = new Map([...this.#retrying].map(([event, { value }]) => [event, value]));
+    for (const { record } of deliveries) {
+      if (record.state === "retrying") retrying.set(record.event, record);
+      else retrying.delete(record.event);
+    }
+    const owes = reason === undefined ? owedAt(this.#webhook.value, marks, retrying.values()) : undefined;
+    const next = { ...state, marks, owes };
+    const changes: Change[] = [put(statesName, this.#id, this.#state, next)];
+    for (const { before, record } of deliveries)
+      changes.push(put(deliveriesName, deliveryId(this.#id, record.event), before, record));
+    if (reason !== undefined)
+      changes.push(put(webhooksName, this.#id, this.#webhook, { ...this.#webhook.value, enabled: false }));
+    await records.commit(changes, clock.now());
+    this.#state = { value: next, version: (this.#state?.version ?? 0) + 1 };
+    this.#storedPosition = this.#position;
+    this.#storedAt = clock.now();
+    this.#sinceTidied += deliveries.length;
+    for (const { before, record } of deliveries) this.#note(record, (before?.version ?? 0) + 1);
+    if (reason === undefined) return;
+    this.#isDisabled = true;
+    this.#parts.warn(`the webhook ${this.#id} is disabled: ${reason}`);
+  }
+
+  #note(record: DeliveryRecord, version: number): void {
+    if (record.state === "retrying") this.#retrying.set(record.event, { value: record, version });
+    else this.#retrying.delete(record.event);
+  }
+
+  async #storePosition(): Promise<void> {
+    if (this.#position === this.#storedPosition || this.#isDisabled) return;
+    await this.#commit([], this.#stateValue());
+  }
+
+  /** Removes old deliveries, now and then. */
+  async #tidy(): Promise<void> {
+    const { records, clock } = this.#parts;
+    const now = clock.now();
+    if (this.#sinceTidied < kept.everyDeliveries && now - this.#tidiedAt < kept.everyMs) return;
+    const before = now - kept.ms;
+    const outdated = await records.outdated(this.#id, { most: kept.most, before, limit: 500 });
+    await records.commit(
+      outdated.map((each) => remove(deliveriesName, each.id, each)),
+      now,
+    );
+    if (outdated.length > 0) return;
+    this.#tidiedAt = now;
+    this.#sinceTidied = 0;
+  }
+
+  /** Waits for a commit, for the next retry, or until it is time to store the position. */
+  async #wait(seen: ReadonlyMap<string, number>): Promise<void> {
+    const { clock } = this.#parts;
+    const over = new AbortController();
+    const end = () => over.abort();
+    this.#stopped.addEventListener("abort", end);
+    if (this.#stopped.aborted) end();
+    const next = Math.min(
+      this.#storedAt + storeIdleMs,
+      ...[...this.#retrying.values()].map(({ value }) => value.nextAt ?? 0),
+    );
+    const isNewWanted = this.#retrying.size < maxRetrying;
+    await Promise.race([
+      clock.until(Math.max(next, clock.now()), over.signal),
+      ...(isNewWanted ? [this.#feed.watch.untilCommit(seen, over.signal)] : []),
+    ]);
+    end();
+    this.#stopped.removeEventListener("abort", end);
+  }
+}
+
+const noLongerKept: Answer = {
+  isDelivered: false,
+  status: undefined,
+  error: "The history no longer has the change.",
+  milliseconds: 0,
+  response: "",
+  retryAfterMs: 0,
+};
+
+const givenUp = { state: "dead", error: noLongerKept.error ?? null, nextAt: null } as const;
+
+/** The body of an event that was tried before; `undefined` if the log no longer has its change. */
+export async function bodyOf(
+  parts: WebhookParts,
+  webhook: Webhook,
+  { collection, sequence, kind }: Pick<DeliveryRecord, "collection" | "sequence" | "kind">,
+): Promise<string | undefined> {
+  const view: View | undefined = viewOfWebhook(webhook, collection, parts);
+  const { changes } = await parts.store.changesAfter(collection, sequence - 1, 1);
+  const [change] = changes;
+  if (view === undefined || parts.feed === undefined || change?.sequence !== sequence) return undefined;
+  return eventText(parts.feed, view, change, kind);
+}
+
+/** Sends an event with the headers and signatures of a webhook. */
+export function sendSigned(
+  parts: WebhookParts,
+  { webhook, state, event, body }: { webhook: Webhook; state: WebhookState; event: string; body: string },
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  const now = parts.clock.now();
+  const isRotating = state.oldSecret !== undefined && now < (state.oldSecretUntil ?? 0);
+  const secrets = isRotating ? [webhook.secret, state.oldSecret as string] : [webhook.secret];
+  const signed = signatureHeaders({ id: event, timestamp: Math.floor(now / 1_000), body }, secrets);
+  return send(parts, { url: webhook.url, headers: { ...webhook.headers, ...signed }, body }, signal);
+}

@@ -1,4 +1,4 @@
-/** The store on PostgreSQL. Nothing that matters is kept here: other instances work on the same database. */
+/** The store on PostgreSQL. It does not rely on its memory, because other services can write to the same database. */
 import { Problem } from "../../errors.ts";
 import { Background } from "../background.ts";
 import type { Batch } from "../batch.ts";

@@ -1,7 +1,7 @@
 /** Opens the writer's connection and creates the parts of the writer. */
 import { DatabaseSync } from "node:sqlite";
 import type { WriterSettings } from "../commit/protocol.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
+import { addConstraints, type NumberedCollection } from "../file/catalogue.ts";
 import { createFileCheck } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -17,7 +17,6 @@ import { addReceiptTotals, Receipts } from "./receipts.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Transactions } from "./transactions.ts";
-import { addConstraints } from "./unique.ts";
 import { Upkeep } from "./upkeep.ts";
 import { Writer } from "./writer.ts";
 

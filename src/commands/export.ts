@@ -39,7 +39,7 @@ function formatOf(output: unknown, format: unknown): ExportFormat {
   return isCsv ? "csv" : "ndjson";
 }
 
-/** The export would replace a device or a pipe by a file with the same name. */
+/** Throws StartError for a device or a pipe, because the export would replace it with a file. */
 function requireReplaceable(file: string): void {
   const found = statSync(resolve(shell().cwd(), file), { throwIfNoEntry: false });
   if (found === undefined || found.isFile() || found.isDirectory()) return;
@@ -61,7 +61,7 @@ async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
   }
 }
 
-/** The file has another name until it is complete, so that a part of an export never looks like all of it. */
+/** Writes under another name until the export is complete, so that an incomplete file never looks complete. */
 async function exportToFile(reader: StoreReader, what: What, file: string): Promise<void> {
   const path = resolve(shell().cwd(), file);
   const unfinished = `${path}.${process.pid}.unfinished`;

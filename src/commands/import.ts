@@ -151,7 +151,7 @@ async function* itemsOf(
   }
 }
 
-/** The collection with a name, declared or undeclared, or the reason why there cannot be one. */
+/** The collection with a name, declared or undeclared, or the reason why it cannot exist. */
 function collectionOf({ collections, openCollections }: Config, name: string): Collection | string {
   const declared = collections.get(name);
   if (declared !== undefined) return declared;

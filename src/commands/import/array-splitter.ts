@@ -28,8 +28,8 @@ export class ArraySplitter implements Splitter {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    // The tokenizer collects the text of each string, which takes a third of the time and has no limit of memory. If a
-    // release renames this member, only that saving is lost.
+    // The tokenizer collects the text of each string, which takes a third of the time and has no memory limit. If a
+    // release renames this member, only this saving is lost.
     Reflect.set(this.#tokenizer, "bufferedString", new StringLength());
     this.#tokenizer.onToken = ({ token, offset }) => this.#take(token, offset);
     this.#tokenizer.onError = () => this.#fail("is not JSON");

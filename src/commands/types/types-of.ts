@@ -27,7 +27,7 @@ function collectionsOf(document: object): [name: string, declaration: object][] 
   return collections.map((path) => [path.slice(path.lastIndexOf("/") + 1), declarationAt(document, path)]);
 }
 
-/** The members of a declaration that decide the types of resources. */
+/** A declaration with only the members that decide the types of resources. */
 function declarationAt(document: object, path: string): object {
   const input = bodySchemaOf(document, [path, "post"]);
   const resource = bodySchemaOf(document, [`${path}/{id}`, "put"]);
@@ -53,7 +53,7 @@ function bodySchemaOf(document: object, operation: readonly string[]): Record<st
   return at(document, "components", "schemas", String($ref).split("/").at(-1) ?? "");
 }
 
-/** The object at a path; an empty object if the path leads to none. */
+/** The object at a path; an empty object if it does not exist. */
 function at(value: object, ...path: readonly string[]): Record<string, unknown> {
   let found: unknown = value;
   for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;

@@ -36,10 +36,10 @@ import { readSecret } from "./tables/secret.ts";
 import { selectHead } from "./tables/statements.ts";
 import { startWork } from "./upkeep/background.ts";
 
-/** How often a list is read anew whose collection others declare anew at the same time. */
+/** The maximum number of attempts to read a list, if other services change the declaration at the same time. */
 const maxTries = 5;
 
-/** What the store is made of. */
+/** The parts of the store. */
 export interface PostgresStoreParts extends ResolvedStoreOptions {
   /** For reads and commits. */
   connections: Connections;

@@ -166,7 +166,7 @@ for (const { name, input, items } of inputs) {
 }
 
 test("the location of an element has its number, because a whole array can be on one line", async () => {
-  const items = await itemsOf('[{},5,{},,{}]', 3);
+  const items = await itemsOf("[{},5,{},,{}]", 3);
   assert.deepEqual(
     items.map(({ kind, location }) => [kind, location]),
     [

@@ -45,7 +45,7 @@ export interface PostgresStoreParts extends ResolvedStoreOptions {
   connections: Connections;
   /** For lists that can take long. */
   slow: Connections;
-  /** For work that is open for as long as it takes: imports, scans and migrations. */
+  /** For work without a time limit: imports, scans and migrations. */
   long: Connections;
 }
 
@@ -64,7 +64,7 @@ export class PostgresStore implements Store {
   readonly #reachability: Reachability;
   readonly keys: Keys;
   readonly #background = new Background();
-  /** There may be words to gather. */
+  /** Looks for search indexes to build at once. */
   #gatherNow = () => {};
   #reached: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -106,17 +106,17 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** Several calls at once are one. */
+  /** Connects to the database and prepares it. Calls at the same time share one attempt. */
   reach(): Promise<void> {
     this.#reached ??= this.#reach().catch((error: unknown) => {
       this.#reached = undefined;
       const answer = this.#reachability.noteFailure(error);
-      throw ["denied", "refused"].includes(failureOf(error)) ? error : answer; // nobody waits for a right
+      throw ["denied", "refused"].includes(failureOf(error)) ? error : answer; // waiting does not help against a missing permission
     });
     return this.#reached;
   }
 
-  /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
+  /** Creates the tables if they do not exist, reads the catalogue, and starts the background work. */
   async #reach(): Promise<void> {
     const { connections, readOnly, onWarning } = this.#parts;
     await prepareDatabase(connections, { isThere: readOnly, mayRaise: !readOnly });

@@ -1,4 +1,4 @@
-/** Reads the page that a query string selects. Several combinations of parameters do this, one for each kind of client. */
+/** Reads the page that a query string selects. Different kinds of clients use different parameters for this. */
 import { shortJson } from "../collection/messages.ts";
 import { type ListParameter, pagingParameters } from "./parameters.ts";
 import { inQuery, type Violations } from "./violations.ts";

@@ -43,7 +43,7 @@ export function measureMemory({ share }: Effort): Promise<Figure[]> {
       {
         what: `resident memory after ${requests.toLocaleString("en")} mixed requests, MB`,
         ratio: largest,
-        aim: { atMost: 250 },
+        aim: { atMost: 200 },
         value,
       },
     ];

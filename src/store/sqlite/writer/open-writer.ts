@@ -23,7 +23,9 @@ import { Writer } from "./writer.ts";
 /** How long to wait for a write transaction of another process. Such a process only changes API keys. */
 const busyTimeoutMs = 5_000;
 const logSizeLimit = 64 * 1024 * 1024;
-const cacheKibibytes = 16 * 1024;
+
+/** With more, a write costs as much, because the system keeps the file in memory anyway. */
+const cacheKibibytes = 4 * 1024;
 
 /** Opens a writer. `prepareFile` must have prepared the file. Throws the error of SQLite if the file cannot be opened. */
 export function openWriter(settings: WriterSettings): Writer {

@@ -1,4 +1,4 @@
-/** The types of the rules in a configuration. */
+/** The access rules as a configuration declares them: their types, and the helper `owner`. `rules.ts` checks and compiles them. */
 import type { CollectionDeclaration } from "../collection/declaration.ts";
 import type { Action } from "./actions.ts";
 

@@ -1,4 +1,7 @@
-/** The caller that a valid credential identifies. */
+/**
+ * The caller that a valid credential identifies, with its roles, claims and scopes. This file only reads scopes and claims:
+ * `authenticate.ts` checks credentials, and `rules.ts` decides what a caller can do.
+ */
 import { isObject } from "../json/values.ts";
 
 /** A permission for one collection. `write` does not include `read`. */
@@ -12,9 +15,9 @@ export interface Principal {
   /** Identifies the caller in rules, in the change log, and for the use of Idempotency-Keys. It never changes. */
   subject: string;
   roles: readonly string[];
-  /** All claims of a token. An API key has none. */
+  /** All claims of a token; empty for an API key. */
   claims: Readonly<Record<string, unknown>>;
-  /** The only permissions of the credential; `undefined` if it is not limited. */
+  /** The permissions that limit the credential; `undefined` if it has no such limit. */
   scopes: readonly Scope[] | undefined;
 }
 
@@ -26,14 +29,14 @@ export function parseScope(text: string): Scope | undefined {
   return collection === undefined ? undefined : { collection, action: action as Scope["action"] };
 }
 
-/** The scopes among texts. It skips other texts, such as the scopes of the issuer itself. */
+/** Reads scopes. Skips texts that are not scopes, because tokens also have scopes of the identity provider. */
 export function parseScopes(texts: readonly string[]): Scope[] {
   return texts.map(parseScope).filter((scope) => scope !== undefined);
 }
 
 /**
- * The value of a claim. The name can contain dots itself (`https://example.org/roles`). Otherwise, dots lead to a claim
- * inside an object.
+ * The value of a claim; `undefined` if it does not exist. A claim with exactly this name comes first, because names can
+ * contain dots (`https://example.org/roles`). Otherwise, a dotted name reaches into objects.
  */
 export function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];

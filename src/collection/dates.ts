@@ -1,4 +1,7 @@
-/** The formats of a date: a day, a UTC timestamp with milliseconds, or Unix time in milliseconds. */
+/**
+ * The dates that the formats of schemas and the parameter `at` accept: a day, a UTC timestamp with milliseconds, or Unix time
+ * in milliseconds. Other spellings, such as an offset from UTC, are not dates here.
+ */
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;

@@ -1,4 +1,4 @@
-/** New ids. A file of its own, because the threads of a store load `ids.ts` and create none. */
+/** Creates UUIDs for new resources. It is separate from `ids.ts`, because the threads of a store do not need it. */
 import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
 

@@ -25,22 +25,22 @@ export async function runExport(
   const config = await configOf(flags, env);
   await withOpen(openReader(config.store), async (reader) => {
     requireKnown(collection, reader, config);
-    const what = { collection, format: formatOf(output, format) };
-    if (typeof output !== "string") return exportToStdout(reader, what);
+    const request = { collection, format: formatOf(output, format) };
+    if (typeof output !== "string") return exportToStdout(reader, request);
     requireNoStoreFile(output, config.store);
     requireReplaceable(output);
-    await exportToFile(reader, what, output);
+    await exportToFile(reader, request, output);
   });
 }
 
-type What = Pick<ExportOptions, "collection" | "format">;
+type ExportRequest = Pick<ExportOptions, "collection" | "format">;
 
 function formatOf(output: unknown, format: unknown): ExportFormat {
   const isCsv = format === undefined ? /\.csv$/i.test(String(output)) : format === "csv";
   return isCsv ? "csv" : "ndjson";
 }
 
-/** The export would replace a device or a pipe by a file with the same name. */
+/** Throws StartError for a device or a pipe, because the export would replace it with a file. */
 function requireReplaceable(file: string): void {
   const found = statSync(resolve(shell().cwd(), file), { throwIfNoEntry: false });
   if (found === undefined || found.isFile() || found.isDirectory()) return;
@@ -54,25 +54,25 @@ function requireKnown(name: string, reader: StoreReader, { collections }: Config
   if (!known.has(name)) throw unknownCollection(name, [...known]);
 }
 
-async function exportToStdout(reader: StoreReader, what: What): Promise<void> {
+async function exportToStdout(reader: StoreReader, request: ExportRequest): Promise<void> {
   try {
-    await write(reader, what, shell().stdout);
+    await write(reader, request, shell().stdout);
   } catch (error) {
     if (!isOutputError(error)) throw error; // `watchOutput` reports these for every command
   }
 }
 
-/** The file has another name until it is complete, so that a part of an export never looks like all of it. */
-async function exportToFile(reader: StoreReader, what: What, file: string): Promise<void> {
+/** Writes under another name until the export is complete, so that an incomplete file never looks complete. */
+async function exportToFile(reader: StoreReader, request: ExportRequest, file: string): Promise<void> {
   const path = resolve(shell().cwd(), file);
   const unfinished = `${path}.${process.pid}.unfinished`;
   const start = performance.now();
   try {
     const target = createWriteStream(unfinished, { flags: "wx", flush: true });
-    const resources = await write(reader, what, target);
+    const resources = await write(reader, request, target);
     await rename(unfinished, path);
     shell().stderr.write(
-      `${counted(resources, "resource")} of ${what.collection} exported to ${file} in ${timeSince(start)} ` +
+      `${counted(resources, "resource")} of ${request.collection} exported to ${file} in ${timeSince(start)} ` +
         `(${sized(target.bytesWritten)})\n`,
     );
   } catch (error) {
@@ -82,16 +82,16 @@ async function exportToFile(reader: StoreReader, what: What, file: string): Prom
 }
 
 /** Writes every resource, and returns the number of them. */
-async function write(reader: StoreReader, what: What, target: Writable): Promise<number> {
-  const total = reader.count(what.collection);
-  const progress = await startProgress({ what: `exporting ${what.collection}`, total });
+async function write(reader: StoreReader, request: ExportRequest, target: Writable): Promise<number> {
+  const total = reader.count(request.collection);
+  const progress = await startProgress({ what: `exporting ${request.collection}`, total });
   let resources = 0;
   const onProgress = (written: number) => {
     resources = written;
     progress.update(written, written);
   };
   try {
-    const text = Readable.from(exportText(reader, { ...what, onProgress }));
+    const text = Readable.from(exportText(reader, { ...request, onProgress }));
     await pipeline(text, target, { end: target !== shell().stdout });
     return resources;
   } finally {

@@ -85,9 +85,9 @@ async function requireNoResources({ store }: Config): Promise<void> {
   });
 }
 
-type Conditions = Pick<ImportOptions, "skipInvalid" | "onlyIfEmpty">;
+type DatabaseOptions = Pick<ImportOptions, "skipInvalid" | "onlyIfEmpty">;
 
-async function importDatabase(file: string, config: Config, conditions: Conditions): Promise<void> {
+async function importDatabase(file: string, config: Config, given: DatabaseOptions): Promise<void> {
   requireNoStoreFile(file, config.store);
   await importFrom(file, async ({ stream }, signal) => {
     const start = performance.now();
@@ -97,13 +97,13 @@ async function importDatabase(file: string, config: Config, conditions: Conditio
     );
     const { invalid, objects } = skipped;
     if (objects.length > 0 && invalid.length === 0 && lists.length === 0) refuseObjects(objects, file);
-    const isDryRun = invalid.length > 0 && !conditions.skipInvalid;
+    const isDryRun = invalid.length > 0 && !given.skipInvalid;
     const total = lists.reduce((sum, { text }) => sum + text.length, 0);
     const inputs = lists.map(({ collection, ...list }) => ({
       collection,
       items: itemsOf(list, config.http.limits.bodyBytes),
     }));
-    const options = { ...conditions, isDryRun, signal };
+    const options = { ...given, isDryRun, signal };
     const results = await importInto(config, inputs, { work: { what: "importing", total }, options });
     reportDatabase(results, skipped, { ...(await effortSince(start, config)), isDryRun });
   });
@@ -152,7 +152,7 @@ async function* itemsOf(
   }
 }
 
-/** The collection with a name, declared or undeclared, or the reason why there cannot be one. */
+/** The collection with a name, declared or undeclared, or the reason why it cannot exist. */
 function collectionOf({ collections, openCollections }: Config, name: string): Collection | string {
   const declared = collections.get(name);
   if (declared !== undefined) return declared;

@@ -87,7 +87,7 @@ function isPrintable(text: string): boolean {
   return /^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u.test(text) && text.trim() === text;
 }
 
-/** A misspelled scope would give no access at all. */
+/** Throws StartError for a scope without a known collection, because the key would give no access to it. */
 function requireScope(text: string, { collections, openCollections }: Config): void {
   const scope = parseScope(text);
   if (scope === undefined) {
@@ -98,7 +98,7 @@ function requireScope(text: string, { collections, openCollections }: Config): v
   throw new StartError(`--scope: the collection "${scope.collection}" is not declared. ${instead}`);
 }
 
-/** An unknown role is only a warning, because a rule can name it later. Without `auth` there are no rules. */
+/** Warns about roles that no rule names. A later configuration can name them, so they are not errors. */
 function warnOfUnknownRoles(roles: readonly string[], { auth, roles: named }: Config): void {
   if (auth === undefined) return;
   const known = [...new Set(named.map(({ name }) => name))];
@@ -116,7 +116,7 @@ async function requireFreeName(keys: Keys, name: string, now: number): Promise<v
   );
 }
 
-/** The valid keys with a name, a prefix or the text of a key. Throws StartError if there are none. */
+/** The valid keys with this name or prefix. Also takes the text of a key. Throws StartError if no valid key has it. */
 async function requireLiveKeys(keys: Keys, named: string, now: number): Promise<readonly ApiKey[]> {
   const live = (await keys.all()).filter((key) => isLive(key, now));
   const prefix = named.startsWith(keyMark) ? prefixOf(named) : undefined;
@@ -139,7 +139,7 @@ function printKey({ text, key: { name, expiresAt } }: NewKey): void {
   shell().stdout.write(`${text}\n`);
 }
 
-/** A service whose configuration does not accept API keys refuses the new key. */
+/** Prints a note if the configuration does not accept API keys, because the service would refuse the new key. */
 function warnIfRefused({ auth }: Config): void {
   if (auth?.keys === true) return;
   shell().stderr.write(

@@ -1,4 +1,4 @@
-/** The options that several commands share, and the configuration that they lead to. */
+/** The options that several commands share, and the configuration that a command reads with them. */
 import { type Command, Option } from "commander";
 import { type Option as ConfigOption, options } from "../config/options.ts";
 import type { Config, ConfigSources } from "../config.ts";

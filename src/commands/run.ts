@@ -63,7 +63,7 @@ function printErrorsOf(command: Command, hintAt: (text: string) => string): void
   });
 }
 
-/** Names the command that has an option which was given without a command. */
+/** Suggests a command for an unknown option that was given without a command. */
 function hintAtCommand(text: string, commands: readonly Command[]): string {
   const [, flag] = /unknown option '(--?[a-z-]+)/i.exec(text) ?? [];
   if (flag === undefined) return "";

@@ -17,7 +17,7 @@ export function shell(): Shell {
   return current.getStore() ?? process;
 }
 
-/** Runs a command with these streams and this folder. Other commands may run at the same time. */
+/** Runs a command with these streams and this folder. Other commands can run at the same time. */
 export function inShell<T>(given: Shell, command: () => T): T {
   return current.run(given, command);
 }

@@ -1,4 +1,7 @@
-/** How commands open and close stores, and what they find out about the files of a store. */
+/**
+ * Opens stores for commands and closes them again. Also measures the files of a store, and keeps commands from using them as
+ * input or output.
+ */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -21,7 +24,7 @@ export async function withOpen<Opened extends { close(): Promise<void> }, Result
   }
 }
 
-/** Works with the configured store, which no other process may write to meanwhile. Throws StartError. */
+/** Opens the configured store for writes, works with it, and closes it. Throws StartError. */
 export async function withStore<Result>(
   { store: address, history }: Config,
   work: (store: Store) => Promise<Result>,

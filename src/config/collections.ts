@@ -18,7 +18,7 @@ export interface Declared {
   roles: readonly NamedRole[];
 }
 
-/** Reads all collections, and adds their faults. If there are any, the function that it returns throws StartError. */
+/** Reads all collections, and adds their faults. If a collection has faults, the returned function throws StartError. */
 export async function readCollections(
   content: FileContent,
   get: Get,
@@ -90,7 +90,7 @@ function requireAuth({ auth }: FileContent, declarations: Declarations): void {
   }
 }
 
-/** The path of the first option about callers in a declaration that can have faults. */
+/** The path of the first option about callers in a declaration. The declaration can have faults. */
 function optionAboutCallers(declaration: unknown): readonly string[] | undefined {
   if (!isObject(declaration)) return undefined;
   const { access, attributes, defaults } = declaration;

@@ -1,4 +1,4 @@
-/** Finds and reads the configuration file. */
+/** Finds the configuration file, and reads its content as JSON or as a module. It does not check the options. */
 import { existsSync, readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { StartFaults } from "../errors/start-faults.ts";
@@ -75,7 +75,7 @@ function onlyFile(cwd: string): string | undefined {
 /** No real configuration reaches these limits. */
 const jsonLimits: JsonLimits = { depth: 128, members: 100_000 };
 
-/** Parses JSON as strictly as the body of a request. If a name is there twice, one member would be ignored. */
+/** Parses JSON as strictly as the body of a request. If a name occurred twice, one member would be ignored. */
 function readJson(path: string, file: string): unknown {
   try {
     return parseJson(readFileSync(path), jsonLimits);

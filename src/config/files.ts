@@ -1,4 +1,4 @@
-/** Reads the files that a configuration names and that a service needs to start. */
+/** Reads the files that a service needs to start and that its configuration names: the key set, the certificate and its key. */
 import type { AuthSettings } from "../access/settings.ts";
 import { StartFaults } from "../errors/start-faults.ts";
 import type { TlsFiles } from "../http/settings.ts";
@@ -11,8 +11,8 @@ export interface FileOptions {
 }
 
 /**
- * Checks the key set of the issuer if the configuration names it, and returns the certificate and its key if it names them.
- * Throws StartError with the faults of all files.
+ * Checks the key set of the issuer, and returns the certificate with its key. Skips files that the configuration does not
+ * name. Throws StartError with the faults of all files.
  */
 export async function readFiles({ tls, auth }: FileOptions, now: number): Promise<KeyPair | undefined> {
   const faults = new StartFaults();

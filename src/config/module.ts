@@ -1,4 +1,7 @@
-/** Imports a configuration file that is a module, even if the module hangs, throws later or ends the process. */
+/**
+ * Imports a configuration file that is a module. The module runs in this process. If it hangs, throws later or ends the
+ * process, the user gets a message about it.
+ */
 import { spawnSync } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -12,9 +15,9 @@ import { toPlain } from "./plain.ts";
 export interface ImportOptions {
   /** The name of the file in messages. */
   file: string;
-  /** The time limit for its top level, in milliseconds. */
+  /** The time limit for the top level of the module, in milliseconds. */
   deadlineMs: number;
-  /** Faults in its exports are added here. */
+  /** Collects the faults of the default export. */
   faults: StartFaults;
   /** Called with the path of each imported file outside of packages, before it is read. */
   onFile: (path: string) => void;

@@ -23,7 +23,7 @@ const knownOptions = {
 } as const satisfies { top: readonly string[]; collection: readonly (keyof GuardedDeclaration)[] };
 
 /** An object in the file. */
-interface Where {
+interface Place {
   /** Its path, for the faults. */
   path: readonly string[];
   /** Its name in messages. @default the path with dots */
@@ -37,7 +37,7 @@ interface Where {
  */
 export function withKnownNames(
   given: Readonly<Record<string, unknown>>,
-  { path, at = path.join("."), level }: Where,
+  { path, at = path.join("."), level }: Place,
   faults: StartFaults,
 ): Readonly<Record<string, unknown>> {
   const group = level === "collection" ? "" : path.map((each) => `${each}.`).join("");

@@ -47,7 +47,7 @@ function withCopiedMembers(value: unknown, { path, ancestors, faults }: Context)
 
 const notJson = "which is not a JSON value";
 
-/** What is wrong with a value, apart from its members. Outside schemas, the readers of options check the values. */
+/** The fault of a value itself, without its members. Outside schemas, the readers of options check the values. */
 function faultOf(value: unknown, isSchema: boolean): string | undefined {
   if (typeof value === "object" && value !== null) {
     return isPlain(value) ? undefined : `must be a plain object or list, not ${kindOf(value)}`;

@@ -105,7 +105,7 @@ function countMembers(text: string, limits: JsonLimits): number {
   return members;
 }
 
-/** What a parsed value tells about its text. */
+/** The properties of a parsed value that make a closer look at its text necessary. */
 interface Survey {
   members: number;
   hasZero: boolean;
@@ -115,7 +115,7 @@ interface Survey {
   hasInexact: boolean;
 }
 
-/** From here on, JavaScript writes numbers with an exponent. */
+/** JavaScript writes this number and all greater ones with an exponent. */
 const huge = 1e21;
 
 function survey(value: unknown): Survey {

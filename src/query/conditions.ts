@@ -1,4 +1,7 @@
-/** Creates the conditions of a filter. Converts the values of a client to the types that the attribute can have. */
+/**
+ * Creates the conditions of a filter for `filter-parameters.ts` and `filter-json.ts`, which read the two syntaxes. Converts
+ * values to the types that the attribute can have, and counts conditions against the limits of a filter.
+ */
 import { typeOf } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
 import { fitId, type IdKind } from "../collection/ids.ts";
@@ -26,7 +29,7 @@ export function splitSuffix(name: string, collection: Collection): { name: strin
   return { name: name.slice(0, -suffix.length), operator: legacySuffixes[suffix] };
 }
 
-/** All values that a text in a query string can mean, such as "1" and 1, if the attribute can have them. */
+/** The values that a text in a query string can mean, such as "1" and 1. Omits those that the attribute cannot have. */
 export function candidatesOf(text: string, operator: OperatorName, attribute: Attribute): Scalar[] {
   const { kind } = operators[operator];
   if (kind === "startsWith" || kind === "endsWith") return [text];
@@ -38,7 +41,7 @@ export function candidatesOf(text: string, operator: OperatorName, attribute: At
   return all.filter((each) => types.has(typeOf(each)));
 }
 
-/** The values of a JSON filter. Ids get the type that they have in the collection. */
+/** The values of a JSON filter as the stores compare them. Ids get the type that they have in the collection. */
 export function valuesOf(values: readonly Scalar[], operator: OperatorName, attribute: Attribute): Scalar[] {
   if (attribute.idKind !== undefined) return idsOf(values, operator, attribute.idKind);
   return values.map((value) => (value === 0 ? 0 : value)); // -0 is 0

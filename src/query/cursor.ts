@@ -1,5 +1,5 @@
 /**
- * Cursors: texts that tell where the next page of a list starts. Clients do not read them.
+ * Cursors: texts that say where the next page of a list starts. Clients do not interpret them.
  *
  * A cursor contains the sort values of the last resource, and a checksum of these values and of the list. It does not
  * expire, and gives no rights. The checksum is not secret: it only detects a damaged cursor, or one of another list.

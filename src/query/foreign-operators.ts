@@ -1,8 +1,11 @@
-/** Operators of other servers. Messages say what to write here instead, and show it as an example. */
+/**
+ * Translates filter operators of other servers, such as `$lte`, `isnull` and `ilike`. The service refuses these operators, and
+ * the messages show the translation. Nothing here knows which attributes exist.
+ */
 import { didYouMean, shortJson } from "../collection/messages.ts";
 import { isOperator, type OperatorName, operatorNames } from "./operators.ts";
 
-/** Operators of this server, with their values. All must match. With `negated`, at least one must not match. */
+/** Operators of this service, with their values. All must match. With `negated`, at least one must not match. */
 interface Translation {
   conditions: Partial<Record<OperatorName, unknown>>;
   negated?: boolean;
@@ -53,7 +56,7 @@ export function translateOperator(operator: string, value: unknown): Translation
   return own === undefined ? translatorByName.get(plain)?.(value) : { conditions: { [own]: value } };
 }
 
-/** The part of a query string for an operator of this or another server; `undefined` if the operator is unknown. */
+/** The part of a query string for an operator of this service or another server; `undefined` if the operator is unknown. */
 export function writeCondition(name: string, operator: string, texts: readonly string[]): string | undefined {
   const value = texts.join(",");
   const translation = isOperator(operator)
@@ -106,7 +109,7 @@ function boundsOf(value: unknown): Translation["conditions"] {
 /** Longer values stay the same: no example shows them, and the expression takes quadratic time. */
 const maxPattern = 100;
 
-/** The text in a pattern, because this server has no patterns: `oslo` in `%oslo%`, `*oslo*` and `^oslo.*`. */
+/** The text in a pattern, because this service has no patterns: `oslo` in `%oslo%`, `*oslo*` and `^oslo.*`. */
 function withoutWildcards(value: unknown): unknown {
   if (typeof value !== "string" || value.length > maxPattern) return value;
   return value.replaceAll(/^(?:\^|%|\*|\.\*)+|(?:\$|%|\.?\*)+$/g, "");

@@ -1,4 +1,7 @@
-/** Parameters of other servers. Messages say what to write here instead, and show it as an example. */
+/**
+ * Recognizes query parameters of other servers, such as `pageSize`, `$filter` and `filter[x]`. The service refuses these
+ * parameters, and the messages show what to write instead.
+ */
 import { shortJson } from "../collection/messages.ts";
 import { writeCondition, writeParameter } from "./foreign-operators.ts";
 import { isDirection, translateSort } from "./foreign-sorts.ts";
@@ -23,7 +26,7 @@ export const useCursor: Advice = {
 const orderNames = ["orderby", "sortby", "ordering", "order"] as const;
 const directionNames = ["order", "sortorder", "sortdir", "sortdirection", "direction", "dir"] as const;
 
-/** The parameters of other servers, in lower case and without `_`, `-` and `$`, with the advice for each. */
+/** The advice for each parameter of other servers. The names are in lower case and without `_`, `-` and `$`. */
 const advisers: readonly [names: string, adviser: Adviser][] = [
   ["page pagenumber pagenum pageno pageindex", as("_page")],
   ["perpage pagesize size itemsperpage resultsperpage", as("_per_page")],

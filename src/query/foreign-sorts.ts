@@ -1,4 +1,7 @@
-/** Sorts in the syntax of other servers: `name:desc`, `name desc`, `name.desc`, `desc(name)`. */
+/**
+ * Recognizes sorts in the syntax of other servers (`name:desc`, `name desc`, `name.desc`, `desc(name)`) and translates them.
+ * The service refuses such sorts, and the message shows the translation. Nothing here knows which attributes exist.
+ */
 
 /** A sort key before its name is checked. */
 export interface NamedKey {
@@ -8,7 +11,7 @@ export interface NamedKey {
 
 /** A sort key in the syntax of another server. */
 export interface ForeignKey extends NamedKey {
-  /** Whether an attribute with this whole name is very unlikely. */
+  /** Whether the text is hardly the name of an attribute. A name such as `name.desc` can be a path. */
   isCertain: boolean;
 }
 
@@ -35,7 +38,7 @@ export function isDescendingWord(text: string): boolean {
   return /^(?:desc|descending|-1)$/i.test(text.trim());
 }
 
-/** The value of `sort` here, such as `-name,title`, for a value in the syntax of another server. */
+/** Translates a value in the syntax of another server into a value of `sort`, such as `-name,title`. */
 export function translateSort(text: string, direction = "asc"): string {
   const keys: string[] = [];
   for (const written of text.split(",").map((each) => each.trim())) {
@@ -56,7 +59,7 @@ export function translateSort(text: string, direction = "asc"): string {
   return keys.join(",");
 }
 
-/** The value of `sort` here for an object such as `{"name":-1}`. */
+/** Translates an object such as `{"name":-1}` into a value of `sort`. */
 export function translateSortObject(object: Readonly<Record<string, unknown>>): string {
   const keys = Object.entries(object).map(([name, direction]) =>
     writeKey({ name, descending: isDescendingWord(String(direction)) }),
@@ -64,7 +67,7 @@ export function translateSortObject(object: Readonly<Record<string, unknown>>): 
   return keys.join(",");
 }
 
-/** A sort key in the syntax of this server. */
+/** A sort key in the syntax of this service. */
 function writeKey({ name, descending }: NamedKey): string {
   return descending ? `-${name}` : name;
 }

@@ -1,4 +1,7 @@
-/** The request of a list, whatever its syntax. Checks what depends on several parameters together. */
+/**
+ * A list request, independent of its syntax, and the checks that depend on several parameters. `query-string.ts` and
+ * `query-body.ts` read the two syntaxes.
+ */
 import type { SortKey } from "../collection/indexes.ts";
 import { shortJson } from "../collection/messages.ts";
 import { isIdPath } from "../collection/paths.ts";
@@ -16,7 +19,7 @@ export interface ListRequest extends ListContents {
   fields: readonly string[] | undefined;
   /** Whether the body of the response is an object around the list. */
   envelope: boolean;
-  /** Whether the client wants the total although the service has to count for it. */
+  /** `exact` always counts the total, and `none` never does; `undefined`: the service decides. */
   count: "exact" | "none" | undefined;
   paging: Paging;
 }
@@ -40,7 +43,7 @@ export const defaultPageSize = 100;
 const maxWords = 32;
 const maxSearchLength = 5_000;
 
-/** The parameters of a request, before the checks of all together. */
+/** The parameters of a request, before they are checked together. */
 export interface Draft {
   filter: Filter;
   sort: readonly SortKey[];
@@ -94,7 +97,7 @@ function readWords({ q, locationOf }: Draft, { collection, violations }: Reading
   return words;
 }
 
-/** The most resources that the filter can match, if it has a condition on ids. */
+/** The maximum number of resources that the filter can match; `undefined` without a condition on ids. */
 function countIds(filter: Filter): number | undefined {
   if (filter.kind === "in" && isIdPath(filter.path)) return filter.values.length;
   if (filter.kind !== "and") return undefined;

@@ -5,7 +5,7 @@ import type { ConditionKind } from "./filter.ts";
 interface Operator {
   /** The kind of its condition. */
   kind: ConditionKind;
-  /** Whether it matches if the condition does not. */
+  /** Whether the operator matches exactly the resources that the condition does not match. */
   negated: boolean;
   /** The value that it needs. `list`: several scalars. `comparable`: a number or a string. */
   takes: "scalar" | "list" | "comparable" | "string" | "boolean";

@@ -1,4 +1,4 @@
-/** Reads the page that a query string selects. Several families of parameters do this, one for each kind of client. */
+/** Reads the page that a query string selects. Different kinds of clients use different parameters for this. */
 import { shortJson } from "../collection/messages.ts";
 import { type ListParameter, pagingParameters } from "./parameters.ts";
 import { inQuery, type Violations } from "./violations.ts";
@@ -9,8 +9,8 @@ export type PageDraft =
   | { kind: "offset"; limit: number | undefined; offset: number; name: string }
   | { kind: "page"; limit: number | undefined; page: number };
 
-/** Parameters that can be used together. */
-const families: readonly (readonly ListParameter[])[] = [
+/** The combinations of parameters that a request can use. */
+const combinations: readonly (readonly ListParameter[])[] = [
   ["limit", "cursor"],
   ["limit", "offset"],
   ["_start", "_end"],
@@ -23,7 +23,7 @@ const families: readonly (readonly ListParameter[])[] = [
 /** Reads the page. Adds violations. */
 export function readPaging(known: ReadonlyMap<ListParameter, string>, violations: Violations): PageDraft {
   const names = pagingParameters.filter((name) => known.has(name));
-  requireOneFamily(names, violations);
+  requireCombination(names, violations);
   const number = (name: ListParameter, least: number) =>
     readNumber(name, known.get(name), { least, violations });
   const range = known.get("range");
@@ -41,23 +41,27 @@ export function readPaging(known: ReadonlyMap<ListParameter, string>, violations
   return { kind: "cursor", limit, cursor: known.get("cursor") };
 }
 
-function requireOneFamily(names: readonly ListParameter[], violations: Violations): void {
-  if (names.length === 0 || families.some((family) => names.every((name) => family.includes(name)))) return;
+function requireCombination(names: readonly ListParameter[], violations: Violations): void {
+  if (
+    names.length === 0 ||
+    combinations.some((combination) => names.every((name) => combination.includes(name)))
+  )
+    return;
   for (const [n, name] of names.entries()) {
-    const other = names.slice(0, n).find((each) => !goTogether(each, name));
+    const other = names.slice(0, n).find((each) => !canBeCombined(each, name));
     if (other === undefined) continue;
-    const detail = `cannot be used together with "${other}". ${whatGoesTogether}`;
+    const detail = `cannot be used together with "${other}". ${combinationsAdvice}`;
     violations.add(inQuery(name), "paging", detail);
     return;
   }
 }
 
-function goTogether(a: ListParameter, b: ListParameter): boolean {
-  return families.some((family) => family.includes(a) && family.includes(b));
+function canBeCombined(a: ListParameter, b: ListParameter): boolean {
+  return combinations.some((combination) => combination.includes(a) && combination.includes(b));
 }
 
-const whatGoesTogether = `Use one of these combinations: ${families
-  .map((family) => family.map((name) => `"${name}"`).join(" and "))
+const combinationsAdvice = `Use one of these combinations: ${combinations
+  .map((combination) => combination.map((name) => `"${name}"`).join(" and "))
   .join(", or ")}`;
 
 function readNumber(

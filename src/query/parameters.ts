@@ -3,7 +3,7 @@ import { isBadString } from "../json/values.ts";
 import { hasForeignForm, hintFor, type OtherParameters, plainName } from "./foreign-parameters.ts";
 import { inQuery, Violations } from "./violations.ts";
 
-/** Parameters of other servers that have the same meaning as ours. */
+/** Parameters of other servers that the service accepts. Each has the same meaning as one of its own. */
 const aliases = {
   paging: ["range", "_start", "_end", "_page", "_limit", "_per_page"],
   sort: ["_sort", "_order"],
@@ -33,7 +33,7 @@ const reserved = "version at since wait embed expand include aggregate group dis
 export interface Parameters {
   /** The parameters of `listParameters`. */
   known: ReadonlyMap<ListParameter, string>;
-  /** All others: filters by attribute, with all their values. */
+  /** All other parameters: filters by attribute, with all their values. */
   filters: ReadonlyMap<string, readonly string[]>;
   /** Finds values of other parameters for examples, even of refused parameters. */
   others: OtherParameters;

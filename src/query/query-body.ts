@@ -25,7 +25,7 @@ export const bodyMembers = [
   "count",
 ] as const;
 
-/** A response with more unknown names helps no client. */
+/** The number of unknown members that a response names at most. */
 const maxUnknown = 50;
 
 type Body = { [Name in (typeof bodyMembers)[number]]?: unknown };

@@ -77,7 +77,7 @@ function splitRuns(found: string, splitting: Splitting): string[] {
   });
 }
 
-/** Splits each part again until nothing changes, because the neighbours of a word can change where it is split. */
+/** Splits each part again until nothing changes, because the dictionary can split a word differently beside other words. */
 function splitByDictionary(run: string): string[] {
   const segments = [...dictionary.segment(run)].map(({ segment }) => segment);
   return segments.length > 1 ? segments.flatMap(splitByDictionary) : segments;

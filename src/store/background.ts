@@ -1,20 +1,20 @@
-/** What a store does beside everything else, again and again, with pauses for others. */
+/** Repeats work of a store in the background, with pauses for requests. It does not know what the work is. */
 import { setTimeout as pass } from "node:timers/promises";
 
-/** How a piece of work is repeated. All times are in milliseconds. */
+/** How to repeat a piece of work. All times are in milliseconds. */
 export interface Rhythm {
-  /** Between two pieces while there is more to do. */
+  /** The pause after a piece of work, if there is more to do. */
   pauseMs: number;
-  /** From the end of the work until it is looked again whether there is something to do; `Infinity`: only when it is woken. */
+  /** The average pause if there is no more to do; `Infinity`: until the work is woken. */
   everyMs: number;
-  /** What has just been opened first does what it was opened for. @default 0 */
+  /** The pause before the first piece, so that a store that was just opened serves requests first. @default 0 */
   beginMs?: number;
 }
 
-/** After a failure, in milliseconds, unless it is looked again sooner. */
+/** The maximum pause after a failure, in milliseconds. */
 const retryMs = 5_000;
 
-/** The longest time that a timer takes. */
+/** The longest time that a timer accepts, in milliseconds. */
 const maxMs = 2 ** 31 - 1;
 
 /** Work in the background. It never keeps the program running. */
@@ -23,8 +23,8 @@ export class Background {
   readonly #work: Promise<void>[] = [];
 
   /**
-   * Begins to repeat a piece of work, which says whether there is more. If it fails, it is tried again later. Gives a function
-   * that has it looked at again at once.
+   * Repeats a piece of work, which returns whether there is more to do. After a failure, it runs again later. Returns a
+   * function that wakes the work, which then runs without the rest of its pause.
    */
   repeat(some: () => Promise<boolean>, rhythm: Rhythm): () => void {
     const call = { woken: Promise.withResolvers<void>() };
@@ -32,7 +32,7 @@ export class Background {
     return () => call.woken.resolve();
   }
 
-  /** Stops. Another time it goes on from there. */
+  /** Stops after the current pieces of work. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#work);
@@ -46,7 +46,7 @@ export class Background {
     const { signal } = this.#stopped;
     if (beginMs > 0) await this.#pass(Math.min(everyMs, beginMs));
     while (!signal.aborted) {
-      call.woken = Promise.withResolvers(); // before the work, which may not see what it is woken for
+      call.woken = Promise.withResolvers(); // before the work: it can miss the reason of a call that comes while it runs
       const failed = Math.min(everyMs, retryMs);
       const ms = await some().then(
         (isMore) => (isMore ? pauseMs : everyMs * (0.9 + 0.2 * Math.random())),
@@ -56,7 +56,7 @@ export class Background {
     }
   }
 
-  /** Waits for so long, but no longer than until it is woken or stopped. */
+  /** Waits, but ends early if the work is woken or stopped. */
   async #pass(ms: number, woken?: Promise<void>): Promise<void> {
     const waited = new AbortController();
     const signal = AbortSignal.any([this.#stopped.signal, waited.signal]);

@@ -1,6 +1,6 @@
 /**
- * Filters in SQL: what all stores have in common. The expression is true for exactly the resources that `matches` accepts.
- * For the others it is false or null, and `not` must treat null as false.
+ * The translation of filters to SQL that all stores share. The expression is true for exactly the resources that `matches`
+ * accepts. For other resources it is false or null, and `not` must treat null as false. Each store has its own `Dialect`.
  */
 import type { Index } from "../collection/indexes.ts";
 import { formatPath, isIdPath, type Path } from "../collection/paths.ts";
@@ -8,15 +8,15 @@ import { lowerAscii } from "../collection/text.ts";
 import type { Condition, Filter, Scalar } from "../query/filter.ts";
 import { sortedCodePoints, sortValueOf } from "../query/sort.ts";
 
-/** Compares as the operators of SQL do. */
+/** A condition that SQL expresses with one of its comparison operators. */
 export type Comparison = Condition & { kind: keyof typeof comparisons };
 
-/** What a filter is written for. */
+/** The context of an expression. */
 interface FilterScope {
   indexes: readonly Index[];
 }
 
-/** How a store writes conditions in SQL. Values go where the scope says. */
+/** How a store writes conditions in SQL. It adds their values to the scope. */
 export interface Dialect<Scope extends FilterScope> {
   /** The attribute equals one of the values; there is at least one. */
   equals(path: Path, values: readonly Scalar[], scope: Scope): string;
@@ -99,22 +99,22 @@ function conditionSql<Scope extends FilterScope>(
   }
 }
 
-/** True where all of the parts are. */
+/** An expression that is true if all parts are true. */
 export function every(parts: readonly string[]): string {
   return parts.length === 0 ? "true" : `(${parts.join(" and ")})`;
 }
 
-/** True where one of the parts is. */
+/** An expression that is true if one of the parts is true. */
 export function either(parts: readonly string[]): string {
   return parts.length === 0 ? "false" : `(${parts.join(" or ")})`;
 }
 
-/** Whether a string is as long as the beginnings that are sorted by, or longer: those tell it apart from no other. */
+/** Whether a string has at least as many code points as sorts compare. Other strings can then have the same sort value. */
 export function isLong(text: string): boolean {
   return text.length >= sortedCodePoints && [...text].length >= sortedCodePoints;
 }
 
-/** What of a string is sorted by. */
+/** The part of a string that sorts compare. */
 export function beginningOf(text: string): string {
   return String(sortValueOf(text));
 }

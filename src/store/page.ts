@@ -1,4 +1,4 @@
-/** Queries for a list, and the pages that answer them. */
+/** The query for one page of a list, and the page that a store returns. */
 import type { SortKey } from "../collection/indexes.ts";
 import type { Filter } from "../query/filter.ts";
 import type { CursorValues } from "../query/sort.ts";

@@ -11,7 +11,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { fromRuns, toRuns } from "./runs.ts";
 
 /**
- * Among so many consecutive changes of a resource, at least one contains a whole text. A read of an old version therefore
+ * Of this many consecutive changes of a resource, at least one contains a whole text. A read of an old version therefore
  * applies fewer differences than this.
  */
 export const maxChain = 16;
@@ -45,10 +45,10 @@ export function keptText({ before, next, version }: SupersedingChange): string |
   return before === undefined ? null : textOrDifference(before.text, next?.text, version);
 }
 
-/** After so many characters, `keptTexts` gives other work a turn: their differences take a few milliseconds. */
+/** The characters after which `keptTexts` gives other work a turn. Their differences take a few milliseconds. */
 const maxCharactersInARow = 524_288;
 
-/** What the change log keeps of the texts that several changes superseded. Other work gets turns if the texts are large. */
+/** Like `keptText`, for several changes. If the texts are large, other work gets turns in between. */
 export async function keptTexts(changes: readonly SupersedingChange[]): Promise<(string | null)[]> {
   const kept: (string | null)[] = [];
   let length = 0;

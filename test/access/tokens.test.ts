@@ -258,4 +258,19 @@ describe("a token that was checked once", () => {
     assert.equal(cache.get("10000", keys, 0), principal);
     assert.equal(cache.get("1", [], 0), undefined, "other keys, other tokens");
   });
+
+  test("is removed when the tokens in the cache are too long together, the oldest first", async () => {
+    const { TokenCache } = await import("../../src/access/jwt/tokens.ts");
+    const cache = new TokenCache();
+    const keys = [] as const;
+    const known = { principal: { subject: "kim", roles: [], claims: {}, scopes: undefined }, validUntil: 1 };
+    const tokenOfLength = (n: number) => String(n).padEnd(16 * 1024, "x");
+    for (let n = 0; n < 512; n++) cache.set(tokenOfLength(n), keys, known);
+    for (let again = 0; again < 10; again++) cache.set(tokenOfLength(511), keys, known);
+    assert.equal(cache.get(tokenOfLength(0), keys, 0), known.principal, "512 tokens of 16 KiB are 8 MiB");
+    cache.set("short", keys, known);
+    assert.equal(cache.get(tokenOfLength(0), keys, 0), undefined);
+    assert.equal(cache.get(tokenOfLength(1), keys, 0), known.principal);
+    assert.equal(cache.get("short", keys, 0), known.principal);
+  });
 });

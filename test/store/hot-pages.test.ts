@@ -17,8 +17,8 @@ const collection: NumberedCollection = {
   timestamps: false,
 };
 
-function pageOf(text: string): Page {
-  return { items: [{ id: "a", version: 1, text, updatedAt: 0 }], more: false, total: 1, sequence: 1 };
+function pageOf(text: string, sequence: number): Page {
+  return { items: [{ id: "a", version: 1, text, updatedAt: 0 }], more: false, total: 1, sequence };
 }
 
 /** Whether a page had to be read. */
@@ -26,7 +26,7 @@ function isRead(pages: HotPages, limit: number, sequence: number, text = "{}"): 
   let wasRead = false;
   const read = () => {
     wasRead = true;
-    return pageOf(text);
+    return pageOf(text, sequence);
   };
   pages.find(collection, { limit }, { sequence, read });
   return wasRead;
@@ -39,6 +39,14 @@ test("a page is read once for each list and sequence", () => {
   assert.ok(isRead(pages, 11, 1));
   assert.ok(isRead(pages, 10, 2));
   assert.ok(!isRead(pages, 10, 2));
+});
+
+test("the cache holds one page for each list, so writes do not fill it", () => {
+  const pages = new HotPages();
+  isRead(pages, 10, 1);
+  for (let sequence = 1; sequence <= 10_000; sequence++) isRead(pages, 11, sequence);
+  assert.ok(!isRead(pages, 10, 1));
+  assert.ok(isRead(pages, 11, 9_999), "an older page is not in the cache");
 });
 
 test("a page of much text is not kept", () => {

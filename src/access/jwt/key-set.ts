@@ -42,7 +42,7 @@ export interface VerificationKey {
 /** The keys of one issuer. */
 export type KeySet = readonly VerificationKey[];
 
-const oldestRsaBits = 2_048;
+const minRsaBits = 2_048;
 
 /** The public members of a key. Other members are not read. */
 const publicMembers = {
@@ -104,7 +104,7 @@ function toPublicKey(jwk: Record<string, unknown>, kty: keyof typeof publicMembe
   try {
     const key = createPublicKey({ key: members, format: "jwk" });
     const bits = key.asymmetricKeyDetails?.modulusLength;
-    return bits !== undefined && bits < oldestRsaBits ? undefined : key;
+    return bits !== undefined && bits < minRsaBits ? undefined : key;
   } catch {
     return undefined; // for example, a point that is not on its curve
   }

@@ -97,16 +97,23 @@ function parse(text: string): unknown {
 
 const maxTokens = 10_000;
 
+/** The most characters of all tokens in the cache together. A principal holds the claims of its token. */
+const maxLength = 8 * 1024 * 1024;
+
 interface KnownToken {
   principal: Principal;
   /** Unix time in milliseconds. */
   validUntil: number;
 }
 
-/** The principals of at most 10,000 verified tokens, by the hash of the token. The oldest token is removed first. */
+/**
+ * The principals of verified tokens, by the hash of the token: of at most 10,000 tokens, with 8 Mi characters together. The
+ * oldest token is removed first.
+ */
 export class TokenCache {
-  readonly #known = new Map<string, KnownToken>();
+  readonly #known = new Map<string, KnownToken & { length: number }>();
   #keys: KeySet | undefined;
+  #length = 0;
 
   /** The principal of a token that was verified with these keys and has not expired. */
   get(token: string, keys: KeySet, now: number): Principal | undefined {
@@ -118,18 +125,24 @@ export class TokenCache {
   set(token: string, keys: KeySet, known: KnownToken): void {
     if (keys !== this.#keys) this.#clearFor(keys);
     const name = nameOf(token);
-    this.#known.delete(name);
-    this.#known.set(name, known);
-    if (this.#known.size <= maxTokens) return;
+    this.#remove(name);
+    this.#known.set(name, { ...known, length: token.length });
+    this.#length += token.length;
     for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      return;
+      if (this.#known.size <= maxTokens && this.#length <= maxLength) return;
+      this.#remove(oldest);
     }
+  }
+
+  #remove(name: string): void {
+    this.#length -= this.#known.get(name)?.length ?? 0;
+    this.#known.delete(name);
   }
 
   /** The new keys may not include the key of a token in the cache. */
   #clearFor(keys: KeySet): void {
     this.#known.clear();
+    this.#length = 0;
     this.#keys = keys;
   }
 }

@@ -1,4 +1,4 @@
-/** Parts of a configuration that are valid, but may be unsafe, misspelled or slow. */
+/** Warns about parts of a configuration that are valid, but can be unsafe, misspelled or slow. */
 import { distance } from "fastest-levenshtein";
 import type { Access } from "../../access/access.ts";
 import { actions, scopeOf } from "../../access/actions.ts";
@@ -15,7 +15,7 @@ import { counted } from "../words.ts";
 
 const list = new Intl.ListFormat("en");
 
-/** A sentence about each such part of the configuration. */
+/** One sentence for each warning. */
 export function warningsOf(config: Config): string[] {
   return [
     ...publicWrites(config),

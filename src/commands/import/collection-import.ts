@@ -160,7 +160,7 @@ export class CollectionImport {
     for (const resource of batch) this.#noteId(resource);
   }
 
-  /** Resources without an id get theirs last, because a generated integer must be above every id of the input. */
+  /** Adds the resources without an id. They come last, because a generated integer must be above every id of the input. */
   async #addWaiting(): Promise<void> {
     for (const waiting of this.#waiting.batches(batchSize)) {
       this.#options.signal.throwIfAborted();
@@ -199,7 +199,7 @@ function reasonOf({ pointer, isLost }: Refused, id: string): string {
 
 type WaitingRow = Omit<Row, "id">;
 
-/** Texts without their ids. They are in a temporary file, so that memory stays flat. */
+/** The resources that still need an integer id. A temporary file holds them, so that memory stays flat. */
 class WaitingRows {
   readonly #database = openTemporaryDatabase(
     "create table waiting (text text not null, location text not null) strict",
@@ -210,7 +210,7 @@ class WaitingRows {
     this.#insert.run(text, JSON.stringify(location));
   }
 
-  /** All texts in the order of the input, in batches. */
+  /** All resources in the order of the input, in batches. */
   *batches(size: number): Generator<readonly WaitingRow[]> {
     const select = this.#database.prepare(
       "select rowid, text, location from waiting where rowid > ? order by rowid limit ?",

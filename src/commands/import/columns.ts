@@ -1,4 +1,4 @@
-/** What the columns of a CSV input contain, and the text of the resource that a row describes. */
+/** Finds the attribute of each column of a CSV input, and makes the text of a resource from a row. `csv.ts` finds the rows. */
 import { type AttributeType, attributeInfo } from "../../collection/attributes.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type Path, parsePath } from "../../collection/paths.ts";
@@ -20,8 +20,8 @@ export interface Cell {
 }
 
 /**
- * The columns that the first row names. Throws StartError if a name cannot be an attribute of the collection, or if it is
- * there twice.
+ * The columns that the first row names. Throws StartError if a name cannot be an attribute of the collection, or if it
+ * occurs twice.
  */
 export function readHeader(
   header: readonly Cell[],
@@ -47,8 +47,8 @@ function requireDelimiter([only = "", ...others]: readonly string[], delimiter: 
 
 function readColumn(collection: Collection, text: string, index: number): Column {
   const isDeclared = (name: string) => attributeInfo(collection, [name]).isDeclared;
-  // Spaces around a name belong to it only if the schema has them too. A dot leads into an object, unless the schema
-  // has an attribute with this exact name.
+  // Spaces around a name belong to it only if the schema has them too. A dot reaches into an object, unless the
+  // schema has an attribute with this exact name.
   const name = isDeclared(withoutGuard(text)) ? withoutGuard(text) : withoutGuard(text.trim());
   const path: Path | undefined = name !== "" && isDeclared(name) ? [name] : parsePath(name);
   if (path === undefined) {
@@ -91,7 +91,7 @@ function requireDistinct(paths: readonly Path[]): void {
 /** The JSON texts of values, or the members of an inner object. */
 type Members = Map<string, string | Members>;
 
-/** The JSON text of the object that a row describes. A path of several names leads into inner objects. */
+/** The JSON text of the object that a row describes. A path of several names reaches into inner objects. */
 export function rowText(columns: readonly Column[], cells: readonly Cell[]): string {
   const root: Members = new Map();
   columns.forEach(({ path, types }, index) => {

@@ -15,7 +15,7 @@ export interface Member {
 
 /**
  * The members of a database, without `$schema`, which is for editors. Throws StartError if the bytes are not one JSON object
- * or if a name is there twice. `file` names the database in messages.
+ * or if a name occurs twice. `file` names the database in messages.
  */
 export function readDatabase(bytes: Buffer, file: string): readonly Member[] {
   requireUtf8(bytes);

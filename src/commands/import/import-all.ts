@@ -20,7 +20,7 @@ export interface ImportOptions extends ItemOptions {
   onlyIfEmpty?: boolean;
 }
 
-/** Thrown if an import needs an empty store, and these collections have been written to. */
+/** The store must be empty for this import, but these collections contain or contained resources. */
 export class NotEmpty extends Error {
   readonly collections: readonly string[];
 
@@ -35,7 +35,8 @@ const advice =
 
 /**
  * Imports inputs that can refer to each other, and creates their collections if necessary. Writes nothing if a result is not
- * accepted, or if an input throws. Throws StartError if a reference leads to no resource after the import, and NotEmpty.
+ * accepted, or if an input throws. Throws StartError if a reference leads to no resource after the import. Throws NotEmpty
+ * with `onlyIfEmpty`.
  */
 export async function importAll(
   store: Store,
@@ -73,8 +74,8 @@ async function requireEmpty(store: Store): Promise<void> {
 }
 
 /**
- * The record of a collection for the import. It has no schema if the store knows another one than the configuration: the
- * next start then checks all resources. That start also decides about timestamps.
+ * The record of a collection for the import. If the store has another schema than the configuration, the record has no
+ * schema. The next start then checks all resources. It also applies the option `timestamps`.
  */
 function recordFor(
   collection: Collection,

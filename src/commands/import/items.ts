@@ -12,8 +12,9 @@ export interface Location {
 }
 
 /**
- * The text of one resource, or the reason why there is none. After a `broken` item, the rest of the input cannot be
- * divided into items. `isGenerated` means that the text was made from a CSV row, so its own lines and columns mean nothing.
+ * The text of one resource, or the reason why the input has none there. After a `broken` item, the rest of the input cannot
+ * be divided into items. With `isGenerated`, the text was made from a CSV row: lines and columns in it are not those of the
+ * input.
  */
 export type Item =
   | { kind: "text"; location: Location; bytes: Buffer; isGenerated?: true }

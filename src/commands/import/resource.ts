@@ -37,7 +37,7 @@ export interface ResourceRules {
 
 type TextItem = Extract<Item, { kind: "text" }>;
 
-/** Parses and validates the text of an item. Returns what is wrong if it is not a valid resource. */
+/** Parses and validates the text of an item. If it is not a valid resource, returns the reason. */
 export function readResource(
   item: TextItem,
   { collection, limits, at }: ResourceRules,
@@ -68,7 +68,7 @@ function parseObject({ bytes, isGenerated }: TextItem, limits: JsonLimits): Reco
     if (!(error instanceof Problem)) throw error;
     const message = error.message.replace(wholeBody, "The resource");
     if (isGenerated === true) return message.replace(/ \((?:line \d+, )?column \d+\)/, "");
-    // The report names the line of the input, so the "line 1" of a text with one line would only confuse.
+    // The report names the line of the input, so the "line 1" of a text with one line would mislead.
     return bytes.includes(0x0a) ? message : message.replace(/\bline 1, (column \d+)/, "$1");
   }
 }

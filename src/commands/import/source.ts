@@ -1,4 +1,7 @@
-/** Opens the input of an import, and decides its format. */
+/**
+ * The input of an import: opens the file or standard input, ends the import on SIGINT and SIGTERM, and decides between JSON
+ * and CSV. It does not read the content.
+ */
 import { open } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import type { Readable } from "node:stream";
@@ -13,11 +16,11 @@ export interface Source {
   size: number | undefined;
 }
 
-/** Thrown if a file cannot be read. */
+/** A file that cannot be read. */
 export class UnreadableSource extends StartError {}
 
 /**
- * Opens a file, or standard input for `-`, imports from it, and closes it. SIGINT and SIGTERM interrupt the import. Throws
+ * Opens a file, or standard input for `-`, runs `work`, and closes the input. SIGINT and SIGTERM interrupt the import. Throws
  * UnreadableSource.
  */
 export async function importFrom(

@@ -1,12 +1,13 @@
+/** Counts the items of an input that a report lists, such as invalid ones. It keeps only the first of them. */
 import type { Location } from "./items.ts";
 
-/** One counted item. */
+/** One counted item, with a text for the report. */
 export interface Counted {
   location: Location;
   text: string;
 }
 
-/** Counts items of the input, and keeps the first of them for the report. */
+/** Counts items. Keeps the first `maxKept` of them. */
 export class Tally {
   readonly #maxKept: number;
   readonly #first: Counted[] = [];

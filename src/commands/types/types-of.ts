@@ -22,21 +22,21 @@ function literal(declaration: object): string {
 
 /** A path with an `{id}` below it is a collection. Undeclared collections have no types. */
 function collectionsOf(document: object): [name: string, declaration: object][] {
-  const paths = Object.keys(at(document, "paths"));
+  const paths = Object.keys(objectAt(document, "paths"));
   const collections = paths.filter((path) => !path.includes("{") && paths.includes(`${path}/{id}`));
   return collections.map((path) => [path.slice(path.lastIndexOf("/") + 1), declarationAt(document, path)]);
 }
 
-/** The members of a declaration that decide the types of resources. */
+/** A declaration with only the members that decide the types of resources. */
 function declarationAt(document: object, path: string): object {
   const input = bodySchemaOf(document, [path, "post"]);
   const resource = bodySchemaOf(document, [`${path}/{id}`, "put"]);
   const sent = namesIn(input.required);
   const stored = namesIn(resource.required).filter((name) => name !== "id");
-  const properties = at(resource, "properties");
+  const properties = objectAt(resource, "properties");
   const required = [...new Set([...stored, ...sent])];
   return {
-    id: at(properties, "id").type === "integer" ? "integer" : "uuid",
+    id: objectAt(properties, "id").type === "integer" ? "integer" : "uuid",
     timestamps: timestampNames.every((name) => isReadOnly(properties, input, name)),
     defaults: Object.fromEntries(stored.filter((name) => !sent.includes(name)).map((name) => [name, true])),
     schema: { ...input, ...(required.length > 0 ? { required } : {}) },
@@ -44,17 +44,17 @@ function declarationAt(document: object, path: string): object {
 }
 
 function isReadOnly(properties: object, input: object, name: string): boolean {
-  return at(properties, name).readOnly === true && !Object.hasOwn(at(input, "properties"), name);
+  return objectAt(properties, name).readOnly === true && !Object.hasOwn(objectAt(input, "properties"), name);
 }
 
 function bodySchemaOf(document: object, operation: readonly string[]): Record<string, unknown> {
-  const content = at(document, "paths", ...operation, "requestBody", "content");
-  const { $ref } = at(content, "application/json", "schema");
-  return at(document, "components", "schemas", String($ref).split("/").at(-1) ?? "");
+  const content = objectAt(document, "paths", ...operation, "requestBody", "content");
+  const { $ref } = objectAt(content, "application/json", "schema");
+  return objectAt(document, "components", "schemas", String($ref).split("/").at(-1) ?? "");
 }
 
-/** The object at a path; an empty object if the path leads to none. */
-function at(value: object, ...path: readonly string[]): Record<string, unknown> {
+/** The object at a path; an empty object if it does not exist. */
+function objectAt(value: object, ...path: readonly string[]): Record<string, unknown> {
   let found: unknown = value;
   for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
   return isObject(found) ? found : {};

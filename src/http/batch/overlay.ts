@@ -15,8 +15,8 @@ interface Changed {
 }
 
 /**
- * A store whose commits stay in memory, and whose reads see them. However many commits change a resource, its version rises
- * by one.
+ * A store whose commits stay in memory, and whose reads see them. All commits together raise the version of a resource by
+ * one.
  */
 export interface Overlay {
   store: RequestStore;

@@ -1,4 +1,7 @@
-/** References to resources that the caller cannot see. For the caller, these resources do not exist. */
+/**
+ * Makes the store refuse a new reference to a resource that the caller cannot see, as if that resource did not exist. It
+ * replaces the id before the write. The store itself does not know the caller.
+ */
 import { includes } from "../../access/permit.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { type ReferencedId, referencedIds } from "../../collection/references.ts";
@@ -14,8 +17,8 @@ interface NextState {
 }
 
 /**
- * The text to commit. Each new reference to a resource that the caller cannot see gets an id that no resource has. The store
- * then refuses the write with the same problem as for an id that does not exist.
+ * Returns the text to commit. Each new reference to a resource that the caller cannot see gets an id that no resource has.
+ * The store then refuses the write with the same error as for an id that does not exist.
  */
 export function withoutHiddenReferences(
   service: Service,
@@ -37,7 +40,7 @@ async function replaceHidden(
   const known = before === undefined ? [] : referencedIds(JSON.parse(before), references);
   let isReplaced = false;
   for (const target of referencedIds(resource, references)) {
-    // The caller did not set a restricted attribute, and does not know it.
+    // The caller cannot have set a restricted attribute.
     if (isRestricted(target) || known.some((each) => isSame(each, target) && !isRestricted(each))) continue;
     if (!(await isHidden(service, caller, target))) continue;
     replaceAt(resource, target.at, await unusedId(service, target.reference.collection));
@@ -61,7 +64,7 @@ async function isHidden(
   return stored !== undefined && !includes(visible, stored.text);
 }
 
-/** The service gives integer ids from 1 upwards. Only an import can create others. */
+/** An id that no resource has. The service assigns integer ids from 1 upwards, and only an import can create others. */
 async function unusedId(
   { collections, store, newUuid }: Service,
   collection: string,

@@ -1,4 +1,7 @@
-/** What a caller can do: with the request as a whole, and with each resource of a collection. */
+/**
+ * What a caller can do and see, according to the access rules: whether a request is allowed at all, and which resources and
+ * attributes of a collection it reaches. `admit.ts` has already identified the caller.
+ */
 import type { Action } from "../../access/actions.ts";
 import { includes, type Permit } from "../../access/permit.ts";
 import type { Principal } from "../../access/principal.ts";
@@ -15,7 +18,10 @@ import { isAdministrative, type methodsOf, type Route } from "../route.ts";
 import type { Service } from "../service.ts";
 import type { Caller } from "./admit.ts";
 
-/** The actions of each method. One action that the caller can do is enough. A method without actions is refused. */
+/**
+ * The actions that a method can need. `requireAllowed` passes if the caller can do one of them with any resource. It refuses
+ * a method without actions.
+ */
 export const actionsOf: Readonly<
   Record<
     Exclude<
@@ -34,8 +40,8 @@ export const actionsOf: Readonly<
 };
 
 /**
- * Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE if there is no resource with which the caller can do what the request
- * asks for.
+ * Refuses a request that the caller cannot make for any resource. Throws UNAUTHENTICATED or INSUFFICIENT_SCOPE. The guard
+ * checks the individual resources later.
  */
 export function requireAllowed(
   { access }: Service,
@@ -58,7 +64,7 @@ export function administers({ access }: Pick<Service, "access">, { principal }: 
   return access === undefined || access.administers(principal);
 }
 
-/** The collection as the caller sees it. */
+/** The collection as the caller sees it, without the attributes that are hidden from the caller. */
 export function viewFor({ access }: Service, collection: Collection, { principal }: Caller): Collection {
   return access === undefined ? collection : access.viewFor(collection, principal);
 }
@@ -113,12 +119,12 @@ export class Guard {
     if (!this.may(action, text)) throw this.denied(action);
   }
 
-  /** The problem of a caller who cannot do this. */
+  /** The error for a caller who cannot do this. */
   denied(action: Action, advice?: string): Problem {
     return denied(this.#principal, { collection: this.#collection.name, action }, advice);
   }
 
-  /** A resource without the attributes that are hidden from the caller. */
+  /** The resource without the attributes that are hidden from the caller. */
   visiblePart(stored: Stored): Stored {
     const { visibility } = this.#collection;
     return visibility === undefined ? stored : { ...stored, text: visibleText(stored.text, visibility) };

@@ -1,6 +1,6 @@
 /**
- * Large reads take turns by bytes: only so many bytes are read and made into responses at one time, and other requests
- * get turns of the event loop in between. A read that waits holds no memory.
+ * Limits the bytes of large reads in progress, and gives other requests turns of the event loop in between. A read that
+ * waits holds no memory. This file does not read anything itself.
  */
 import { Problem } from "../../errors.ts";
 import { type Budget, isOverBudget, noMemoryForResource, noMemoryForResponse, smallBytes } from "./budget.ts";
@@ -9,13 +9,13 @@ import { nextTurn } from "./turns.ts";
 /** A read of fewer bytes does not wait: it takes a fraction of a millisecond. */
 const largeBytes = 65_536;
 
-/** The bytes of large reads under way at one time: two of the longest pages. */
+/** The maximum bytes of large reads in progress: two of the longest pages. */
 const maxBytesUnderWay = 4_194_304;
 
-/** Large reads that may wait: a few seconds of work. */
+/** The maximum number of large reads that wait: a few seconds of work. */
 const maxWaiting = 500;
 
-/** After so many bytes, other requests get a turn. */
+/** The bytes of large reads after which other requests get a turn. */
 const maxBytesInARow = 2_097_152;
 
 /** Waiting reads that one turn of the event loop starts or refuses. */
@@ -24,10 +24,10 @@ const maxPerTurn = 50;
 /** Turns of the event loop that a large read leaves to new connections, if they keep coming. */
 const maxAcceptingTurns = 64;
 
-/** How much a read is expected to give, in bytes; `undefined` if that is unknown. */
+/** Returns the expected size of a read, in bytes; `undefined` if it is unknown. */
 export type Expected = () => number | undefined;
 
-/** What an unknown read counts as: the longest page. */
+/** The size that counts for a read of unknown size: the longest page. */
 const unknownBytes = 2_097_152;
 
 /** The part of a request that a large read needs. */
@@ -44,30 +44,30 @@ interface Waiting {
   refuse(problem: Problem): void;
 }
 
-/** Collections whose sizes are remembered. */
+/** The maximum number of collections with a known size of resources. */
 const maxCollections = 1_000;
 
-/** How large resources are, by collection: the mean of the page, or the resource, that was read last. */
+/** The size of a resource in each collection: the mean of the page, or the resource, that was read last. */
 class ResourceSizes {
   readonly #means = new Map<string, number>();
 
-  /** The expected bytes of a page of so many resources; `undefined` if that is unknown. */
+  /** The expected bytes of a page with up to `limit` resources; `undefined` if unknown. */
   ofPage(collection: string, limit: number): number | undefined {
     const mean = this.#means.get(collection);
     return mean === undefined ? undefined : Math.min(mean * limit, unknownBytes);
   }
 
-  /** The expected bytes of one resource; 0 if that is unknown, since most are small. */
+  /** The expected bytes of one resource; 0 if unknown, because most are small. */
   ofOne(collection: string): number {
     return this.#means.get(collection) ?? 0;
   }
 
-  /** Notes one resource. A small one says nothing new if no large ones are known. */
+  /** Notes the size of one resource. Ignores a small one if the collection has no known size, because that counts as small. */
   noteOne(collection: string, bytes: number): void {
     if (bytes >= largeBytes || this.#means.has(collection)) this.notePage(collection, 1, bytes);
   }
 
-  /** Notes a page. */
+  /** Notes the size of a page. */
   notePage(collection: string, resources: number, bytes: number): void {
     if (resources === 0) return;
     if (this.#means.size >= maxCollections) this.#means.clear();
@@ -87,7 +87,7 @@ export class LargeReads {
   #isScheduled = false;
   #isQuiet = true;
 
-  /** Says that a connection came. */
+  /** Notes that a connection has arrived. */
   noteConnection(): void {
     this.#isQuiet = false;
   }
@@ -108,7 +108,7 @@ export class LargeReads {
   }
 
   /**
-   * Corrects what was expected, as soon as the bytes are known. A read that is larger than expected waits for another turn.
+   * Corrects the expected size, as soon as the size is known. A read that is larger than expected waits for another turn.
    * Throws as `waitForTurn` does.
    */
   correct(request: Reader, bytes: number): Promise<void> | undefined {
@@ -121,8 +121,8 @@ export class LargeReads {
   }
 
   /**
-   * Counts what a request keeps in memory as held by it, until its end: at least so many bytes in all. Throws UNAVAILABLE while
-   * other requests hold too much memory.
+   * Counts at least `bytes` in total as held by a request, until its end. Throws UNAVAILABLE while other requests hold too much
+   * memory.
    */
   hold(request: Reader, bytes: number): void {
     if (bytes <= smallBytes) return;
@@ -167,7 +167,7 @@ export class LargeReads {
     this.#bytes += bytes ?? unknownBytes;
   }
 
-  /** Counts bytes as held by a request until its end: at least so many in all. */
+  /** Counts at least `bytes` in total as held by a request, until its end. */
   #hold(request: Reader, bytes: number): void {
     const more = bytes - this.heldBy(request);
     if (more <= 0) return;
@@ -185,7 +185,7 @@ export class LargeReads {
     });
   }
 
-  /** Node accepts one connection in a turn, so a crowd of new ones needs many turns. */
+  /** Waits until no connection arrives. Node accepts one in each turn, so many new connections need many turns. */
   async #letOthersGo(): Promise<void> {
     for (let n = 0; n < maxAcceptingTurns; n++) {
       this.#isQuiet = true;

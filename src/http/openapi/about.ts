@@ -1,4 +1,4 @@
-/** What the descriptions of one collection are made from. */
+/** The input for the description of one collection: its names, examples and rules. This file describes nothing itself. */
 import type { Collection } from "../../collection/collection.ts";
 import { actionsOf } from "../caller/permission.ts";
 import type { Described, OpenApiVersion, Part } from "./described.ts";

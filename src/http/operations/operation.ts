@@ -1,4 +1,4 @@
-/** The operations: what a parsed request asks for. This file contains only types, and no content of requests. */
+/** The kinds of operations. An operation is a parsed request: its method, URL and headers, but not its body. */
 import type { View } from "../../changes/event.ts";
 import type { Collection } from "../../collection/collection.ts";
 import type { ListRequest } from "../../query/list-request.ts";
@@ -43,9 +43,9 @@ export interface Listing {
   contentHash: string | undefined;
 }
 
-/** An Idempotency-Key in use: the response of the write is stored with it. */
+/** The Idempotency-Key of a write. The store keeps the response of the write with it. */
 export interface Idempotency {
-  /** The key, with all that it belongs to. */
+  /** The name of the stored response: the key, the caller and the target of the request. */
   readonly key: string;
   /** Differs between different requests with the same key. */
   readonly fingerprint: string;

@@ -1,4 +1,4 @@
-/** The Prefer header (RFC 7240). */
+/** Reads the preference `return` of the Prefer header (RFC 7240). The service ignores all other preferences. */
 import type { IncomingHttpHeaders } from "node:http";
 
 /** The body of the response to a write: none, or the resource. */

@@ -1,4 +1,7 @@
-/** `Expect` (RFC 9110 §10.1.1). Without this, Node would ask for the content before the service has checked the headers. */
+/**
+ * Notes which clients wait for `100 Continue` (RFC 9110 §10.1.1). Without this, Node would send it before the service has
+ * checked the headers. The code that reads the content sends it.
+ */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
 /** Requests whose clients wait for `100 Continue` before they send their content. */

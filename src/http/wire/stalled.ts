@@ -18,7 +18,7 @@ export interface StallBounds {
 }
 
 /**
- * Waits until a response of so many bytes was sent. If the memory is used up, closes the connection of a client that reads
+ * Waits until a response of `bytes` bytes was sent. If the memory is used up, closes the connection of a client that reads
  * too slowly: Node never reports a client that reads a few bytes a minute.
  */
 export async function atFairPace<T>(

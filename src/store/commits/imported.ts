@@ -1,4 +1,7 @@
-/** Decides which resources an import can add, in the same way for all stores. */
+/**
+ * Decides which resources an import can add, and at its end whether all references of these resources lead to resources. Both
+ * stores use these decisions. They stage the resources, and the stores write them.
+ */
 import { formatPath } from "../../collection/paths.ts";
 import { type Reference, referencedIds } from "../../collection/references.ts";
 import { toFragment } from "../../json/pointer.ts";
@@ -23,15 +26,15 @@ export interface Importing {
   origin: Origin;
 }
 
-/** The message names at most this many references. */
+/** The number of references that the message names at most. */
 const maxNamed = 10;
 
-/** This many ids are read at once. */
+/** The number of ids that one lookup reads. */
 const pageSize = 1_000;
 
 /**
- * Stages the resources that can be added, and returns the others. The version of each is greater than every version
- * that its id has had.
+ * Stages the resources that can be added, and returns the others. Each staged resource gets a version that is greater than
+ * every earlier version of its id.
  */
 export function* judgeImported(
   judging: Judging,
@@ -94,8 +97,8 @@ function* findLostNow(
 }
 
 /**
- * Refuses an import if some references of its resources lead to no resource. `sequence`: that of a collection before
- * the import.
+ * Refuses an import if some references of its resources lead to no resource. `sequence` is the sequence of a collection
+ * before the import.
  */
 export function* refuseLost(
   judging: Judging,

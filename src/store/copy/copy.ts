@@ -1,4 +1,4 @@
-/** Copies one store to another, of any kind. An interrupted copy continues where it stopped. */
+/** Copies the whole content of one store to another, and verifies the copy. An interrupted copy continues where it stopped. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
 import { newSecret } from "../secret.ts";

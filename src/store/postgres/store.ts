@@ -1,4 +1,4 @@
-/** The store on PostgreSQL. Nothing that matters is kept here: other instances work on the same database. */
+/** The store on PostgreSQL. It does not rely on its memory, because other services can write to the same database. */
 import { Problem } from "../../errors.ts";
 import { Background } from "../background.ts";
 import type { Batch } from "../batch.ts";
@@ -45,16 +45,16 @@ import { readSecret } from "./tables/secret.ts";
 import { noteGaps, selectGapsAtEnd, selectHead } from "./tables/statements.ts";
 import { startWork } from "./upkeep/background.ts";
 
-/** How often a list is read anew whose collection others declare anew at the same time. */
+/** The maximum number of attempts to read a list, if other services change the declaration at the same time. */
 const maxTries = 5;
 
-/** What the store is made of. */
+/** The parts of the store. */
 export interface PostgresStoreParts extends ResolvedStoreOptions {
   /** For reads and commits. */
   connections: Connections;
   /** For lists that can take long. */
   slow: Connections;
-  /** For work that is open for as long as it takes: imports, scans and migrations. */
+  /** For work without a time limit: imports, scans and migrations. */
   long: Connections;
 }
 
@@ -75,7 +75,7 @@ export class PostgresStore implements Store {
   readonly #heads: Heads;
   readonly #listeners: CommitListeners;
   readonly #background = new Background();
-  /** There may be words to gather. */
+  /** Looks for search indexes to build at once. */
   #gatherNow = () => {};
   #reached: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -122,17 +122,17 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** Several calls at once are one. */
+  /** Connects to the database and prepares it. Calls at the same time share one attempt. */
   reach(): Promise<void> {
     this.#reached ??= this.#reach().catch((error: unknown) => {
       this.#reached = undefined;
       const answer = this.#reachability.noteFailure(error);
-      throw ["denied", "refused"].includes(failureOf(error)) ? error : answer; // nobody waits for a right
+      throw ["denied", "refused"].includes(failureOf(error)) ? error : answer; // waiting does not help against a missing permission
     });
     return this.#reached;
   }
 
-  /** Makes the tables where there are none, reads what is declared, and begins the work in the background. */
+  /** Creates the tables if they do not exist, reads the catalogue, and starts the background work. */
   async #reach(): Promise<void> {
     const { connections, readOnly, onWarning } = this.#parts;
     await prepareDatabase(connections, { isThere: readOnly, mayRaise: !readOnly });

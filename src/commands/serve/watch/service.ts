@@ -1,4 +1,4 @@
-/** The program of a service process: it reads the configuration, and serves it when the watcher says so. */
+/** The program of a service process. It reads the configuration and serves it when the watcher asks for that. */
 import { readFilesOf } from "../../../config/files.ts";
 import type { Config } from "../../../config.ts";
 import { Problem, StartError } from "../../../errors.ts";
@@ -45,7 +45,7 @@ async function read(flags: Flags, mustFitStore: boolean): Promise<void> {
   send({ kind: "read", content: config.content, files: [...files] });
 }
 
-/** Throws the StartError that the start would throw. The watcher calls this before it stops the running service. */
+/** Throws the StartError that the start would throw. The watcher asks for this check before it stops the running service. */
 async function requireStoreFits(): Promise<void> {
   const { accept, store, collections } = config;
   if (accept || !mayExist(store)) return;

@@ -115,7 +115,7 @@ class Watcher {
     return this.#current?.isRunning ?? false;
   }
 
-  /** Without a reply, the process has already printed what is wrong. */
+  /** Prints why the configuration was refused. Without a reply, the process has already printed an error. */
   #printRefusal(reply: FromService | undefined): void {
     if (reply?.kind === "refused") print([reply.text]);
     print([

@@ -1,4 +1,4 @@
-/** The transaction of an import, open for as long as it takes. */
+/** The transaction of an import. It stays open until the import ends. */
 import { judgeImported, refuseLost } from "../../commits/imported.ts";
 import { problemOf } from "../../commits/refusals.ts";
 import { type Origin, StagedChanges } from "../../commits/staged-changes.ts";
@@ -15,10 +15,10 @@ import { type CommitsParts, judgingOf } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { PostgresLookups } from "./lookups.ts";
 
-/** What an import works with. */
+/** The parts of a store that an import uses. */
 export type LoadParts = Pick<CommitsParts, "connections" | "groups" | "ids" | "isLogged" | "receiptLimits">;
 
-/** Thrown to take the transaction back. */
+/** Makes `transact` roll the transaction back. */
 class Cancelled extends Error {}
 
 /** Starts an import. Throws StartError if the collection cannot be as given. */
@@ -30,14 +30,14 @@ export async function beginLoad(
   const { connections, groups, ids } = parts;
   await groups.ensure(1);
   const origin = { principal: null, group: groups.next() };
-  const begun = Promise.withResolvers<Under>();
+  const started = Promise.withResolvers<ImportInProgress>();
   const ending = Promise.withResolvers<void>();
   const whole = transact(connections, beginnings.longWrite, async (transaction) => {
-    begun.resolve(await prepare({ transaction, at: Date.now(), origin, parts: [] }, into, among));
+    started.resolve(await prepare({ transaction, at: Date.now(), origin, parts: [] }, into, among));
     await ending.promise;
   });
-  whole.catch(begun.reject); // and `commit` throws it
-  let state = await begun.promise.catch(throwAnswer);
+  whole.catch(started.reject); // and `commit` throws it
+  let state = await started.promise.catch(throwAnswer);
   let work: Promise<unknown> = Promise.resolve();
   const inOrder = <T>(step: () => Promise<T>): Promise<T> => {
     const result = work.then(step).catch(throwAnswer);
@@ -72,7 +72,7 @@ function throwAnswer(error: unknown): never {
   throw answerTo(error);
 }
 
-/** An import's transaction. */
+/** The transaction of an import, before the first collection is ready. */
 interface Opened {
   transaction: Transaction;
   /** Unix time in milliseconds. */
@@ -82,13 +82,13 @@ interface Opened {
   parts: readonly { collection: NumberedCollection; sequence: number }[];
 }
 
-/** An import on its way. */
-interface Under extends Opened {
+/** An import in progress. */
+interface ImportInProgress extends Opened {
   catalogue: Catalogue;
-  /** What imported are for. */
+  /** The collection that receives resources now. */
   collection: NumberedCollection;
   sequence: number;
-  /** The collections to which references are judged in the end. */
+  /** References to these collections are checked at the end. */
   among: readonly string[];
 }
 
@@ -96,7 +96,7 @@ async function prepare(
   { transaction, at, origin, parts }: Opened,
   into: string | CollectionRecord,
   among: readonly string[],
-): Promise<Under> {
+): Promise<ImportInProgress> {
   if (typeof into === "object") await migrateServed(transaction, [into]);
   const { rows } = await transaction.run({ sql: servedCatalogueSql });
   const catalogue = new Catalogue(rows.map(toCollection));
@@ -112,7 +112,7 @@ async function prepare(
 }
 
 async function addAll(
-  state: Under,
+  state: ImportInProgress,
   imported: readonly ImportedResource[],
   parts: LoadParts,
 ): Promise<Refused[]> {
@@ -126,14 +126,14 @@ async function addAll(
   return refused;
 }
 
-/** Throws REFERENCE_NOT_FOUND if something that is referred to has not arrived. */
-async function requireTargets(state: Under, parts: LoadParts): Promise<void> {
+/** Throws REFERENCE_NOT_FOUND if a reference leads to no resource, now that all are imported. */
+async function requireTargets(state: ImportInProgress, parts: LoadParts): Promise<void> {
   const { lookups, judging } = decisionsOf(state, parts);
   const refusal = await decideAsync(refuseLost(judging, state.parts, state.among), lookups);
   if (refusal !== undefined) throw problemOf(refusal);
 }
 
-function decisionsOf({ transaction, catalogue }: Under, parts: LoadParts) {
+function decisionsOf({ transaction, catalogue }: ImportInProgress, parts: LoadParts) {
   const staged = new StagedChanges<NumberedCollection>();
   const lookups = new PostgresLookups(transaction, catalogue);
   return { staged, lookups, judging: judgingOf(staged, { ...parts, catalogue: () => catalogue }) };

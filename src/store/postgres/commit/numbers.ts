@@ -1,4 +1,4 @@
-/** Integer ids and numbers of groups. Only the database gives them, so no two instances give the same. */
+/** Reserves integer ids and numbers of groups in the database, so that two services never use the same one. */
 import { Problem } from "../../../errors.ts";
 import { type Batch, createBatch, type Outcome } from "../../batch.ts";
 import type { Outcome as Answer, Connections, Statement } from "../connection/connections.ts";
@@ -14,10 +14,10 @@ interface Reservation {
   n: number;
 }
 
-/** The ids of all collections. */
+/** Reserves integer ids, for all collections. */
 export class IdNumbers {
   readonly #connections: Connections;
-  /** By the number of the collection: no id up to this one will be given again. */
+  /** The highest id that this service has reserved, by the number of the collection. */
   readonly #seen = new Map<number, number>();
 
   readonly #reservations: Batch<Reservation, number>;
@@ -33,12 +33,12 @@ export class IdNumbers {
     return this.#reservations.run({ number, n });
   }
 
-  /** An id of a collection up to which all are out of use. */
+  /** The highest id of a collection that this service has reserved; 0 before the first one. */
   seen(number: number): number {
     return this.#seen.get(number) ?? 0;
   }
 
-  /** Takes `n` ids out of use and gives the first, in a transaction that may yet be taken back. */
+  /** Like `reserve`, but as part of a transaction. If the transaction is rolled back, the ids are free again. */
   async reserveWithin(run: Run, number: number, n: number): Promise<number> {
     return (await lastOf(run, number, n)) - n + 1;
   }
@@ -58,7 +58,7 @@ export class IdNumbers {
   }
 
   async #take(number: number, n: number): Promise<number> {
-    // Where nobody knows whether they were taken, it costs nothing but a gap to take others.
+    // If the first attempt reserved ids without a response, the second reserves others. This only leaves a gap.
     const last = await retryOnce(() => lastOf((statement) => this.#connections.run(statement), number, n));
     this.#seen.set(number, Math.max(this.seen(number), last));
     return last - n + 1;
@@ -75,7 +75,7 @@ async function lastOf(run: Run, number: number, n: number): Promise<number> {
 /** Numbers are reserved in blocks, so most groups need no statement. */
 const blockSize = 1_000;
 
-/** Numbers for groups of changes, which no other group has on any instance. A crash leaves a gap. */
+/** Numbers for groups of changes. No other group has the same number, on any service. A crash leaves a gap. */
 export class GroupNumbers {
   readonly #connections: Connections;
   #next = 1;
@@ -85,7 +85,7 @@ export class GroupNumbers {
     this.#connections = connections;
   }
 
-  /** Reserves numbers until at least `n` are left. One caller at a time. */
+  /** Makes sure that at least `n` reserved numbers are left. Calls must not overlap. */
   async ensure(n: number): Promise<void> {
     if (this.#last - this.#next + 1 >= n) return;
     const size = Math.max(n, blockSize);

@@ -1,10 +1,13 @@
-/** SQL that only copies use. */
+/**
+ * The SQL of a copy of a whole store: reads the items of each section, inserts them, and sets the counters. A mark in a table
+ * of its own shows that the copy into this database is not complete.
+ */
 import { type Item, type Layout, layouts, type PageSize, type Section } from "../../copy/contents.ts";
 import { bigints, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changesTable, copyingTable, resourcesTable } from "../tables/tables.ts";
 
-/** The table with the items of a section. */
+/** The table with the items of one section; `number` is that of the collection. */
 export type ItemsTable =
   | { kind: Exclude<Section["kind"], "resources" | "changes"> }
   | { kind: "resources" | "changes"; number: number };
@@ -114,7 +117,7 @@ export const selectAnything: Statement = {
     or exists (select 1 from holdfast_receipts)`,
 };
 
-/** Creates the table of the mark. */
+/** Creates the table of the mark. It exists until the copy is complete. */
 export const createMark: Statement = {
   sql: `create table ${copyingTable} (name text primary key, mark text not null)`,
 };

@@ -1,4 +1,4 @@
-/** Conditions as PostgreSQL spells them. */
+/** The conditions of filters in the SQL of PostgreSQL. `store/filter-sql.ts` combines them. */
 import type { IdKind } from "../../../collection/ids.ts";
 import { isIdPath, type Path } from "../../../collection/paths.ts";
 import type { Filter, Scalar } from "../../../query/filter.ts";
@@ -40,7 +40,7 @@ const dialect: Dialect<Scope> = {
     const part = kind === "startsWith" ? "left" : "right";
     return `${part}(${lowered}, ${[...text].length}) = ${bind(scope, text, "text")}`;
   },
-  /** What is not an array must not be taken apart. */
+  /** `json_array_elements` fails for a value that is not an array. */
   hasItem(path, values, scope) {
     const elements = `case ${typeSql(path)} when 'array' then ${valueSql(path)} else '[]'::json end`;
     return `exists (select 1 from json_array_elements(${elements}) as element
@@ -49,12 +49,12 @@ const dialect: Dialect<Scope> = {
   presence: valueSql,
 };
 
-/** Equal values have equal JSON texts, since one hand wrote them all. */
+/** Compares JSON texts. Equal values have equal texts, because `JSON.stringify` wrote all of them. */
 function equals(path: Path, values: readonly Scalar[], scope: Scope): string {
   return `${jsonTextSql(path)} = any(${bind(scope, values.map(jsonOf), "text[]")})`;
 }
 
-/** By type, so that an index is of use; its expression holds only the beginnings of strings. */
+/** Compares the sort expressions, so that an index can be used. They contain only the first characters of a string. */
 function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string {
   const { rank, number, text } = sortExpressions(path);
   const parts: string[] = [];
@@ -95,7 +95,7 @@ function compare({ kind, path }: Comparison, operand: string | number, scope: Sc
   const { kind: known, text: limit } = keepableComparison(kind, operand);
   const isString = `${rank} = ${ranks.string} and ${number} = 0`;
   if (!isLong(limit)) return `(${isString} and ${text} ${comparisons[known]} ${bind(scope, limit, "text")})`;
-  // The expression tells only the beginnings apart.
+  // The expression contains only the first characters.
   const roughly = `${text} ${known.startsWith("g") ? ">=" : "<="} ${bind(scope, beginningOf(limit), "text")}`;
   const exactly = `${textSql(path)} collate "C" ${comparisons[known]} ${bind(scope, limit, "text")}`;
   return `(${isString} and ${roughly} and ${exactly})`;

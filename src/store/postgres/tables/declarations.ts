@@ -1,4 +1,7 @@
-/** The catalogue as this instance knows it. Other instances can change it at any time. */
+/**
+ * Reads the catalogue of the database, keeps it in memory, and applies new declarations. Other services can change the
+ * database at any time, so the copy in memory can be out of date.
+ */
 import { setTimeout as pass } from "node:timers/promises";
 import type { CollectionRecord } from "../../record.ts";
 import { isDeclared } from "../../record.ts";
@@ -15,7 +18,7 @@ import {
 import { migrateServed } from "./migrate.ts";
 import { selectCollection } from "./statements.ts";
 
-/** How often a migration is attempted if other instances interfere. */
+/** The maximum number of attempts at a migration, if other services change the catalogue at the same time. */
 const maxTries = 10;
 
 /** The declarations in one database. */
@@ -31,7 +34,7 @@ export class Declarations {
     this.#long = long;
   }
 
-  /** The catalogue as it was last read. */
+  /** The catalogue in memory, as it was last read. */
   get catalogue(): Catalogue {
     return this.#catalogue;
   }
@@ -45,8 +48,8 @@ export class Declarations {
   }
 
   /**
-   * The collection with this name. If it is not in the catalogue, another instance may have created it, so this looks
-   * in the database.
+   * The collection with this name. If the catalogue in memory lacks it, this looks in the database, because another service
+   * can have created it.
    */
   async find(name: string): Promise<NumberedCollection | undefined> {
     const known = this.#catalogue.byName.get(name);

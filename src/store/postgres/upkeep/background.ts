@@ -19,17 +19,17 @@ import {
   selectTexts,
 } from "./statements.ts";
 
-/** What the work needs. */
+/** The parts of a store that the work uses. */
 export interface BackgroundParts extends Pick<ResolvedStoreOptions, "history" | "sweepMs" | "onWarning"> {
   connections: Connections;
   /** The catalogue as it was last read. */
   catalogue: () => Catalogue;
 }
 
-/** What the store was opened for comes first. In milliseconds. */
+/** The pause before the first piece of work, so that a new service answers requests first. In milliseconds. */
 const beginMs = 200;
 
-/** Another instance can stop before it has built a search index. In milliseconds. */
+/** The pause between two looks for search indexes that another service has not completed. In milliseconds. */
 const gatherEveryMs = 5_000;
 
 /** Starts the work. Returns a function that looks for search indexes to build at once. */

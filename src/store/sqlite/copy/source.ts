@@ -1,4 +1,4 @@
-/** A store's file as the source of a copy. A lock prevents writes to it during the copy. */
+/** A store's file as the source of a copy. A lock prevents changes of resources during the copy, but not of API keys. */
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CopySource } from "../../copy/contents.ts";

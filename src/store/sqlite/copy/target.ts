@@ -2,7 +2,7 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
-import { readCatalogue } from "../file/catalogue.ts";
+import { addConstraints, readCatalogue } from "../file/catalogue.ts";
 import { Gaps } from "../file/gaps.ts";
 import { takeLock } from "../file/lock.ts";
 import {
@@ -19,7 +19,6 @@ import { Heads } from "../writer/heads.ts";
 import { migrateCollection } from "../writer/migrate.ts";
 import { addReceiptTotals } from "../writer/receipts.ts";
 import { SearchTables } from "../writer/search-tables.ts";
-import { addConstraints } from "../writer/unique.ts";
 import { SqliteContents } from "./contents.ts";
 
 const busyTimeoutMs = 5_000;

@@ -1,4 +1,4 @@
-/** Reads the catalogue of a store's file: its collections and their declarations. */
+/** Reads the catalogue of a store's file: its collections and their declarations. `../writer/migrate.ts` changes it. */
 import type { DatabaseSync } from "node:sqlite";
 import type { IdKind } from "../../../collection/ids.ts";
 import type { Index } from "../../../collection/indexes.ts";
@@ -8,6 +8,21 @@ import type { Unique } from "../../../collection/unique.ts";
 import type { NumberedCollection } from "../../catalogue.ts";
 
 export type { NumberedCollection } from "../../catalogue.ts";
+
+const addedColumns = [
+  ["uniques", "text not null default '[]'"],
+  ["refers", "text not null default '[]'"],
+  ["timestamps", "integer not null default 0"],
+] as const;
+
+/** Adds the columns of the catalogue that a file of an older version does not have. */
+export function addConstraints(database: DatabaseSync): void {
+  const columns = database.prepare("select name from pragma_table_xinfo('collections')").all();
+  for (const [added, type] of addedColumns) {
+    if (columns.some(({ name }) => name === added)) continue;
+    database.exec(`alter table collections add column ${added} ${type}`);
+  }
+}
 
 /** Reads the catalogue. Returns the collections by name. */
 export function readCatalogue(database: DatabaseSync): Map<string, NumberedCollection> {

@@ -1,6 +1,9 @@
-/** Errors of SQLite and what they mean for the caller. See https://sqlite.org/rescode.html. */
+/**
+ * The errors that code of this store throws, and the kind of each error of SQLite (https://sqlite.org/rescode.html). The
+ * callers decide what follows from an error.
+ */
 
-/** The writer cannot do a request in its present state. Nothing was written. This is not an error of SQLite. */
+/** The writer cannot carry out a request in its present state. Nothing was written. This is not an error of SQLite. */
 export class Mistake extends Error {}
 
 /** Kinds of errors: the disk is full, another process has a lock, the file or the disk is damaged, or anything else. */

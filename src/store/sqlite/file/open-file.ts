@@ -1,4 +1,7 @@
-/** Opens the file of a store. Throws StartError for any other file. */
+/**
+ * Checks, creates and opens the file of a store. All errors are StartErrors that say what the user can do. The lock of the file
+ * is in `lock.ts`.
+ */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-/** Conditions as SQLite spells them. */
+/** The conditions of filters in the SQL of SQLite. `store/filter-sql.ts` combines them. */
 import type { SQLInputValue } from "node:sqlite";
 import type { Index } from "../../../collection/indexes.ts";
 import { isIdPath, type Path } from "../../../collection/paths.ts";
@@ -15,7 +15,7 @@ import {
 } from "../../filter-sql.ts";
 import { columnOf, extractSql, pathSql, ranks, textSql, typeSql } from "./columns.ts";
 
-/** What a filter is spelled for. Values go to `values` in the order of their question marks. */
+/** The indexes of the collection, and the values of the question marks so far, in their order. */
 export interface Scope {
   indexes: readonly Index[];
   values: SQLInputValue[];
@@ -27,7 +27,7 @@ export function filterSql(filter: Filter, scope: Scope): string {
 }
 
 const dialect: Dialect<Scope> = {
-  // Equal values have equal JSON texts, since one hand wrote them all.
+  // Equal values have equal JSON texts, because `JSON.stringify` wrote all of them.
   equals: (path, values, scope) => `${textSql(path)} in (${bindAll(values.map(jsonOf), scope)})`,
   equalsIndexed,
   idEquals(values, scope) {
@@ -35,7 +35,7 @@ const dialect: Dialect<Scope> = {
     return ids.length === 0 ? "false" : `id in (${bindAll(ids.map(idValue), scope)})`;
   },
   compare,
-  /** SQLite has every number before every text. */
+  /** In SQLite, every number is less than every text. */
   idCompare(kind, value, scope) {
     const type = typeof value === "number" ? "integer" : "text";
     return `(typeof(id) = '${type}' and id ${comparisons[kind]} ${bindAll([idValue(value)], scope)})`;
@@ -55,12 +55,12 @@ const dialect: Dialect<Scope> = {
   presence: typeSql,
 };
 
-/** A value of an id's column. Node would bind a number as a real one. */
+/** The value of an id in its column. A bigint, because Node binds a number as a floating-point number. */
 export function idValue(value: string | number): string | bigint | number {
   return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 
-/** By type, so that an index is of use; the column holds only the beginnings of strings. */
+/** Compares the columns, so that an index can be used. They contain only the first characters of a string. */
 function equalsIndexed(path: Path, values: readonly Scalar[], scope: Scope): string {
   const { rank, value } = columnOf(path, scope.indexes);
   const parts: string[] = [];
@@ -92,7 +92,7 @@ function compare({ kind, path }: Comparison, operand: string | number, scope: Sc
   }
   const { rank, value } = columnOf(path, scope.indexes);
   if (typeof operand === "string" && isLong(operand)) {
-    // The column tells only the beginnings apart.
+    // The column contains only the first characters.
     const roughly = `${value} ${kind.startsWith("g") ? ">=" : "<="} ${bindAll([beginningOf(operand)], scope)}`;
     return `(${rank} = ${ranks.string} and ${roughly} and ${extractSql(path)} ${comparison} ${bindAll([operand], scope)})`;
   }
@@ -111,7 +111,7 @@ function hasItem(path: Path, values: readonly Scalar[], scope: Scope): string {
   for (const value of [true, false, null]) {
     if (values.includes(value)) parts.push(`element.type = '${value}'`);
   }
-  // json_each would take an object apart as well.
+  // `json_each` also lists the members of an object.
   return `(${typeSql(path)} = 'array' and exists (
     select 1 from json_each(doc, ${pathSql(path)}) as element where ${either(parts)}))`;
 }

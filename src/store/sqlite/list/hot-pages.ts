@@ -17,8 +17,8 @@ interface CachedPage {
 }
 
 /**
- * A page is valid for one sequence of its collection, because every change of a resource raises the sequence. Pages of older
- * sequences are never found again, and the cache drops them later.
+ * A page is valid for one sequence of its collection, because every change of a resource raises the sequence. The cache holds
+ * only the latest page of a list. Otherwise each write would leave a page that no request can find again.
  */
 export class HotPages {
   readonly #pages = new GenerationalCache<CachedPage>({
@@ -29,13 +29,14 @@ export class HotPages {
 
   /** The cached page for a sequence, or the result of `read`. */
   find({ number }: NumberedCollection, query: PageQuery, at: { sequence: number; read: () => Page }): Page {
-    const key = `${number} ${at.sequence} ${JSON.stringify(query)}`;
+    const key = `${number} ${JSON.stringify(query)}`;
     const cached = this.#pages.get(key);
-    if (cached !== undefined) return cached.page;
+    if (cached?.page.sequence === at.sequence) return cached.page;
     const page = at.read();
     let weight = key.length + overhead;
     for (const { text } of page.items) weight += text.length;
     if (weight <= maxPageWeight) this.#pages.set(key, { page, weight });
+    else if (cached !== undefined) this.#pages.delete(key);
     return page;
   }
 }

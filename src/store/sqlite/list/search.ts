@@ -1,6 +1,7 @@
 /**
- * Full-text search in SQL. An FTS5 table contains the words of each resource. Its rowid is the key of the resource. `wordsOf`
- * has already split and folded the words, so SQLite must not do it again.
+ * The SQL of full-text search: creates the FTS5 table of words, and searches it. The rowid is the key of the resource.
+ * `../writer/search-tables.ts` fills the table. `wordsOf` has already split and folded the words, so SQLite must not do it
+ * again.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Problem } from "../../../errors.ts";
@@ -60,7 +61,7 @@ function patternOf(words: readonly string[]): string {
     .join(" ");
 }
 
-/** Knows whether the table of words is complete. Works on one connection. */
+/** Checks whether the table of words is complete, on one connection. */
 export class SearchState {
   readonly #find: StatementSync;
 

@@ -8,6 +8,7 @@ import { resourcesTable, toSqliteId } from "../file/tables.ts";
 import type { HotPages } from "../list/hot-pages.ts";
 import { SearchState } from "../list/search.ts";
 import { type PageQuery, selectCount, selectPage } from "../list/select.ts";
+import { ListStatements } from "./list-statements.ts";
 
 /** The longest page that is read without an iterator, in resources. This takes half the time, but no resource can be large. */
 const maxShortPage = 128;
@@ -22,14 +23,11 @@ interface Statements {
   resource: StatementSync;
 }
 
-/** The most prepared statements for lists. Clients send the same few lists again and again. */
-const maxListStatements = 500;
-
 /** Reads from one connection. It prepares each statement only once. */
 export class Reader {
   readonly #database: DatabaseSync;
   readonly #collections = new Map<number, Statements>();
-  readonly #lists = new Map<string, StatementSync>();
+  readonly #lists: ListStatements;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #head: StatementSync;
@@ -41,6 +39,7 @@ export class Reader {
   constructor(database: DatabaseSync, pages?: HotPages) {
     this.#database = database;
     this.#pages = pages;
+    this.#lists = new ListStatements(database);
     this.#begin = database.prepare("begin");
     this.#commit = database.prepare("commit");
     this.#head = this.#prepare("select sequence, count from heads where number = ?");
@@ -55,7 +54,7 @@ export class Reader {
     try {
       return read();
     } catch (error) {
-      this.#lists.clear(); // a failed statement would report the same error at its next use
+      this.#lists.clear();
       throw error;
     } finally {
       if (this.#database.isTransaction) this.#commit.run();
@@ -118,7 +117,7 @@ export class Reader {
     const page: PartialPage = { items: [], bytes: 0, isTruncated: false };
     for (const { sql, values } of statements) {
       if (page.isTruncated || page.items.length >= query.limit) break;
-      fill(page, this.#list(sql), [...values, query.limit - page.items.length, offset]);
+      fill(page, this.#lists.get(sql), [...values, query.limit - page.items.length, offset]);
     }
     return page;
   }
@@ -147,7 +146,7 @@ export class Reader {
     const items: Stored[] = [];
     for (const { sql, values } of statements) {
       if (items.length >= limit) break;
-      for (const row of all(this.#list(sql), ...values, limit - items.length, offset)) {
+      for (const row of all(this.#lists.get(sql), ...values, limit - items.length, offset)) {
         if (row[3] === null) return undefined;
         items.push(toStored(row));
       }
@@ -159,17 +158,8 @@ export class Reader {
   #count(collection: NumberedCollection, query: PageQuery, isInterruptible: boolean): number | undefined {
     if (query.count !== true) return undefined;
     const { sql, values } = selectCount(collection, query, isInterruptible ? undefined : maxQuickCount);
-    const count = Number(get(this.#list(sql), ...values)?.[0]);
+    const count = Number(get(this.#lists.get(sql), ...values)?.[0]);
     return isInterruptible || count <= maxQuickCount ? count : undefined;
-  }
-
-  #list(sql: string): StatementSync {
-    const known = this.#lists.get(sql);
-    if (known !== undefined) return known;
-    if (this.#lists.size >= maxListStatements) this.#lists.clear();
-    const statement = this.#prepare(sql);
-    this.#lists.set(sql, statement);
-    return statement;
   }
 
   #statementsOf(number: number): Statements {

@@ -1,4 +1,4 @@
-/** What a store does beside everything else, from its opening to its close. */
+/** The background work of an open store: it builds search indexes, removes old data, and watches and checks the file. */
 import type { DatabaseSync } from "node:sqlite";
 import { wordsVersion } from "../../../query/words.ts";
 import { Background as Repeated } from "../../background.ts";
@@ -8,7 +8,7 @@ import { watchFiles } from "../file/watch.ts";
 import { startCheck } from "./check.ts";
 import type { Health } from "./health.ts";
 
-/** What it works on. */
+/** The parts of a store that the background work uses. */
 export interface BackgroundParts {
   path: string;
   database: DatabaseSync;
@@ -16,11 +16,11 @@ export interface BackgroundParts {
   onWarning: (text: string) => void;
   requests: WriterRequests;
   health: Health;
-  /** Whether an import has the writer to itself. */
+  /** Whether an import is in progress. */
   isLoading: () => boolean;
 }
 
-/** Gathers words, removes what is no longer kept, watches the files and checks what is in them. */
+/** The background work of one store. It starts with the constructor. */
 export class Background {
   readonly #parts: BackgroundParts;
   readonly #repeated = new Repeated();
@@ -28,7 +28,6 @@ export class Background {
   readonly #stopWatching: () => void;
   readonly #endCheck: () => Promise<void>;
 
-  /** Starts everything. */
   constructor(parts: BackgroundParts) {
     const { path, database, sweepMs, requests, health, onWarning } = parts;
     this.#parts = parts;
@@ -53,18 +52,18 @@ export class Background {
     this.#endCheck = startCheck(path, (reason) => health.fail(reason));
   }
 
-  /** There may be words to gather. */
+  /** Continues to build search indexes at once, because a declaration may have changed. */
   gather(): void {
     this.#gatherNow();
   }
 
-  /** Ends everything; what is left to do is done another time. */
+  /** Ends the work. The next start continues it. */
   async stop(): Promise<void> {
     this.#stopWatching();
     await Promise.all([this.#repeated.stop(), this.#endCheck()]);
   }
 
-  /** A service that is full may get no writes, so the store itself finds out when there is space again. */
+  /** Finds out whether a full disk has space again. Without this, only a write could notice it. */
   #probe(): void {
     const { requests, health, isLoading } = this.#parts;
     if (health.now.kind !== "degraded" || isLoading()) return;

@@ -1,4 +1,4 @@
-/** An import in the writer thread: one transaction over many requests. */
+/** An import in the writer thread. Its transaction stays open over many requests. */
 import type { DatabaseSync } from "node:sqlite";
 import { judgeImported, refuseLost } from "../../commits/imported.ts";
 import type { Refusal } from "../../commits/refusals.ts";
@@ -14,10 +14,10 @@ import type { IdBlocks } from "./id-blocks.ts";
 import { suspendIndexes } from "./migrate.ts";
 import type { Transactions } from "./transactions.ts";
 
-/** An import would otherwise write the same pages to the log again and again. */
+/** The page cache during an import. With a smaller cache, an import would write the same pages to the log several times. */
 const cacheKibibytes = 128 * 1024;
 
-/** What an import works on. */
+/** The parts of the writer that an import uses. */
 export interface WriterLoadParts {
   database: DatabaseSync;
   collections: ReadonlyMap<number, NumberedCollection>;
@@ -28,21 +28,21 @@ export interface WriterLoadParts {
   transactions: Transactions;
 }
 
-interface UnderWay {
-  /** The collections so far, their sequences before, and what is left to be done for each before all is written. */
+interface ImportInProgress {
+  /** The collections so far, with the sequence of each before the import, and the work before the commit. */
   parts: readonly { collection: NumberedCollection; sequence: number; complete(): void }[];
-  /** The one that imported are for. */
+  /** The collection that receives resources now. */
   collection: NumberedCollection;
   among: readonly string[];
   at: number;
   origin: Origin;
 }
 
-/** Carries out imports, one at a time. It is cancelled by taking the transaction back. */
+/** Carries out imports, one at a time. A rollback of the transaction cancels the import. */
 export class WriterLoad {
   readonly #parts: WriterLoadParts;
   readonly #usualCacheSize: number;
-  #underWay: UnderWay | undefined;
+  #current: ImportInProgress | undefined;
 
   constructor(parts: WriterLoadParts) {
     this.#parts = parts;
@@ -50,22 +50,22 @@ export class WriterLoad {
   }
 
   /**
-   * Begins an import into a collection, or into one that it makes to be as given, and gives the collection's number. Goes on
-   * with one more where an import is under way. References to the collections `among` are judged when it finishes.
+   * Starts an import, or continues the one in progress with another collection. `into` is the number of a collection, or
+   * the declaration of one to create or change. Returns the number. `finish` checks references to the collections `among`.
    */
   begin(into: number | CollectionRecord, at: number, among: readonly string[]): number {
     const { collections, declarations, heads, transactions } = this.#parts;
-    const before = this.#underWay ?? this.#open(at);
+    const before = this.#current ?? this.#open(at);
     const number = typeof into === "number" ? into : declarations.takeOver(into);
     const collection = collectionOf(collections, number);
     const { sequence } = heads.of(number);
     const parts = [...before.parts, { collection, sequence, complete: this.#prepare(collection) }];
-    this.#underWay = { ...before, parts, collection, among: [...among, collection.name] };
+    this.#current = { ...before, parts, collection, among: [...among, collection.name] };
     transactions.keepOpen();
     return number;
   }
 
-  #open(at: number): Omit<UnderWay, "collection" | "among"> {
+  #open(at: number): Omit<ImportInProgress, "collection" | "among"> {
     const { commits, ids, transactions } = this.#parts;
     transactions.begin();
     transactions.onRollBack(ids.remember());
@@ -74,7 +74,7 @@ export class WriterLoad {
     return { parts: [], at, origin: { principal: null, group: commits.nextGroup() } };
   }
 
-  /** Adds imported, given as ids and texts in turn. Gives those that are not added, and why. */
+  /** Adds resources. `cells` are ids and texts in turn. Returns the resources that it did not add, with the reasons. */
   add(cells: readonly string[]): Refused[] {
     const { commits, heads } = this.#parts;
     const { collection, at, origin, among } = this.#require();
@@ -86,7 +86,7 @@ export class WriterLoad {
     return commits.decide((judging) => judgeImported(judging, importing, imported)).result;
   }
 
-  /** Writes everything, or takes everything back and gives why. */
+  /** Commits the import. If it must be refused, rolls it back and returns the reason. */
   finish(): Refusal | undefined {
     const { commits, transactions } = this.#parts;
     const { parts, among } = this.#require();
@@ -101,20 +101,20 @@ export class WriterLoad {
     return undefined;
   }
 
-  /** Indexes that are made at the end cost a third of those that are kept up for each resource. */
+  /** Drops the indexes of an empty collection until the end. Creating them there takes a third of the time. */
   #prepare(collection: NumberedCollection): () => void {
     const { database, heads } = this.#parts;
     const isEmpty = heads.of(collection.number).count === 0;
     return isEmpty ? suspendIndexes(database, collection) : () => {};
   }
 
-  #require(): UnderWay {
-    if (this.#underWay === undefined) throw new Mistake("No import is in progress.");
-    return this.#underWay;
+  #require(): ImportInProgress {
+    if (this.#current === undefined) throw new Mistake("No import is in progress.");
+    return this.#current;
   }
 
   #end(): void {
-    this.#underWay = undefined;
+    this.#current = undefined;
     this.#setCacheSize(this.#usualCacheSize);
   }
 

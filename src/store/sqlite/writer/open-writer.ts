@@ -1,7 +1,7 @@
 /** Opens the writer's connection and creates the parts of the writer. */
 import { DatabaseSync } from "node:sqlite";
 import type { WriterSettings } from "../commit/protocol.ts";
-import type { NumberedCollection } from "../file/catalogue.ts";
+import { addConstraints, type NumberedCollection } from "../file/catalogue.ts";
 import { createFileCheck } from "../file/watch.ts";
 import { addKeysTable, KeyTable } from "../key-table.ts";
 import { ChangeLog } from "./change-log.ts";
@@ -17,14 +17,15 @@ import { addReceiptTotals, Receipts } from "./receipts.ts";
 import { Resources } from "./resources.ts";
 import { SearchTables } from "./search-tables.ts";
 import { Transactions } from "./transactions.ts";
-import { addConstraints } from "./unique.ts";
 import { Upkeep } from "./upkeep.ts";
 import { Writer } from "./writer.ts";
 
 /** How long to wait for a write transaction of another process. Such a process only changes API keys. */
 const busyTimeoutMs = 5_000;
 const logSizeLimit = 64 * 1024 * 1024;
-const cacheKibibytes = 16 * 1024;
+
+/** With more, a write costs as much, because the system keeps the file in memory anyway. */
+const cacheKibibytes = 4 * 1024;
 
 /** Opens a writer. `prepareFile` must have prepared the file. Throws the error of SQLite if the file cannot be opened. */
 export function openWriter(settings: WriterSettings): Writer {

@@ -1,4 +1,4 @@
-/** Keeps the tables of words as the resources are, in the transactions that change them. */
+/** Writes the tables of words, in the same transactions as the resources. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Path } from "../../../collection/paths.ts";
 import { wordsVersion } from "../../../query/words.ts";
@@ -8,22 +8,22 @@ import type { NumberedCollection } from "../file/catalogue.ts";
 import { resourcesTable } from "../file/tables.ts";
 import { searchDdl, searchTable } from "../list/search.ts";
 
-/** One collection's table. */
+/** The table of words of one collection. */
 interface Search {
   paths: readonly Path[];
-  /** The version of the program's words that the table has. */
+  /** The `wordsVersion` of the words in the table. */
   version: string;
-  /** The key up to which resources are in the table; `null`: all of them. */
+  /** The key up to which the table contains resources; `null`: it contains all. */
   indexedTo: number | null;
   put: StatementSync;
   remove: StatementSync;
 }
 
-/** The tables of words on the connection that writes. Whoever calls holds a transaction open. */
+/** The tables of words on the connection of the writer. The caller keeps a transaction open. */
 export class SearchTables {
   readonly #database: DatabaseSync;
   readonly #searches = new Map<number, Search>();
-  /** The transaction under way has changed what `searches` says. */
+  /** Whether the open transaction has changed the table `searches`. */
   #isOpen = false;
 
   constructor(database: DatabaseSync) {
@@ -31,18 +31,18 @@ export class SearchTables {
     this.#read();
   }
 
-  /** The transaction under way was written. */
+  /** Call it after a commit. */
   settle(): void {
     this.#isOpen = false;
   }
 
-  /** The transaction under way was taken back. */
+  /** Call it after a rollback. */
   takeBack(): void {
     if (this.#isOpen) this.#read();
     this.#isOpen = false;
   }
 
-  /** Makes a collection's table be for the attributes that it declares. `gather` continues with the rest. */
+  /** Makes the table contain the attributes that the collection declares. `gather` adds the remaining resources. */
   fit({ number, search }: NumberedCollection): void {
     if (JSON.stringify(this.#searches.get(number)?.paths ?? []) === JSON.stringify(search)) return;
     if (search.length > 0) this.#start(number, search);
@@ -50,8 +50,8 @@ export class SearchTables {
   }
 
   /**
-   * Follows one change of a resource: from a text that was there to one that is. The next statement that runs must be an
-   * insert: a delete leaves a last rowid of SQLite's own, too large for the answer of `run`.
+   * Applies the change of a resource from one text to another. The next statement on the connection must be an insert: after
+   * a delete from an FTS5 table, the last rowid is too large for the result of `run`.
    */
   follow(
     number: number,
@@ -60,7 +60,7 @@ export class SearchTables {
   ): void {
     const search = this.#searches.get(number);
     if (search === undefined) return;
-    if (search.indexedTo !== null && key > search.indexedTo) return; // its turn will come
+    if (search.indexedTo !== null && key > search.indexedTo) return; // `gather` will add it
     if (next === null) {
       search.remove.run(key);
       return;
@@ -69,7 +69,7 @@ export class SearchTables {
     if (before === undefined || words !== joinedWords(before, search.paths)) search.put.run(key, words);
   }
 
-  /** Takes one step, if a table is not complete. Returns whether there is more to do. */
+  /** Takes one step in building an incomplete table. Returns whether there is more to do. */
   gather(): boolean {
     const [first, second] = [...this.#searches].filter(([, search]) => !isComplete(search));
     if (first === undefined) return false;
@@ -78,7 +78,7 @@ export class SearchTables {
     return second !== undefined || !isComplete(this.#searches.get(number) as Search);
   }
 
-  /** Makes a collection's table anew: what it was told to remove is still in its segments. */
+  /** Builds the table again. Otherwise removed words would stay in the segments of FTS5. */
   rebuild(number: number): void {
     const search = this.#searches.get(number);
     if (search !== undefined) this.#start(number, search.paths);
@@ -150,7 +150,7 @@ export class SearchTables {
   }
 }
 
-/** Keys begin at 1. */
+/** A key before all keys, which start at 1. */
 const beforeAll = 0;
 
 function isComplete({ version, indexedTo }: Search): boolean {

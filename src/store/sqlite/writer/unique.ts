@@ -1,7 +1,7 @@
 /**
- * Unique attributes in SQL. A virtual column with an index contains the value to compare. The index is not a unique index,
- * for two reasons. The changes of a commit must be unique only after all of them. And values that were equal before the
- * declaration can stay until the next write to them.
+ * Unique attributes in SQL: their columns and indexes, and the resources that have a value. A virtual column contains the value
+ * to compare. Its index is not a unique index, for two reasons. Values must differ only after all changes of a commit. And
+ * equal values from before the declaration can stay until the next write to them. This file refuses nothing.
  */
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { formatPath } from "../../../collection/paths.ts";
@@ -9,21 +9,6 @@ import { type Unique, uniqueValue } from "../../../collection/unique.ts";
 import type { HoldersQuery } from "../../commits/lookups.ts";
 import { quoteName, resourcesTable } from "../file/tables.ts";
 import { extractSql, textSql, typeSql } from "../list/columns.ts";
-
-const addedColumns = [
-  ["uniques", "text not null default '[]'"],
-  ["refers", "text not null default '[]'"],
-  ["timestamps", "integer not null default 0"],
-] as const;
-
-/** Adds the columns for unique attributes, references and timestamps to a file of an older version. */
-export function addConstraints(database: DatabaseSync): void {
-  const columns = database.prepare("select name from pragma_table_xinfo('collections')").all();
-  for (const [added, type] of addedColumns) {
-    if (columns.some(({ name }) => name === added)) continue;
-    database.exec(`alter table collections add column ${added} ${type}`);
-  }
-}
 
 /** The name of the column with the value to compare. */
 export function uniqueColumn({ path, ignoreCase }: Unique): string {
@@ -66,7 +51,7 @@ export class Uniques {
     this.#database = database;
   }
 
-  /** The ids of resources with a value of `uniqueValue`. Stops after `enough` of them. */
+  /** The ids of the resources with a value, as `uniqueValue` writes it. Stops after `enough` of them. */
   holders({ collection, unique, value, enough }: HoldersQuery): string[] {
     let statements = this.#statements.get(unique);
     if (statements === undefined) {
@@ -93,7 +78,7 @@ export class Uniques {
   }
 }
 
-/** Whether the column has this value only for equal ones. It has one text for `true` and `"true"`, and rounds fractions. */
+/** Whether equal columns mean equal values. The column has the same text for `true` and `"true"`, and rounds fractions. */
 function isExactInSql(value: string): boolean {
   if (value.startsWith('"')) return value !== '"true"' && value !== '"false"';
   return Number.isSafeInteger(Number(value));

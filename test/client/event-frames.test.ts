@@ -1,7 +1,7 @@
 /** How the typed client reads server-sent events: the HTML standard, section 9.2.6. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { type Frame, FrameReader } from "../../client/src/event-frames.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
 /** The typed client's live lists stay equal to the lists of the service. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { type Client, createClient, etagOf, HoldfastError } from "../../client/src/index.ts";
 import { compareBy } from "../../client/src/order.ts";
 import { parsePath } from "../../src/collection/paths.ts";

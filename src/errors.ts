@@ -30,7 +30,7 @@ export const problems = {
       "A query parameter, a member of a QUERY body, a header or the path is unknown or has an invalid value.",
   },
   INVALID_REQUEST: { status: 400, meaning: "The request is not a valid HTTP request." },
-  INVALID_CURSOR: { status: 400, meaning: "The cursor is not valid for this list." },
+  INVALID_CURSOR: { status: 400, meaning: "The cursor is not valid for this list, or the position for these events." },
   INVALID_BATCH: { status: 400, meaning: "The body is not a valid batch." },
   OPERATION_NOT_FOUND: {
     status: 400,
@@ -51,7 +51,7 @@ export const problems = {
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The path does not support this method." },
   NOT_ACCEPTABLE: {
     status: 406,
-    meaning: "The Accept header excludes every available format: JSON, and for lists also NDJSON and CSV.",
+    meaning: "The Accept header excludes every available format: JSON, for lists also NDJSON and CSV, for events also a stream.",
   },
   REQUEST_TIMEOUT: { status: 408, meaning: "The request did not arrive completely in time." },
   PATCH_CONFLICT: {
@@ -102,7 +102,7 @@ export const problems = {
     meaning: "The Expect header asks for something other than 100-continue.",
   },
   MISDIRECTED: { status: 421, meaning: "The Host header does not name this service." },
-  QUOTA_EXCEEDED: { status: 429, meaning: "The caller has sent too many requests. Try again later." },
+  QUOTA_EXCEEDED: { status: 429, meaning: "The caller has sent too many requests, or has too many open event streams. Try again later." },
   HEADERS_TOO_LARGE: { status: 431, meaning: "The headers are larger than the limit." },
   INTERNAL: {
     status: 500,

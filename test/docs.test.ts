@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { reservedIds } from "../src/collection/ids.ts";
 import { createCommands } from "../src/commands/declarations.ts";
 import { longFlagOf, options } from "../src/config/options.ts";
 import { problems } from "../src/errors.ts";
@@ -13,6 +14,13 @@ test("the HTTP reference lists every problem with its status, and no other", () 
   );
   const known = Object.entries(problems).map(([code, { status, meaning }]) => [code, status, meaning]);
   assert.deepEqual(listed, known);
+});
+
+test("the HTTP reference lists the ids that are reserved", () => {
+  const reference = readFileSync("docs/reference/http.md", "utf8");
+  const [, text = ""] = /An id is never one of the names ([^.]+)\./.exec(reference) ?? [];
+  const listed = [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+  assert.deepEqual(listed, [...reservedIds]);
 });
 
 test("the configuration reference lists every option with flag, variable and default, and no other", () => {

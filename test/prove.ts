@@ -19,6 +19,7 @@ const proofs: Record<string, () => Promise<boolean>> = {
     }),
   kills: () =>
     runAtLength(["test/durability/kill.test.ts", "test/durability/retry.test.ts"], { HOLDFAST_KILLS: "200" }),
+  feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
   "lost-updates": () => runAtLength(["test/http/lost-updates.test.ts"], { HOLDFAST_ROUNDS: "400" }),
   processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),
   "first-hour": () => runAtLength(["test/first-hour.test.ts"], { [fullVariable]: "yes" }),

@@ -15,6 +15,8 @@ export interface PageEnd {
   events: number;
   /** Text of the events, in characters. */
   text: number;
+  /** Whether subscribers that wait for commits share the read. Otherwise the page has every confirmed change. */
+  isShared: boolean;
 }
 
 /** One event of a feed. */
@@ -53,7 +55,7 @@ export async function readFeed(
     const { name } = view.collection;
     for (let isRead = false; !isRead; ) {
       if (page.isFull) return page.finish(false);
-      const { changes, isEnd } = await parts.log.after(name, page.sequenceOf(name));
+      const { changes, isEnd } = await parts.log.after(name, page.sequenceOf(name), end);
       isRead = page.take(view, changes) && isEnd;
     }
   }

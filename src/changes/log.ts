@@ -1,9 +1,9 @@
 /** Reads the change log for all subscribers: those at the same place share one read. */
-import { LRUCache } from "lru-cache";
-import type { LoggedChange, LogSlice } from "../store/change-log.ts";
+import type { LoggedChange, LogHead, LogSlice } from "../store/change-log.ts";
 import type { HistoryStore } from "../store/store.ts";
 import type { CommitWatch } from "./commit-watch.ts";
 import { checkOf, type Mark, noChange } from "./position.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 /** The changes after a place that belong together. */
 export interface Changes {
@@ -19,6 +19,7 @@ export class Gone extends Error {
 
 export const goneReasons = {
   tooOld: "the changes after this position are no longer kept",
+  erased: "something was erased since then, or the service ran without history",
   otherHistory: "this position is of another history of the store: it was restored or replaced",
 } as const;
 
@@ -28,18 +29,19 @@ const changesAtOnce = 100;
 /** A commit with more changes, or more text in characters, is not kept together. */
 const wholeCommit = { changes: 2_000, text: 8 * 1024 * 1024 };
 
-/** Text of all slices that are kept for other subscribers, in characters. */
-const maxKeptText = 16 * 1024 * 1024;
+/** The memory of all slices that are kept for other subscribers, in bytes. */
+const maxKeptBytes = 16 * 1024 * 1024;
+
+const noHead: LogHead = { sequence: 0, gapsUpTo: 0 };
 
 /** The log of one store. */
 export class SharedLog {
   readonly #store: HistoryStore;
   readonly #watch: CommitWatch;
-  readonly #slices = new LRUCache<string, Changes>({
-    maxSize: maxKeptText,
-    sizeCalculation: ({ changes }) => 1_000 + textOf(changes),
+  readonly #reads = new SharedReads<Changes>({
+    maxSize: maxKeptBytes,
+    sizeOf: ({ changes }) => 2 * textOf(changes),
   });
-  readonly #underWay = new Map<string, Promise<Changes>>();
   /** The place of each collection that was asked for last. */
   readonly #latest = new Map<string, Mark>();
 
@@ -50,32 +52,22 @@ export class SharedLog {
 
   /**
    * The changes after a sequence. They end between two commits, unless one commit is very large. Throws Gone if the store
-   * does not have all of them.
+   * does not have all of them. A shared read can miss what was committed since the watch noticed its last commit.
    */
-  after(collection: string, sequence: number): Promise<Changes> {
-    const place = `${sequence} ${collection}`;
-    const known = this.#slices.get(place);
-    if (known !== undefined) return Promise.resolve(known);
-    // A read that began before the last commit may not see it.
-    const name = `${this.#watch.commits(collection)} ${place}`;
-    const underWay = this.#underWay.get(name);
-    if (underWay !== undefined) return underWay;
-    const read = this.#read(collection, sequence).finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, read);
-    return read.then((found) => {
-      if (found.changes.length > 0) this.#slices.set(place, { ...found, isEnd: false });
-      return found;
-    });
+  async after(collection: string, sequence: number, { isShared }: { isShared: boolean }): Promise<Changes> {
+    const since = isShared ? String(this.#watch.commits(collection)) : undefined;
+    return this.#reads.read(`${sequence} ${collection}`, since, () => this.#read(collection, sequence));
   }
 
   /** Throws Gone unless the store has this place, in the same history. */
   async verify({ collection, sequence, check }: Mark): Promise<void> {
-    const [change, sequences] = await Promise.all([
+    const [change, heads] = await Promise.all([
       this.#store.changeAt(collection, sequence),
-      this.#store.sequences([collection]),
+      this.#store.logHeads([collection]),
     ]);
-    const head = sequences.get(collection) ?? 0;
-    if (sequence > head) throw new Gone(goneReasons.otherHistory);
+    const head = heads.get(collection) ?? noHead;
+    if (sequence > head.sequence) throw new Gone(goneReasons.otherHistory);
+    if (sequence < head.gapsUpTo) throw new Gone(goneReasons.erased);
     const found = change === undefined ? noChange : checkOf(change);
     if (found === check) return;
     throw new Gone(change === undefined ? goneReasons.tooOld : goneReasons.otherHistory);
@@ -83,16 +75,16 @@ export class SharedLog {
 
   /** The place after the last change of each collection. */
   async now(collections: readonly string[]): Promise<Mark[]> {
-    const sequences = await this.#store.sequences(collections);
-    return Promise.all(collections.map((name) => this.markAt(name, sequences.get(name) ?? 0)));
+    const heads = await this.#store.logHeads(collections);
+    return Promise.all(collections.map((name) => this.markAt(name, (heads.get(name) ?? noHead).sequence)));
   }
 
-  /** The place before the oldest change in the log. */
+  /** The place before the oldest change from which on the log is complete. */
   async start(collections: readonly string[]): Promise<Mark[]> {
     return Promise.all(
       collections.map(async (name) => {
-        const { changes, sequence } = await this.#store.changesAfter(name, 0, 1);
-        return this.markAt(name, (changes[0]?.sequence ?? sequence + 1) - 1);
+        const { changes, sequence, gapsUpTo } = await this.#store.changesAfter(name, 0, 1);
+        return this.markAt(name, Math.max(gapsUpTo, (changes[0]?.sequence ?? sequence + 1) - 1));
       }),
     );
   }
@@ -129,11 +121,17 @@ export class SharedLog {
 }
 
 /** The changes up to the first one that the log lacks. Throws Gone if it lacks the first one. */
-function withoutGap({ changes, sequence }: LogSlice, after: number): readonly LoggedChange[] {
+function withoutGap({ changes, sequence, gapsUpTo }: LogSlice, after: number): readonly LoggedChange[] {
   if (sequence < after) throw new Gone(goneReasons.otherHistory);
-  const gap = changes.findIndex((change, n) => change.sequence !== after + 1 + n);
+  if (gapsUpTo > after) throw new Gone(goneReasons.erased);
+  const gap = changes.findIndex((change, n) => change.sequence !== after + 1 + n || lacksText(change));
   if (gap === 0 || (changes.length === 0 && sequence > after)) throw new Gone(goneReasons.tooOld);
   return gap === -1 ? changes : changes.slice(0, gap);
+}
+
+/** Whether a text is missing because the log lacks a later change. */
+function lacksText({ kind, superseded, text }: LoggedChange): boolean {
+  return (kind !== "created" && superseded === undefined) || (kind !== "deleted" && text === undefined);
 }
 
 /** The changes without the last commit, which may go on behind them. A commit of one change has no group. */

@@ -1,4 +1,5 @@
 /** Ids of resources: valid ones in requests, and their JSON. `uuids.ts` makes new ones. */
+import type { Violation } from "../errors.ts";
 
 /** The kinds of ids that a collection can have, with their descriptions for the OpenAPI document. */
 export const idKinds = {
@@ -23,6 +24,23 @@ export function fitId(kind: IdKind, value: unknown): string | undefined {
 
 function isIntegerId(text: string): boolean {
   return integerText.test(text) && Number.isSafeInteger(Number(text));
+}
+
+/**
+ * Texts that are not ids, because the service has paths with these names below a collection or a resource, or can have them
+ * in a later release. An older release could import resources with such ids.
+ */
+export const reservedIds: ReadonlySet<string> = new Set(
+  "_aggregate _batch _bulk _changes _deliveries _events _restore _retry _rotate _status _test _webhooks".split(
+    " ",
+  ),
+);
+
+/** What is wrong with an id that is reserved; nothing for other ids. */
+export function reservedIdViolations(id: string): Violation[] {
+  if (!reservedIds.has(id)) return [];
+  const detail = `is reserved: the service uses "${id}" in its paths. Give the resource another id`;
+  return [{ in: "body", pointer: "#/id", code: "reservedId", detail }];
 }
 
 /** The JSON text of an id: `"abc"`, or `5` if ids are integers. */

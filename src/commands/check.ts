@@ -1,9 +1,15 @@
 /** `holdfast check`: reports faults of the configuration, warnings about it, and stored resources that do not fit it. */
-import type { Collection } from "../collection/collection.ts";
+import { type Collection, openCollection } from "../collection/collection.ts";
 import { readFilesOf } from "../config/files.ts";
 import type { Config } from "../config.ts";
 import { StartError } from "../errors.ts";
-import { type CheckName, checkNames, describeViolations, findMisfits, type Misfits } from "../fit/misfits.ts";
+import {
+  type AnyCheckName,
+  checkNames,
+  describeViolations,
+  findMisfits,
+  type Misfits,
+} from "../fit/misfits.ts";
 import { shownAddress } from "../store/address.ts";
 import { mayExist, openReader, type StoreReader } from "../store/open.ts";
 import { keyWarningsOf, warningsOf } from "./check/warnings.ts";
@@ -52,14 +58,20 @@ async function checkStore(reader: StoreReader, config: Config): Promise<number> 
         `${collection.name}: the configuration declares id "${collection.idKind}", but the ids in the store are "${record.idKind}"`,
       );
     }
-    problems += await checkResources(reader, collection);
+    problems += await checkResources(reader, collection, [...checkNames, "ids"]);
   }
-  if (!config.openCollections) printUndeclared(reader, config);
+  const undeclared = [...known.keys()].filter((name) => !config.collections.has(name));
+  if (!config.openCollections) printUndeclared(reader, undeclared);
+  else for (const name of undeclared) problems += await checkResources(reader, openCollection(name), ["ids"]);
   return problems;
 }
 
-async function checkResources(reader: StoreReader, collection: Collection): Promise<number> {
-  const found = await findMisfits(reader, collection, { names: checkNames, maxListed: maxPrinted });
+async function checkResources(
+  reader: StoreReader,
+  collection: Collection,
+  names: readonly AnyCheckName[],
+): Promise<number> {
+  const found = await findMisfits(reader, collection, { names, maxListed: maxPrinted });
   for (const [check, misfits] of found) {
     if (check === "schema" || misfits.count > 0) print(`${collection.name}: ${summaries[check](misfits)}`);
     printMisfits(misfits);
@@ -67,13 +79,15 @@ async function checkResources(reader: StoreReader, collection: Collection): Prom
   return [...found.values()].reduce((sum, { count }) => sum + count, 0);
 }
 
-const summaries: Record<CheckName, (misfits: Misfits) => string> = {
+const summaries: Record<AnyCheckName, (misfits: Misfits) => string> = {
   schema: ({ checked, count }) =>
     `${counted(checked, "resource")}, ${count === 0 ? "all fit" : `${count} ${count === 1 ? "does" : "do"} not fit`}`,
   unique: ({ count }) =>
     `${counted(count, "resource")} ${count === 1 ? "repeats" : "repeat"} the value of another in a unique attribute`,
   references: ({ count }) =>
     `${counted(count, "resource")} ${count === 1 ? "refers" : "refer"} to a resource that does not exist`,
+  ids: ({ count }) =>
+    `${counted(count, "resource")} ${count === 1 ? "has a reserved id, so clients cannot reach it" : "have a reserved id, so clients cannot reach them"}`,
 };
 
 function printMisfits({ count, first }: Misfits): void {
@@ -82,9 +96,8 @@ function printMisfits({ count, first }: Misfits): void {
 }
 
 /** Undeclared collections are not a problem, because the store keeps their resources. */
-function printUndeclared(reader: StoreReader, { collections }: Config): void {
-  for (const name of reader.collections().keys()) {
-    if (collections.has(name)) continue;
+function printUndeclared(reader: StoreReader, names: readonly string[]): void {
+  for (const name of names) {
     print(
       `${name}: not declared; the store keeps its ${counted(reader.count(name), "resource")}, but clients cannot reach them`,
     );

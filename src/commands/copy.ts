@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { StartError } from "../errors.ts";
 import { readAddress, type StoreAddress, shownAddress } from "../store/address.ts";
-import { type Copied, copyStore } from "../store/copy/copy.ts";
+import { type Copied, type CopyOptions, copyStore } from "../store/copy/copy.ts";
 import { onStoreOf, openSource, openTarget } from "../store/open.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { startProgress } from "./progress.ts";
@@ -13,11 +13,12 @@ import { counted, timeSince } from "./words.ts";
 /** Copies a store. Throws StartError if it cannot copy, or if the copy differs from its source. */
 export async function runCopy(flags: Flags, env: Environment): Promise<void> {
   const to = readAddress(String(flags.to), { cwd: shell().cwd(), as: "--to" });
-  const from = await sourceOf(flags, env);
+  const { newIdentity = false, ...others } = flags;
+  const from = await sourceOf(others, env);
   if (isDeepStrictEqual(from, to)) throw new StartError("--from and --to are the same store.");
   const start = performance.now();
   await interruptible("interrupted; run the same command again to continue", async (signal) => {
-    const copied = await copy(from, to, signal);
+    const copied = await copy(from, to, { signal, newIdentity: newIdentity === true });
     shell().stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}\n`);
     shell().stderr.write(`compared both stores: their content is identical (sha256 ${copied.checksum})\n`);
   });
@@ -30,10 +31,14 @@ async function sourceOf({ from, ...flags }: Flags, env: Environment): Promise<St
   return readAddress(String(from), { cwd: shell().cwd(), as: "--from" });
 }
 
-async function copy(from: StoreAddress, to: StoreAddress, signal: AbortSignal): Promise<Copied> {
+async function copy(
+  from: StoreAddress,
+  to: StoreAddress,
+  options: Pick<CopyOptions, "signal" | "newIdentity">,
+): Promise<Copied> {
   const watch = (what: string, total: number) => startProgress({ what, total });
   return withOpen(openSource(from), (source) =>
-    withOpen(openTarget(to), (target) => onStoreOf(to, copyStore(source, target, { watch, signal }))),
+    withOpen(openTarget(to), (target) => onStoreOf(to, copyStore(source, target, { ...options, watch }))),
   );
 }
 

@@ -121,6 +121,10 @@ function copyCommand(env: Environment): Command {
     )
     .option("--from <address>", "store to copy (default: the configured store)")
     .requiredOption("--to <address>", "store to create: sqlite:<file> or postgres://user@host/database")
+    .option(
+      "--new-identity",
+      "make the copy another store: positions in the feed of the source do not work there",
+    )
     .addHelpText(
       "after",
       examples("copy --from sqlite:holdfast.db --to postgres://holdfast@localhost/holdfast"),

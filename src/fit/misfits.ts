@@ -1,5 +1,6 @@
 /** Finds the stored resources that do not fit the declaration of their collection, and describes what is wrong. */
 import type { Collection } from "../collection/collection.ts";
+import { reservedIdViolations } from "../collection/ids.ts";
 import { type ReferencedId, referencedIds } from "../collection/references.ts";
 import { type Attributes, withoutId } from "../collection/resource.ts";
 import { clientAttributes, timestampViolations } from "../collection/timestamps.ts";
@@ -12,8 +13,11 @@ import { openTemporaryDatabase } from "../store/temporary-database.ts";
 /** The parts of a declaration that resources must fit, in the order of the reports. */
 export const checkNames = ["schema", "unique", "references"] as const;
 
-/** The name of a check. */
+/** The name of such a check. */
 export type CheckName = (typeof checkNames)[number];
+
+/** The name of any check. Ids do not depend on a declaration. */
+export type AnyCheckName = CheckName | "ids";
 
 /** The result of one check. */
 export interface Misfits {
@@ -38,21 +42,21 @@ interface Check {
   close(): void;
 }
 
-interface Finding extends Misfits {
-  name: CheckName;
+interface Finding<Name extends AnyCheckName> extends Misfits {
+  name: Name;
   check: Check;
   first: { id: string; violations: readonly Violation[] }[];
 }
 
 /** Reads every resource of a collection once. Returns the result of each check that the declaration needs. */
-export async function findMisfits(
+export async function findMisfits<Name extends AnyCheckName>(
   store: Scannable,
   collection: Collection,
-  { names, maxListed }: { names: readonly CheckName[]; maxListed: number },
-): Promise<ReadonlyMap<CheckName, Misfits>> {
-  const findings: Finding[] = [];
+  { names, maxListed }: { names: readonly Name[]; maxListed: number },
+): Promise<ReadonlyMap<Name, Misfits>> {
+  const findings: Finding<Name>[] = [];
   try {
-    for (const name of names.filter((each) => each === "schema" || collection[each].length > 0)) {
+    for (const name of names.filter((each) => isNeeded(collection, each))) {
       const check = await openCheck[name](collection, store);
       findings.push({ name, check, checked: 0, count: 0, first: [] });
     }
@@ -72,18 +76,24 @@ export async function findMisfits(
   return new Map(findings.map((finding) => [finding.name, finding]));
 }
 
+function isNeeded(collection: Collection, name: AnyCheckName): boolean {
+  return name === "schema" || name === "ids" || collection[name].length > 0;
+}
+
 /** The values and ids that the checks compare are in temporary files, so that memory stays flat. */
-const openCheck: Record<CheckName, (collection: Collection, store: Scannable) => Check | Promise<Check>> = {
-  schema: (collection) => ({
-    violationsOf: ({ attributes }) => [
-      ...timestampViolations(collection, attributes),
-      ...collection.validate(clientAttributes(collection, attributes)),
-    ],
-    close() {},
-  }),
-  unique: openUniqueCheck,
-  references: openReferenceCheck,
-};
+const openCheck: Record<AnyCheckName, (collection: Collection, store: Scannable) => Check | Promise<Check>> =
+  {
+    schema: (collection) => ({
+      violationsOf: ({ attributes }) => [
+        ...timestampViolations(collection, attributes),
+        ...collection.validate(clientAttributes(collection, attributes)),
+      ],
+      close() {},
+    }),
+    ids: () => ({ violationsOf: ({ id }) => reservedIdViolations(id), close() {} }),
+    unique: openUniqueCheck,
+    references: openReferenceCheck,
+  };
 
 /** Finds values of unique attributes that an earlier resource has. */
 function openUniqueCheck({ unique }: Collection): Check {

@@ -5,6 +5,8 @@ import type { Authenticate } from "../access/authenticate.ts";
 import type { Tags } from "../access/tags.ts";
 import type { CommitWatch } from "../changes/commit-watch.ts";
 import type { FeedParts } from "../changes/feed.ts";
+import type { Frames } from "../changes/frames.ts";
+import type { SharedReads } from "../changes/shared-reads.ts";
 import { type Collection, collectionName, openCollection } from "../collection/collection.ts";
 import type { KeyedQueue } from "../store/keyed-queue.ts";
 import type { Pace } from "../store/pace.ts";
@@ -61,6 +63,8 @@ export interface Service {
 /** What the feed of changes needs. */
 export interface Feed extends FeedParts {
   watch: CommitWatch;
+  /** The frames of streams, by position and view. */
+  frames: SharedReads<Frames>;
   /** The streams and waiting pages of all callers. */
   counts: StreamCounts;
   /** Aborted when the service stops: streams end, and pages no longer wait. */

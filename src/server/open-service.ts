@@ -5,6 +5,7 @@ import { pino } from "pino";
 import type { Authenticate, AuthParts } from "../access/authenticate.ts";
 import { createTags } from "../access/tags.ts";
 import { CommitWatch } from "../changes/commit-watch.ts";
+import { createSharedFrames } from "../changes/frames.ts";
 import { SharedLog } from "../changes/log.ts";
 import { createPositions } from "../changes/position.ts";
 import type { Collection } from "../collection/collection.ts";
@@ -165,5 +166,11 @@ function createFeed(
 ): Feed {
   setMaxListeners(0, parts.stopping); // each stream listens
   const watch = new CommitWatch(store);
-  return { ...parts, watch, log: new SharedLog(store, watch), counts: new StreamCounts(limits) };
+  return {
+    ...parts,
+    watch,
+    log: new SharedLog(store, watch),
+    counts: new StreamCounts(limits),
+    frames: createSharedFrames(),
+  };
 }

@@ -21,16 +21,25 @@ export interface LoggedChange {
 /** A change without its texts and its origin. */
 export type LoggedKey = Pick<LoggedChange, "id" | "version" | "kind" | "at">;
 
+/** How far the log of a collection goes. */
+export interface LogHead {
+  /** The sequence of the collection: how many changes it has had. */
+  sequence: number;
+  /**
+   * The log can lack changes up to this sequence, because a resource was erased or history was off. After it, the log lacks
+   * only the oldest changes, which are no longer kept. @default 0
+   */
+  gapsUpTo: number;
+}
+
 /** Changes of one collection, from one snapshot. */
-export interface LogSlice {
+export interface LogSlice extends LogHead {
   /** In the order of their sequences. */
   changes: readonly LoggedChange[];
-  /** The sequence of the collection. A change that is missing between the changes, or after them, is not kept. */
-  sequence: number;
 }
 
 /** What the log of a collection without changes gives. */
-export const emptySlice: LogSlice = { changes: [], sequence: 0 };
+export const emptySlice: LogSlice = { changes: [], sequence: 0, gapsUpTo: 0 };
 
 /** The most text of one slice, in bytes. A slice can be longer by a few changes. */
 export const maxSliceBytes = 2 * 1024 * 1024;

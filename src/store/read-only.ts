@@ -11,7 +11,7 @@ export function withoutWrites(store: Store): Store {
     count: (collection) => store.count(collection),
     changesAfter: (...args) => store.changesAfter(...args),
     changeAt: (...args) => store.changeAt(...args),
-    sequences: (collections) => store.sequences(collections),
+    logHeads: (collections) => store.logHeads(collections),
     onCommit: (listener) => store.onCommit(listener),
     changesOf: (...args) => store.changesOf(...args),
     version: (...args) => store.version(...args),

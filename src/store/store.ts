@@ -5,7 +5,7 @@
  * store commits it if nothing has changed in the meantime. These comments are the contract. `test/store/contract.ts` tests
  * every store against it.
  */
-import type { Erased, LoggedKey, LogSlice, ResourceChange } from "./change-log.ts";
+import type { Erased, LoggedKey, LogHead, LogSlice, ResourceChange } from "./change-log.ts";
 import type { Commit, Committed, KeptReceipt } from "./commit.ts";
 import type { Keys } from "./keys.ts";
 import type { Load } from "./load.ts";
@@ -94,8 +94,8 @@ export interface HistoryStore {
   /** The change with this sequence, without its texts; `undefined` if the log does not have it. */
   changeAt(collection: string, sequence: number): Promise<LoggedKey | undefined>;
 
-  /** The sequences of collections: how many changes each has had. A collection that does not exist is missing. */
-  sequences(collections: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** How far the logs of collections go. A collection that does not exist is missing. */
+  logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>>;
 
   /**
    * Calls `listener` after changes were committed, by this instance or by another one on the same store: with the names of

@@ -123,6 +123,66 @@ test("another kind of id than the store has is a misfit", async (t) => {
   );
 });
 
+/** A store of an older release, which has resources whose ids are reserved now. */
+async function withReservedIds(t: Parameters<typeof folder>[0]): Promise<string> {
+  const cwd = await folder(t, {
+    "topics.ndjson": topics.replace('"b"', '"xevents"').replace('"c"', '"xbulk"'),
+    ...configuration(loose),
+  });
+  const { exitCode, stderr } = await run(t, ["import", "topics", "topics.ndjson"], { cwd });
+  assert.equal(exitCode, 0, stderr);
+  renameIds(join(cwd, "holdfast.db"));
+  return cwd;
+}
+
+/** Gives the ids that begin with an x another first letter. */
+function renameIds(path: string): void {
+  const database = new DatabaseSync(path);
+  const isRenamed = "where id in ('xevents', 'xbulk')";
+  database.exec(`update changes_1 set id = '_' || substr(id, 2) ${isRenamed}`);
+  database.exec(
+    `update resources_1 set id = '_' || substr(id, 2), doc = replace(doc, '"id":"x', '"id":"_') ${isRenamed}`,
+  );
+  database.close();
+}
+
+const reservedIds = [
+  /^topics: 2 resources have a reserved id, so clients cannot reach them$/m,
+  /^ {2}"_bulk": "id" is reserved: the service uses "_bulk" in its paths\. Give the resource another id$/m,
+  /^ {2}"_events": "id" is reserved: the service uses "_events" in its paths\. Give the resource another id$/m,
+];
+
+test("ids that are paths of the service now are misfits, and a copy keeps them", async (t) => {
+  const cwd = await withReservedIds(t);
+  const checked = await run(t, ["check"], { cwd });
+  assert.equal(checked.exitCode, 1);
+  for (const line of [/^topics: 3 resources, all fit$/m, ...reservedIds]) assert.match(checked.stdout, line);
+  assert.equal(
+    checked.stderr,
+    "holdfast: the store does not fit the configuration: 2 problems, listed above\n",
+  );
+  const copied = await run(t, ["copy", "--to", "sqlite:copy.db"], { cwd });
+  assert.equal(copied.exitCode, 0, copied.stderr);
+  const [before, after] = await Promise.all([
+    run(t, ["export", "topics"], { cwd }),
+    run(t, ["export", "topics", "--store", "sqlite:copy.db"], { cwd }),
+  ]);
+  assert.match(before.stdout, /"_events"/);
+  assert.equal(after.stdout, before.stdout);
+  const service = await serve(t, [], { cwd });
+  const listed = (await (await fetch(`${service.base}/topics`)).json()) as { id: string }[];
+  assert.deepEqual(listed.map(({ id }) => id).sort(), ["_bulk", "_events", "a"]);
+  await stop(service);
+});
+
+test("in open mode, reserved ids are misfits in every collection", async (t) => {
+  const cwd = await withReservedIds(t);
+  await writeFile(join(cwd, "holdfast.config.json"), "{}");
+  const { exitCode, stdout } = await run(t, ["check"], { cwd });
+  assert.equal(exitCode, 1);
+  for (const line of reservedIds) assert.match(stdout, line);
+});
+
 test("a mistake in the configuration is one line", async (t) => {
   const cwd = await folder(t, configuration({ topics: { schema: { type: "strin" } } }));
   const { exitCode, stdout, stderr } = await run(t, ["check"], { cwd });

@@ -185,6 +185,46 @@ test("with --skip-invalid the others are imported, and the bad ones are listed",
   assert.equal((await run(t, ["export", "topics"], { cwd })).stdout, '{"id":"ok","title":"Fine"}\n');
 });
 
+const reserved =
+  "_aggregate _batch _bulk _changes _deliveries _events _restore _retry _rotate _status _test _webhooks".split(
+    " ",
+  );
+
+test("an id that is a path of the service is refused, with its line and the reason", async (t) => {
+  const lines = [...reserved, "_event", "events", "_Events", "x_events"].map((id) => JSON.stringify({ id }));
+  const cwd = await folder(t, { things: lines.join("\n"), "things.csv": "id\n_events\n" });
+  const outcome = await run(t, ["import", "things", "things"], { cwd });
+  assertRefused(outcome, /nothing was imported: 12 of 16 resources are invalid/);
+  for (const [index, id] of reserved.entries())
+    assert.ok(
+      outcome.stderr.includes(
+        `  line ${index + 1}: "id" is reserved: the service uses "${id}" in its paths. Give the resource another id\n`,
+      ),
+      outcome.stderr,
+    );
+  assertRefused(await run(t, ["import", "things", "things.csv"], { cwd }), /"_events" in its paths/);
+  const { exitCode } = await run(t, ["import", "things", "things", "--skip-invalid"], { cwd });
+  assert.equal(exitCode, 0);
+  const { stdout } = await run(t, ["export", "things"], { cwd });
+  assert.deepEqual(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: string }).id)
+      .sort(),
+    ["_Events", "_event", "events", "x_events"],
+  );
+});
+
+test("where ids are integers, such an id is replaced like every other one that does not fit", async (t) => {
+  const cwd = await folder(t, {
+    things: '{"id":"_events"}',
+    ...configuration({ things: { id: "integer" } }),
+  });
+  const { stdout, stderr } = await run(t, ["import", "things", "things"], { cwd });
+  assert.match(stdout, /^1 resource imported into things/m, stderr);
+});
+
 const noCollection = 'holdfast: The collection "things" does not exist. None exist.\n';
 
 test("an import that is refused leaves no collection behind", async (t) => {

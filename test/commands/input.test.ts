@@ -105,11 +105,23 @@ const inputs: readonly { name: string; input: string; items: unknown[] }[] = [
     ],
   },
   {
-    name: "an array with a broken element",
+    name: "an array with an element that is not JSON",
     input: '[{"a":1},\n{"b":tru},\n{}]',
     items: [
       [1, '{"a":1}'],
-      [2, "broken", "is not JSON"],
+      [2, '{"b":tru}'],
+      [3, "{}"],
+    ],
+  },
+  {
+    name: "brackets, quotes and backslashes in strings, and literals",
+    input: '[{"}":"]\\\\","\\"":["{\\\\\\""]},12.5e3,"a,]\\"b",true,{"é":"\u{1f600}"}]',
+    items: [
+      [1, '{"}":"]\\\\","\\"":["{\\\\\\""]}'],
+      [1, "invalid", "is not a JSON object"],
+      [1, "invalid", "is not a JSON object"],
+      [1, "invalid", "is not a JSON object"],
+      [1, '{"é":"\u{1f600}"}'],
     ],
   },
   {
@@ -154,7 +166,7 @@ for (const { name, input, items } of inputs) {
 }
 
 test("the location of an element has its number, because a whole array can be on one line", async () => {
-  const items = await itemsOf('[{},5,{},{"a":tru}]', 3);
+  const items = await itemsOf("[{},5,{},,{}]", 3);
   assert.deepEqual(
     items.map(({ kind, location }) => [kind, location]),
     [

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Store } from "../../src/store/store.ts";
 import { makeBusy } from "./busy.ts";
 import { goOn, observe } from "./observe.ts";
 import { makePlace, ways } from "./places.ts";
@@ -18,5 +19,32 @@ for (const { from, to } of ways) {
     assert.deepEqual(after, before);
     const [next, nextOfCopy] = await askEach([source, target], goOn);
     assert.deepEqual(nextOfCopy, next);
+  });
+
+  test(`a copy from ${from} to ${to} with a new identity has another secret, and is equal otherwise`, async (t) => {
+    const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
+    await makeBusy(source, seed);
+    await copy(source, target, { newIdentity: true });
+    const [{ secret: old, ...before }, { secret, ...after }] = (await askEach([source, target], observe)) as [
+      { secret: Buffer },
+      { secret: Buffer },
+    ];
+    assert.notDeepEqual(secret, old);
+    assert.deepEqual(after, before);
+  });
+
+  test(`a copy from ${from} to ${to} knows the gaps of the change log`, async (t) => {
+    const [source, target] = [await makePlace(t, from), await makePlace(t, to)];
+    await makeBusy(source, seed);
+    const eraseFirst = async (store: Store) => {
+      const [first] = (await store.changesAfter("notes", 0, 1)).changes;
+      await store.erase({ collection: "notes", id: String(first?.id) });
+    };
+    await askEach([source], eraseFirst);
+    await copy(source, target);
+    const heads = (store: Store) => store.logHeads(["notes"]);
+    const [before, after] = await askEach([source, target], heads);
+    assert.ok((before?.get("notes")?.gapsUpTo ?? 0) > 0);
+    assert.deepEqual(after, before);
   });
 }

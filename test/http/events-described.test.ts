@@ -1,6 +1,7 @@
 /** What the descriptions and the links say of the feed is what it does. Its behaviour is tested in other files. */
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
+import { folder, run, serve, stop } from "../commands/cli.ts";
 import { auth, sendAs } from "./access/callers.ts";
 import { check, links } from "./check.ts";
 import { type Answer, type Service, type ServiceOptions, startService } from "./service.ts";
@@ -161,6 +162,37 @@ async function untilRefused(service: Service, path: string): Promise<Answer> {
     if (answer.status === 429 || performance.now() > end) return answer;
   }
 }
+
+test("start is the oldest place from which the log is complete, also after an erasure", async (t) => {
+  const cwd = await folder(t);
+  const first = await serve(t, [], { cwd });
+  const create = async (base: string, content: object): Promise<string> => {
+    const headers = { "content-type": "application/json" };
+    const made = await fetch(`${base}/topics`, { method: "POST", headers, body: JSON.stringify(content) });
+    return ((await made.json()) as { id: string }).id;
+  };
+  for (let n = 0; n < 5; n++) await create(first.base, { n });
+  const erased = await create(first.base, { n: 5 });
+  await create(first.base, { n: 6 });
+  await stop(first);
+  assert.equal((await run(t, ["erase", "topics", erased], { cwd })).exitCode, 0);
+  const second = await serve(t, [], { cwd });
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) {
+    for (const path of ["/topics/_events", "/_events?since=start&limit=1000"]) {
+      const answer = await fetch(second.base + path);
+      assert.equal(answer.status, 200, `${path} ${n}`);
+      const events = (await answer.json()) as { subject: string }[];
+      assert.deepEqual(
+        events.map(({ subject }) => subject),
+        ids,
+      );
+      const [, next = ""] = /<([^>]+)>/.exec(answer.headers.get("link") ?? "") ?? [];
+      assert.equal((await fetch(second.origin + next)).status, 200);
+    }
+    ids.push(await create(second.base, { n }));
+  }
+});
 
 test("without a history there is no feed, and no description of one", async (t) => {
   const service = await started(t, { history: "none", collections: { topics: {} } });

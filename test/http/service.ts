@@ -69,6 +69,10 @@ export interface ServiceOptions {
   history?: History;
   /** For a test whose own code holds up the thread or takes much memory; it says why. */
   probe?: Partial<ProbeBounds>;
+  /** @default false */
+  readOnly?: boolean;
+  /** Whether its answers are held against the OpenAPI document. @default true */
+  isWatched?: boolean;
   /** @default nobody is asked who they are */
   auth?: AuthSettings;
 }
@@ -149,7 +153,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const probe = await startProbe(options.probe);
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const port = Number(new URL(running.origin).port);
-  watchAnswers(port, config);
+  if (options.isWatched ?? true) watchAnswers(port, config);
   const prefix = options.prefix ?? "/api/v1";
   const connections: Connection[] = [];
   const connect = async () => {
@@ -269,7 +273,7 @@ async function toConfig(store: StoreAddress, options: ServiceOptions): Promise<C
     port: 0,
     logRequests: false,
     insecure: false,
-    readOnly: false,
+    readOnly: options.readOnly ?? false,
     accept: false,
     drainDelayMs: options.drainDelayMs ?? 0,
     stopTimeoutMs: ceilingMs,

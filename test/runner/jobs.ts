@@ -53,6 +53,7 @@ export const sameOnEveryStore = [
 /** Files that take long, the longest first. They start before the others, so that no processor waits for them at the end. */
 export const longFiles = [
   "test/first-hour.test.ts",
+  "test/changes/feed-property.test.ts",
   "test/store/sqlite.test.ts",
   "test/store/postgres.test.ts",
   "test/store/postgres-model.test.ts",

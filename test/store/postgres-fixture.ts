@@ -15,10 +15,10 @@ export async function openPostgresFixture(
     store,
     address: { kind: "postgres", url },
     url,
-    async reopen() {
+    async reopen(changed = {}) {
       await store.close();
       await untilAlone(url);
-      store = await openStore({ kind: "postgres", url }, patient);
+      store = await openStore({ kind: "postgres", url }, { ...patient, ...changed });
       return store;
     },
     async cleanup() {

@@ -36,9 +36,9 @@ export async function openSqliteFixture(options: StoreOptions = {}): Promise<Fix
     store,
     address: { kind: "sqlite", path },
     path,
-    async reopen() {
+    async reopen(changed = {}) {
       await store.close();
-      store = await openStore({ kind: "sqlite", path }, patient);
+      store = await openStore({ kind: "sqlite", path }, { ...patient, ...changed });
       return store;
     },
     async cleanup() {

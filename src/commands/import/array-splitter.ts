@@ -1,10 +1,23 @@
-import { Tokenizer, TokenType } from "@streamparser/json";
 import { type Item, type Location, type Splitter, tooLarge } from "./items.ts";
 
-/** Divides a JSON array into the texts of its elements. It does not check the content of an element. */
+/** The bytes of JSON that divide an array. Every other character of UTF-8 has only bytes that differ from these. */
+const byte = {
+  quote: 0x22,
+  backslash: 0x5c,
+  comma: 0x2c,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  closeBracket: 0x5d,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const;
+
+/**
+ * Divides a JSON array into the texts of its elements, by their brackets and quotes alone. It does not check the content of an
+ * element: the strict JSON parser does.
+ */
 export class ArraySplitter implements Splitter {
   readonly #maxBytes: number;
-  readonly #tokenizer = new Tokenizer();
   #items: Item[] = [];
   /** What must come next between elements. */
   #expected: "array" | "element or end" | "element" | "comma or end" | "nothing" = "array";
@@ -12,6 +25,11 @@ export class ArraySplitter implements Splitter {
 
   /** The nesting depth inside an element; 0 between elements. */
   #depth = 0;
+  #isInString = false;
+  /** Whether the next byte of a string belongs to an escape. */
+  #isEscaped = false;
+  /** Whether the bytes belong to an element such as `12` or `null`. */
+  #isInLiteral = false;
   /** The location of the current element, or of the last one. */
   #location: Location = { line: 1, element: 0 };
   /** The offset of the current element in the input. */
@@ -28,17 +46,12 @@ export class ArraySplitter implements Splitter {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    // The tokenizer collects the text of each string, which takes a third of the time and has no limit of memory. If a
-    // release renames this member, only that saving is lost.
-    Reflect.set(this.#tokenizer, "bufferedString", new StringLength());
-    this.#tokenizer.onToken = ({ token, offset }) => this.#take(token, offset);
-    this.#tokenizer.onError = () => this.#fail("is not JSON");
   }
 
   push(chunk: Buffer): Item[] {
     this.#chunk = chunk;
     this.#lineBreak = chunk.indexOf(10);
-    this.#tokenizer.write(chunk);
+    for (let at = 0; at < chunk.length && !this.#isBroken; at++) this.#take(chunk[at] as number, at);
     if (this.#depth > 0) this.#hold();
     this.#countLines(chunk.length);
     this.#chunkStart += chunk.length;
@@ -50,42 +63,57 @@ export class ArraySplitter implements Splitter {
     return this.#items.splice(0);
   }
 
-  #take(token: TokenType, offset: number): void {
-    if (this.#isBroken) return;
-    if (this.#depth === 0) this.#takeBetween(token, offset);
-    else if (isOpening(token)) this.#depth++;
-    else if (isClosing(token) && --this.#depth === 0) this.#completeElement(offset + 1);
+  #take(next: number, at: number): void {
+    if (this.#isInString) this.#takeInString(next);
+    else if (this.#depth === 0) this.#takeBetween(next, at);
+    else if (next === byte.quote) this.#isInString = true;
+    else if (isOpening(next)) this.#depth++;
+    else if (isClosing(next) && --this.#depth === 0) this.#completeElement(this.#chunkStart + at + 1);
   }
 
-  #takeBetween(token: TokenType, offset: number): void {
+  #takeInString(next: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (next === byte.backslash) this.#isEscaped = true;
+    else if (next === byte.quote) this.#isInString = false;
+  }
+
+  #takeBetween(next: number, at: number): void {
+    if (isBlank(next)) {
+      this.#isInLiteral = false;
+      return;
+    }
+    if (this.#isInLiteral && !isPunctuation(next)) return;
+    this.#isInLiteral = false;
     const expected = this.#expected;
-    this.#countLines(offset - this.#chunkStart);
+    this.#countLines(at);
     if (expected === "array") this.#expected = "element or end";
     else if (expected === "nothing") this.#fail("nothing can follow the end of the array");
-    else if (expected === "comma or end") this.#takeAfterElement(token);
-    else if (token === TokenType.RIGHT_BRACKET && expected === "element or end") this.#expected = "nothing";
-    else this.#startElement(token, offset);
+    else if (expected === "comma or end") this.#takeAfterElement(next);
+    else if (next === byte.closeBracket && expected === "element or end") this.#expected = "nothing";
+    else this.#startElement(next, at);
   }
 
-  #takeAfterElement(token: TokenType): void {
-    if (token === TokenType.COMMA) this.#expected = "element";
-    else if (token === TokenType.RIGHT_BRACKET) this.#expected = "nothing";
+  #takeAfterElement(next: number): void {
+    if (next === byte.comma) this.#expected = "element";
+    else if (next === byte.closeBracket) this.#expected = "nothing";
     else this.#fail("a comma or the end of the array must follow each element");
   }
 
-  #startElement(token: TokenType, offset: number): void {
-    if (isClosing(token) || token === TokenType.COMMA || token === TokenType.COLON) {
+  #startElement(next: number, at: number): void {
+    if (isClosing(next) || next === byte.comma || next === byte.colon) {
       this.#fail("an element is missing");
       return;
     }
     this.#location = this.#nextLocation();
-    if (isOpening(token)) {
+    if (isOpening(next)) {
       this.#depth = 1;
-      this.#elementStart = offset;
-    } else {
-      this.#expected = "comma or end";
-      this.#items.push({ kind: "invalid", location: this.#location, reason: "is not a JSON object" });
+      this.#elementStart = this.#chunkStart + at;
+      return;
     }
+    this.#expected = "comma or end";
+    this.#isInString = next === byte.quote;
+    this.#isInLiteral = !this.#isInString;
+    this.#items.push({ kind: "invalid", location: this.#location, reason: "is not a JSON object" });
   }
 
   #completeElement(end: number): void {
@@ -130,33 +158,21 @@ export class ArraySplitter implements Splitter {
   }
 }
 
-/** Counts the bytes of a string, and does not store them. The tokenizer needs them for its offsets. */
-class StringLength {
-  byteLength = 0;
-
-  appendChar(): void {
-    this.byteLength++;
-  }
-
-  appendBuf(bytes: Uint8Array, start = 0, end = bytes.length): void {
-    this.byteLength += end - start;
-  }
-
-  appendCharCode(): void {}
-
-  reset(): void {
-    this.byteLength = 0;
-  }
-
-  toString(): string {
-    return "";
-  }
+function isOpening(next: number): boolean {
+  return next === byte.openBrace || next === byte.openBracket;
 }
 
-function isOpening(token: TokenType): boolean {
-  return token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET;
+function isClosing(next: number): boolean {
+  return next === byte.closeBrace || next === byte.closeBracket;
 }
 
-function isClosing(token: TokenType): boolean {
-  return token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET;
+function isPunctuation(next: number): boolean {
+  return (
+    isOpening(next) || isClosing(next) || next === byte.comma || next === byte.colon || next === byte.quote
+  );
+}
+
+/** The white space of JSON (RFC 8259 section 2). */
+function isBlank(next: number): boolean {
+  return next === 0x20 || next === 0x0a || next === 0x0d || next === 0x09;
 }

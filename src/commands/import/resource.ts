@@ -1,7 +1,7 @@
 /** Checks one item of an import, in the same way as the body of a create. */
 import type { Collection } from "../../collection/collection.ts";
 import { withDefaults } from "../../collection/defaults.ts";
-import { fitId } from "../../collection/ids.ts";
+import { fitId, reservedIdViolations } from "../../collection/ids.ts";
 import { resourceText } from "../../collection/resource.ts";
 import {
   clientAttributes,
@@ -45,10 +45,14 @@ export function readResource(
   const value = parseObject(item, limits);
   if (typeof value === "string") return value;
   const attributes = withDefaults(clientAttributes(collection, value), collection.defaults, { at });
-  const violations = [...timestampViolations(collection, value, at), ...collection.validate(attributes)];
+  const id = fitId(collection.idKind, value.id);
+  const violations = [
+    ...(id === undefined ? [] : reservedIdViolations(id)),
+    ...timestampViolations(collection, value, at),
+    ...collection.validate(attributes),
+  ];
   if (violations.length > 0) return describeViolations(violations);
   const all = collection.timestamps ? withImportedTimestamps(attributes, value, at) : attributes;
-  const id = fitId(collection.idKind, value.id);
   return {
     id,
     unfitId: id === undefined && Object.hasOwn(value, "id") ? excerpt(value.id) : undefined,

@@ -87,7 +87,7 @@ export function createOverlay(
     count: (collection) => base.count(collection),
     changesAfter: (...query) => base.changesAfter(...query),
     changeAt: (...query) => base.changeAt(...query),
-    sequences: (names) => base.sequences(names),
+    logHeads: (names) => base.logHeads(names),
     onCommit: (listener) => base.onCommit(listener),
     changesOf: (...query) => base.changesOf(...query),
     version: (...query) => base.version(...query),

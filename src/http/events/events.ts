@@ -2,7 +2,7 @@
 import { setTimeout as pass } from "node:timers/promises";
 import { type FeedPage, readFeed } from "../../changes/feed.ts";
 import { Gone } from "../../changes/log.ts";
-import type { Mark, Position } from "../../changes/position.ts";
+import type { Position } from "../../changes/position.ts";
 import { Problem } from "../../errors.ts";
 import { inQuery, violationAt } from "../../query/violations.ts";
 import { addressKey } from "../caller/quota.ts";
@@ -11,6 +11,7 @@ import type { Result } from "../operations/result.ts";
 import type { HttpRequest } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
 import { streamOf } from "./stream.ts";
+import { Subscriber, withNew } from "./subscriber.ts";
 
 /** Text of the events on one page, in characters. A page can be longer by one commit. */
 const maxPageText = 2 * 1024 * 1024;
@@ -34,9 +35,10 @@ export async function readEvents(
       throw error;
     }
   }
-  const leave = asked.waitMs > 0 && request.method !== "HEAD" ? feed.counts.open(callerKey) : undefined;
+  const waitMs = request.method === "HEAD" ? 0 : asked.waitMs;
+  const leave = waitMs > 0 ? feed.counts.open(callerKey) : undefined;
   try {
-    const page = await whileKept(() => pageOf(feed, subscription, request));
+    const page = await whileKept(() => pageOf(service, subscription, { request, waitMs }));
     const events = page.events.map(({ text }) => text);
     return { kind: "events", subscription, events, next: feed.positions.format(page.position) };
   } finally {
@@ -59,12 +61,6 @@ async function positionOf(feed: Feed, { views, asked, isOpen }: Subscription): P
   if (read.kind === "foreign") throw new Gone("this position is of another store");
   await Promise.all(read.position.map((mark) => feed.log.verify(mark)));
   return withNew(read.position, names);
-}
-
-/** Collections that are new since a position join from their first change. */
-export function withNew(position: Position, names: readonly string[]): Position {
-  const known = new Map(position.map((mark) => [mark.collection, mark]));
-  return names.map((name): Mark => known.get(name) ?? { collection: name, sequence: 0, check: "0000000000" });
 }
 
 function invalidPosition(): Problem {
@@ -92,21 +88,27 @@ async function whileKept<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A page. An empty one waits for its first event as long as the request allows. */
-async function pageOf(feed: Feed, subscription: Subscription, { socket }: HttpRequest): Promise<FeedPage> {
-  const { views, asked } = subscription;
-  const end = { events: asked.limit, text: maxPageText };
-  if (asked.waitMs === 0) return readFeed(feed, views, await positionOf(feed, subscription), end);
+/** A page. An empty one waits for its first event for `waitMs`. */
+async function pageOf(
+  service: Service,
+  subscription: Subscription,
+  { request, waitMs }: { request: HttpRequest; waitMs: number },
+): Promise<FeedPage> {
+  const feed = service.feed as Feed;
+  const end = { events: subscription.asked.limit, text: maxPageText, isShared: false };
+  if (waitMs === 0) return readFeed(feed, subscription.views, await positionOf(feed, subscription), end);
+  const subscriber = new Subscriber(service, subscription, request);
   const gone = new AbortController();
   const onClose = () => gone.abort();
-  socket.once("close", onClose);
+  request.socket.once("close", onClose);
   const leave = feed.watch.join();
   try {
-    const over = AbortSignal.any([AbortSignal.timeout(asked.waitMs), gone.signal, feed.stopping]);
+    const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone.signal, feed.stopping]);
     let from = await positionOf(feed, subscription);
     for (;;) {
-      const seen = new Map(views.map(({ collection: { name } }) => [name, feed.watch.commits(name)]));
-      const page = await readFeed(feed, views, from, end);
+      const seen = subscriber.commits();
+      await subscriber.refresh();
+      const page = await readFeed(feed, subscriber.views, withNew(from, subscriber.names), end);
       if (page.events.length > 0 || over.aborted) return page;
       from = page.position;
       if (page.isEnd) await feed.watch.untilCommit(seen, over);
@@ -114,6 +116,6 @@ async function pageOf(feed: Feed, subscription: Subscription, { socket }: HttpRe
     }
   } finally {
     leave();
-    socket.off("close", onClose);
+    request.socket.off("close", onClose);
   }
 }

@@ -1,15 +1,15 @@
 /** A stream of events: server-sent events (the HTML standard, section 9.2), until the client leaves or the service stops. */
-import { anyCollection } from "../../changes/commit-watch.ts";
-import { type FeedPage, readFeed } from "../../changes/feed.ts";
+import { readFeed } from "../../changes/feed.ts";
+import { type Frames, framesOf, idFrame, idLine } from "../../changes/frames.ts";
 import { Gone } from "../../changes/log.ts";
 import type { Position } from "../../changes/position.ts";
 import type { Subscription } from "../operations/operation.ts";
 import type { HttpRequest, LiveBody } from "../protocol/message.ts";
 import type { Feed, Service } from "../service.ts";
-import { withNew } from "./events.ts";
+import { Subscriber, withNew } from "./subscriber.ts";
 
 /** Events that are sent together, and their text in characters. A slow client holds no more in memory. */
-const together = { events: 100, text: 256 * 1024 };
+const together = { events: 100, text: 256 * 1024, isShared: true };
 
 /** How long a client waits before it connects again, in milliseconds. */
 const retryMs = 3_000;
@@ -19,9 +19,6 @@ const maxRetryAtStopMs = 5_000;
 
 /** A quiet stream sends its position so often, in milliseconds. */
 const heartbeatMs = 15_000;
-
-/** No event is sent on a credential that was checked longer ago than this, in milliseconds. */
-const judgedMs = 1_000;
 
 /** A stream before it starts. */
 export interface StreamStart {
@@ -35,14 +32,14 @@ export interface StreamStart {
 
 /** The body of a stream. */
 export function streamOf(service: Service, start: StreamStart): LiveBody["live"] {
-  return (gone) => framesOf(service, start, gone);
+  return (gone) => streamFrames(service, start, gone);
 }
 
-async function* framesOf(
+async function* streamFrames(
   service: Service,
   { subscription, request, from, leave }: StreamStart,
   gone: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Buffer> {
   const feed = service.feed as Feed;
   const subscriber = new Subscriber(service, subscription, request);
   const stopWatching = feed.watch.join();
@@ -53,7 +50,7 @@ async function* framesOf(
       yield `retry: ${retryMs}\n${resyncFrame(feed, position, from)}`;
     } else {
       position = from;
-      yield `retry: ${retryMs}\n${idFrame(feed, position)}`;
+      yield `retry: ${retryMs}\n${idFrame(feed.positions, position)}`;
     }
     let sentAt = performance.now();
     while (!gone.aborted) {
@@ -62,12 +59,12 @@ async function* framesOf(
         return;
       }
       const seen = subscriber.commits();
-      if (!(await subscriber.isStillAllowed())) return;
-      const next = await nextPage(feed, subscriber, position);
+      if (!(await isAllowed(subscriber))) return;
+      const next = await nextFrames(feed, subscriber, { position, seen });
       position = next.position;
       const isQuiet = performance.now() - sentAt >= heartbeatMs;
-      if (next.frames !== "" || isQuiet) {
-        yield next.frames === "" ? idFrame(feed, position) : next.frames;
+      if (next.bytes.length > 0 || isQuiet) {
+        yield next.bytes.length === 0 ? idFrame(feed.positions, position) : next.bytes;
         sentAt = performance.now();
       }
       if (next.isEnd) await waitFor(feed, { seen, ms: heartbeatMs - (performance.now() - sentAt) }, gone);
@@ -78,18 +75,32 @@ async function* framesOf(
   }
 }
 
-async function nextPage(
+/** A client that connects again gets the reason as a response. */
+async function isAllowed(subscriber: Subscriber): Promise<boolean> {
+  try {
+    await subscriber.refresh();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function nextFrames(
   feed: Feed,
   subscriber: Subscriber,
-  from: Position,
-): Promise<{ frames: string; position: Position; isEnd: boolean }> {
+  { position, seen }: { position: Position; seen: ReadonlyMap<string, number> },
+): Promise<Frames> {
+  const { views, names, viewsName } = subscriber;
+  const from = withNew(position, names);
+  const place = `${feed.positions.format(from)} ${viewsName}`;
   try {
-    const page = await readFeed(feed, subscriber.views, withNew(from, subscriber.names), together);
-    return { frames: framesOfPage(feed, page), position: page.position, isEnd: page.isEnd };
+    return await feed.frames.read(place, [...seen.values()].join(), async () => {
+      return framesOf(await readFeed(feed, views, from, together), feed.positions);
+    });
   } catch (error) {
     if (!(error instanceof Gone)) throw error;
-    const position = await feed.log.now(subscriber.names);
-    return { frames: resyncFrame(feed, position, error), position, isEnd: false };
+    const now = await feed.log.now(names);
+    return { bytes: Buffer.from(resyncFrame(feed, now, error)), position: now, isEnd: false };
   }
 }
 
@@ -111,17 +122,6 @@ async function waitFor(
   feed.stopping.removeEventListener("abort", end);
 }
 
-function framesOfPage(feed: Feed, { events }: FeedPage): string {
-  return events
-    .map(({ text, position }) => `id: ${feed.positions.format(position)}\ndata: ${text}\n\n`)
-    .join("");
-}
-
-/** Browsers remember the id and fire no event, so a quiet stream never falls behind the log. */
-function idFrame(feed: Feed, position: Position): string {
-  return `id: ${feed.positions.format(position)}\n\n`;
-}
-
 /** The client has missed events. It must list the resources again. */
 function resyncFrame(feed: Feed, position: Position, { message }: Gone): string {
   const event = {
@@ -133,54 +133,5 @@ function resyncFrame(feed: Feed, position: Position, { message }: Gone): string 
     datacontenttype: "application/json",
     data: { reason: message },
   };
-  return `id: ${feed.positions.format(position)}\ndata: ${JSON.stringify(event)}\n\n`;
-}
-
-/** The caller of a stream, whose rights can change while it is open. */
-class Subscriber {
-  readonly #service: Service;
-  readonly #request: HttpRequest;
-  #subscription: Subscription;
-  #judgedAt = performance.now();
-
-  constructor(service: Service, subscription: Subscription, request: HttpRequest) {
-    this.#service = service;
-    this.#subscription = subscription;
-    this.#request = request;
-  }
-
-  get views(): Subscription["views"] {
-    return this.#subscription.views;
-  }
-
-  get names(): string[] {
-    return this.views.map(({ collection }) => collection.name);
-  }
-
-  /** The commits of each collection so far. In open mode, new collections are found here. */
-  commits(): ReadonlyMap<string, number> {
-    const { watch } = this.#service.feed as Feed;
-    const { isOpen } = this.#subscription;
-    if (isOpen) this.#renew();
-    const names = isOpen ? [anyCollection] : this.names;
-    return new Map(names.map((name) => [name, watch.commits(name)]));
-  }
-
-  /** Checks the credential again if the last check is too old. */
-  async isStillAllowed(): Promise<boolean> {
-    const { authenticate } = this.#service;
-    if (authenticate === undefined || performance.now() - this.#judgedAt <= judgedMs) return true;
-    try {
-      const principal = await authenticate(this.#request.headers);
-      this.#subscription = this.#subscription.renew({ ...this.#subscription.caller, principal });
-      this.#judgedAt = performance.now();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #renew(): void {
-    this.#subscription = this.#subscription.renew(this.#subscription.caller);
-  }
+  return `${idLine(feed.positions, position)}data: ${JSON.stringify(event)}\n\n`;
 }

@@ -27,7 +27,7 @@ export function eventSchema(collection: string, data: Part): Part {
       ...type,
     },
     subject: { description: "The id of the resource.", ...text },
-    etag: { description: "The `ETag` of the resource after the change. Deletions have none.", ...text },
+    etag: { description: "The `ETag` of the resource after the change. Left out for a deletion.", ...text },
     version: {
       description: "The version of the resource after the change. It orders the events of one resource.",
       type: "string",

@@ -61,7 +61,7 @@ export interface StreamedBody {
 /** A body without an end, such as a stream of events. It ends with the connection, or when the service stops. */
 export interface LiveBody {
   /** Makes the parts of the body, whenever there is one. The signal is aborted when the connection closes. */
-  live: (gone: AbortSignal) => AsyncIterable<string>;
+  live: (gone: AbortSignal) => AsyncIterable<string | Buffer>;
 }
 
 /** Whether a body is live. */

@@ -69,6 +69,8 @@ export const layouts: Readonly<Record<Section["kind"], Layout>> = {
 /** A collection without its items. */
 export interface CollectionOutline extends Required<CollectionRecord> {
   sequence: number;
+  /** Up to which sequence the change log can lack changes. */
+  gapsUpTo: number;
   count: number;
   /** The greatest integer id that was used or reserved. */
   lastId: number;
@@ -87,11 +89,16 @@ export interface Outline {
 /** The outline of a collection, in the same form for every kind of store. */
 export function outlineOf(
   record: CollectionRecord,
-  { sequence, count, lastId }: Pick<CollectionOutline, "sequence" | "count" | "lastId">,
+  {
+    sequence,
+    gapsUpTo,
+    count,
+    lastId,
+  }: Pick<CollectionOutline, "sequence" | "gapsUpTo" | "count" | "lastId">,
 ): CollectionOutline {
   const { name, idKind, schema, indexes, search, unique = [], references = [], timestamps = false } = record;
   const declared = { name, idKind, schema, indexes, search, unique, references, timestamps };
-  return { ...declared, sequence, count, lastId };
+  return { ...declared, sequence, gapsUpTo, count, lastId };
 }
 
 /** The sections of a store, in the order in which they are copied. */

@@ -1,6 +1,7 @@
 /** Copies one store to another, of any kind. An interrupted copy continues where it stopped. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { StartError } from "../../errors.ts";
+import { newSecret } from "../secret.ts";
 import type { CopySource, CopyTarget, PageSize, Section } from "./contents.ts";
 import { type Checkpoint, Progress } from "./progress.ts";
 import { type Survey, survey } from "./survey.ts";
@@ -21,6 +22,8 @@ export interface CopyOptions {
   watch?: (what: CopyPhase, total: number) => Promise<PhaseProgress>;
   /** Interrupts the copy, which is then rejected with the reason of the signal. */
   signal?: AbortSignal;
+  /** The copy gets its own secret. Positions in the feed of the source are not valid in the copy. */
+  newIdentity?: boolean;
   /** The limits of one transaction. */
   pageSize?: PageSize;
 }
@@ -44,6 +47,7 @@ export async function copyStore(
   options: CopyOptions = {},
 ): Promise<Copied> {
   const surveyed = await survey(source);
+  const outline = options.newIdentity ? { ...surveyed.outline, secret: newSecret() } : surveyed.outline;
   const progress = await startOrResume(surveyed, target);
   const resumedAt = progress.checkpoint.items;
   await withProgress(options, { what: "copying", total: surveyed.total }, async (watch) => {
@@ -56,7 +60,7 @@ export async function copyStore(
   });
   await withProgress(options, { what: "creating indexes", total: surveyed.resources }, async (watch) => {
     let done = 0;
-    await target.complete(surveyed.outline, ({ count }) => {
+    await target.complete(outline, ({ count }) => {
       done += count;
       watch.update(done, done);
     });
@@ -64,7 +68,12 @@ export async function copyStore(
   await source.refresh();
   requireUnchanged(surveyed.checksum, (await survey(source)).checksum);
   const verified = await withProgress(options, { what: "verifying", total: surveyed.total }, (watch) =>
-    verifyCopy(source, target, { survey: surveyed, watch, size: defaultPageSize, signal: options.signal }),
+    verifyCopy(source, target, {
+      survey: { ...surveyed, outline },
+      watch,
+      size: defaultPageSize,
+      signal: options.signal,
+    }),
   );
   await target.release();
   return { ...verified, resumedAt };

@@ -6,6 +6,7 @@ import {
   type Erased,
   emptySlice,
   type LoggedKey,
+  type LogHead,
   type LogSlice,
   type ResourceChange,
 } from "../change-log.ts";
@@ -41,7 +42,7 @@ import { Declarations } from "./tables/declarations.ts";
 import { isKeepable } from "./tables/id-keys.ts";
 import { prepareDatabase } from "./tables/prepare.ts";
 import { readSecret } from "./tables/secret.ts";
-import { selectHead } from "./tables/statements.ts";
+import { noteGaps, selectGapsAtEnd, selectHead } from "./tables/statements.ts";
 import { startWork } from "./upkeep/background.ts";
 
 /** How often a list is read anew whose collection others declare anew at the same time. */
@@ -140,8 +141,18 @@ export class PostgresStore implements Store {
     await this.#declarations.reload();
     this.#reachability.noteReached({ isRelaxed: relaxed !== undefined });
     if (readOnly) return;
+    await this.#noteGapsAtEnd();
     const catalogue = () => this.#declarations.catalogue;
     this.#gatherNow = startWork(this.#background, { ...this.#parts, catalogue });
+  }
+
+  /** Notes gaps in the logs that lack their last change: history was off when it was made. */
+  async #noteGapsAtEnd(): Promise<void> {
+    const { connections, history } = this.#parts;
+    const numbers = [...this.#declarations.catalogue.byNumber.keys()];
+    if (history === "none" || numbers.length === 0) return;
+    const { rows } = await connections.run(selectGapsAtEnd(numbers));
+    for (const [number] of rows) await connections.run(noteGaps(Number(number)));
   }
 
   read(key: Key): Promise<Stored | undefined> {
@@ -175,7 +186,7 @@ export class PostgresStore implements Store {
     return this.#inPast({ collection, id: "" }, (past, known) => past.changeAt(known, sequence));
   }
 
-  async sequences(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const heads = await this.#watch(() => this.#heads.read());
     return new Map([...heads].filter(([name]) => collections.includes(name)));
   }

@@ -5,6 +5,7 @@ import {
   type Erased,
   emptySlice,
   type LoggedKey,
+  type LogHead,
   type LogSlice,
   type ResourceChange,
 } from "../change-log.ts";
@@ -140,7 +141,7 @@ export class SqliteStore implements Store {
   async changesAfter(collection: string, sequence: number, limit: number): Promise<LogSlice> {
     const read = (known: NumberedCollection) => ({
       changes: this.#past.changesAfter(known, sequence, limit),
-      sequence: this.#reader.head(known).sequence,
+      ...this.#logHead(known),
     });
     return (await this.#readPast(collection, read, sliceLength)) ?? emptySlice;
   }
@@ -153,13 +154,10 @@ export class SqliteStore implements Store {
     );
   }
 
-  async sequences(collections: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async logHeads(collections: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const known = collections.map((name) => this.#known(name)).filter((each) => each !== undefined);
-    return this.#reads.run(() =>
-      this.#reader.inSnapshot(
-        () => new Map(known.map((each) => [each.name, this.#reader.head(each).sequence])),
-      ),
-    );
+    const read = () => new Map(known.map((each) => [each.name, this.#logHead(each)]));
+    return this.#reads.run(() => this.#reader.inSnapshot(read));
   }
 
   onCommit(listener: CommitListener): () => void {
@@ -195,6 +193,7 @@ export class SqliteStore implements Store {
     } finally {
       this.#background.gather();
       this.#hot.release(own);
+      this.#listeners.call(() => [...this.#catalogue.keys()]); // resources of others may have changed too
     }
   }
 
@@ -293,6 +292,10 @@ export class SqliteStore implements Store {
   #requireWritable(): void {
     this.#health.requireWorking();
     this.#loads.requireNone();
+  }
+
+  #logHead(known: NumberedCollection): LogHead {
+    return { sequence: this.#reader.head(known).sequence, gapsUpTo: this.#past.gapsUpTo(known) };
   }
 
   #readResource(collection: NumberedCollection, id: string): Stored | undefined {

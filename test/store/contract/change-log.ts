@@ -127,11 +127,45 @@ export function changeLogContract(open: OpenFixture): void {
       });
       for (const sequence of [0, 3]) assert.equal(await store.changeAt("topics", sequence), undefined);
       assert.equal(await store.changeAt("unknown", 1), undefined);
-      assert.deepEqual([...(await store.sequences(["topics", "users", "unknown"]))].sort(), [
-        ["topics", 2],
-        ["users", 1],
+      assert.deepEqual([...(await store.logHeads(["topics", "users", "unknown"]))].sort(), [
+        ["topics", { sequence: 2, gapsUpTo: 0 }],
+        ["users", { sequence: 1, gapsUpTo: 0 }],
       ]);
-      assert.deepEqual(await store.changesAfter("unknown", 0, 5), { changes: [], sequence: 0 });
+      assert.deepEqual(await store.changesAfter("unknown", 0, 5), { changes: [], sequence: 0, gapsUpTo: 0 });
+    }),
+  );
+
+  test(
+    "an erase and a time without history are noted as gaps in the log",
+    onStore(open, async (store, reopen) => {
+      const heads = async (of = store) =>
+        Object.fromEntries(
+          [...(await of.logHeads(["topics", "users"]))].map(([name, { sequence, gapsUpTo }]) => [
+            name,
+            [sequence, gapsUpTo],
+          ]),
+        );
+      await commit(store, [created(topic("a"))]);
+      await commit(store, [created(topic("b"))]);
+      await commit(store, [created(user("u"))]);
+      await commit(store, [deleted(topic("b"), 1)]);
+      assert.deepEqual(await heads(), { topics: [3, 0], users: [1, 0] });
+      await store.erase(topic("b"));
+      assert.deepEqual(await heads(), { topics: [4, 4], users: [1, 0] }, "also if it was deleted before");
+      await store.erase(topic("none"));
+      assert.deepEqual(await heads(), { topics: [4, 4], users: [1, 0] }, "nothing was erased");
+      await commit(store, [created(topic("c"))]);
+      await store.erase(topic("a"));
+      assert.deepEqual(await heads(), { topics: [6, 6], users: [1, 0] });
+      const slice = await store.changesAfter("topics", 0, 9);
+      assert.deepEqual([slice.changes.map(({ id }) => id), slice.gapsUpTo], [["c"], 6]);
+
+      const off = await reopen({ history: "none" });
+      await commit(off, [created(user("v"))]);
+      const on = await reopen();
+      assert.deepEqual(await heads(on), { topics: [6, 6], users: [2, 2] });
+      await commit(on, [created(user("w"))]);
+      assert.deepEqual(await heads(await reopen()), { topics: [6, 6], users: [3, 2] });
     }),
   );
 

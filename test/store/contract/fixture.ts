@@ -9,8 +9,8 @@ export interface Fixture {
   store: Store;
   /** Where it is, if another process can open it once it is closed. */
   address?: StoreAddress;
-  /** Closes the store, if it is open, and opens it again. */
-  reopen(): Promise<Store>;
+  /** Closes the store, if it is open, and opens it again; with some options changed. */
+  reopen(changed?: StoreOptions): Promise<Store>;
   /** Closes the store and removes what it kept. */
   cleanup(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export type OpenFixture = (options?: StoreOptions) => Promise<Fixture>;
 /** Two collections of texts and one of integers, in a store of their own. */
 export function onStore(
   open: OpenFixture,
-  run: (store: Store, reopen: () => Promise<Store>) => Promise<void>,
+  run: (store: Store, reopen: Fixture["reopen"]) => Promise<void>,
   options?: StoreOptions,
 ): () => Promise<void> {
   return async () => {

@@ -6,12 +6,13 @@ import { StagedChanges } from "../../commits/staged-changes.ts";
 import { decideAsync } from "../../decision.ts";
 import { beginnings, type Transaction, transact } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
+import { noteGaps } from "../tables/statements.ts";
 import { changesTable, referencesTable, resourcesTable, wordsTable } from "../tables/tables.ts";
 import { type CommitsParts, judgingOf, lockRelated } from "./commits.ts";
 import { flush } from "./flush.ts";
 import { PostgresLookups } from "./lookups.ts";
 import { eraseFromReceipts } from "./receipts.ts";
-import { deleteChangesOf } from "./statements.ts";
+import { deleteChangesOf, raiseHead } from "./statements.ts";
 
 /** Erases a resource. Then `vacuum` frees the space that its rows used. */
 export async function erase(
@@ -45,7 +46,13 @@ async function eraseWithin(
   if (verdict !== undefined && "refusal" in verdict) throw problemOf(verdict.refusal);
   const { last } = await flush(staged, { ...parts, transaction });
   for (const statement of last) await transaction.run(statement);
-  const { count } = await transaction.run(deleteChangesOf(collection.number, id));
+  const { number } = collection;
+  const { count } = await transaction.run(deleteChangesOf(number, id));
+  if (verdict !== undefined || count > 0) {
+    // Subscribers must notice the erasure.
+    if (verdict === undefined) await transaction.run(raiseHead(number, { sequence: 1, count: 0, words: 0 }));
+    await transaction.run(noteGaps(number));
+  }
   await eraseFromReceipts(transaction, id);
   return erasedOf(verdict, count, parts.isLogged);
 }

@@ -90,7 +90,9 @@ export function setGroups(groups: number): Statement {
 
 /** The counters of all collections. */
 export const selectCounters: Statement = {
-  sql: "select number, sequence, count, last_id from holdfast_heads join holdfast_ids using (number)",
+  sql: `select number, sequence, count, last_id,
+      coalesce((select value from holdfast_meta where name = 'gaps_' || number), 0)
+    from holdfast_heads join holdfast_ids using (number)`,
 };
 
 /** Sets the sequence and the count of a collection. */

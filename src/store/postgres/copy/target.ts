@@ -12,7 +12,7 @@ import { beginnings, type Transaction, transact } from "../connection/transactio
 import { migrateAll } from "../tables/migrate.ts";
 import { isUnfinished, prepareDatabase } from "../tables/prepare.ts";
 import { replaceSecret } from "../tables/secret.ts";
-import { lockCatalogue } from "../tables/statements.ts";
+import { lockCatalogue, setGaps } from "../tables/statements.ts";
 import { gatherSome } from "../upkeep/gather.ts";
 import { PostgresContents } from "./contents.ts";
 import * as statements from "./statements.ts";
@@ -103,6 +103,7 @@ class PostgresTarget extends PostgresContents implements CopyTarget {
       const number = this.numberOf(collection.name);
       await transaction.run(statements.setHead(number, collection));
       await transaction.run(statements.setLastId(number, collection.lastId));
+      if (collection.gapsUpTo > 0) await transaction.run(setGaps(number, collection.gapsUpTo));
     }
   }
 

@@ -1,6 +1,7 @@
-/** The sequences of all collections, and what other instances on the database have committed. */
+/** How far the logs of all collections go, and what other instances on the database have committed. */
+import type { LogHead } from "../../change-log.ts";
 import type { Declarations } from "../tables/declarations.ts";
-import { selectSequences } from "../tables/statements.ts";
+import { selectLogHeads } from "../tables/statements.ts";
 import type { Run } from "./reads.ts";
 
 /** The pause between two polls, in milliseconds. Another instance's commit is seen within 300 ms. */
@@ -17,21 +18,26 @@ export class Heads {
     this.#declarations = declarations;
   }
 
-  /** The sequence of each collection by name. */
-  async read(): Promise<ReadonlyMap<string, number>> {
-    const { rows } = await this.#run(selectSequences);
-    const byNumber = new Map(rows.map(([number, sequence]) => [Number(number), Number(sequence)]));
+  /** The head of the log of each collection, by name. */
+  async read(): Promise<ReadonlyMap<string, LogHead>> {
+    const { rows } = await this.#run(selectLogHeads);
+    const byNumber = new Map(
+      rows.map(([number, sequence, gapsUpTo]) => [
+        Number(number),
+        { sequence: Number(sequence), gapsUpTo: Number(gapsUpTo) },
+      ]),
+    );
     const numbers = () =>
       new Set([...this.#declarations.catalogue.byName.values()].map(({ number }) => number));
     const known = numbers();
     // Another instance has created a collection.
     if ([...byNumber.keys()].some((number) => !known.has(number))) await this.#declarations.reload();
-    const sequences = new Map<string, number>();
+    const heads = new Map<string, LogHead>();
     for (const { name, number } of this.#declarations.catalogue.byName.values()) {
-      const sequence = byNumber.get(number);
-      if (sequence !== undefined) sequences.set(name, sequence);
+      const head = byNumber.get(number);
+      if (head !== undefined) heads.set(name, head);
     }
-    return sequences;
+    return heads;
   }
 
   /** Calls `onChange` with the names of collections whose sequences change, until `stopPolling`. */
@@ -39,11 +45,11 @@ export class Heads {
     this.stopPolling();
     const polling: { timer: NodeJS.Timeout | undefined } = { timer: undefined };
     this.#polling = polling;
-    let before: ReadonlyMap<string, number> | undefined;
+    let before: ReadonlyMap<string, LogHead> | undefined;
     const poll = async () => {
       try {
         const now = await this.read();
-        const changed = [...now].filter(([name, sequence]) => before?.get(name) !== sequence);
+        const changed = [...now].filter(([name, { sequence }]) => before?.get(name)?.sequence !== sequence);
         if (changed.length > 0 && this.#polling === polling) onChange(changed.map(([name]) => name));
         before = now;
       } catch {

@@ -7,7 +7,7 @@ import type { Connections, Row, Statement } from "../connection/connections.ts";
 import { beginnings, transact } from "../connection/transaction.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";
-import { selectHead } from "../tables/statements.ts";
+import { selectLogHead } from "../tables/statements.ts";
 import { type Run, toStored } from "./reads.ts";
 import {
   selectChain,
@@ -43,8 +43,8 @@ export class Past {
       if (read.length < rows) break;
       size.note(read);
     }
-    const head = await this.#run(selectHead(collection.number));
-    return { changes, sequence: Number(head.rows[0]?.[0] ?? 0) };
+    const { rows } = await this.#run(selectLogHead(collection.number));
+    return { changes, sequence: Number(rows[0]?.[0] ?? 0), gapsUpTo: Number(rows[0]?.[1] ?? 0) };
   }
 
   /** The change with a sequence. */

@@ -1,7 +1,7 @@
 /** SQL for the catalogue, the heads of collections and the format. The tables themselves are in `tables.ts`. */
 import { integers } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
-import { copyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
+import { changesTable, copyingTable, formatNumber, referencesTable, resourcesTable } from "./tables.ts";
 
 /** The columns of a resource, in the order that `toStored` reads. */
 export const resourceColumns = "key, version, updated_at, doc::text";
@@ -28,8 +28,43 @@ export function selectHead(number: number): Statement {
   return { sql: "select sequence, count from holdfast_heads where number = $1", values: [number] };
 }
 
-/** The sequences of all collections. */
-export const selectSequences: Statement = { sql: "select number, sequence from holdfast_heads" };
+/** Up to which sequence the change log of the collection `number` can lack changes. */
+const gapsUpTo = "coalesce((select value from holdfast_meta where name = 'gaps_' || number), 0)";
+
+/** How far the logs of all collections go. */
+export const selectLogHeads: Statement = { sql: `select number, sequence, ${gapsUpTo} from holdfast_heads` };
+
+/** How far the log of a collection goes. */
+export function selectLogHead(number: number): Statement {
+  return { sql: `select sequence, ${gapsUpTo} from holdfast_heads where number = $1`, values: [number] };
+}
+
+/** Notes that the change log of a collection can lack changes up to its present sequence. */
+export function noteGaps(number: number): Statement {
+  return {
+    sql: `insert into holdfast_meta select 'gaps_' || number, sequence from holdfast_heads where number = $1
+      on conflict (name) do update set value = greatest(holdfast_meta.value, excluded.value)`,
+    values: [number],
+  };
+}
+
+/** Of these collections, those whose logs lack their last change: history was off when it was made. */
+export function selectGapsAtEnd(numbers: readonly number[]): Statement {
+  const each = numbers.map(
+    (number) => `select number from holdfast_heads where number = ${number} and sequence > 0
+      and not exists (select 1 from ${changesTable(number)} as change where change.sequence = holdfast_heads.sequence)`,
+  );
+  return { sql: each.join(" union all ") };
+}
+
+/** Sets up to which sequence the change log of a collection can lack changes. */
+export function setGaps(number: number, sequence: number): Statement {
+  return {
+    sql: `insert into holdfast_meta values ('gaps_' || $1::integer, $2)
+      on conflict (name) do update set value = excluded.value`,
+    values: [number, sequence],
+  };
+}
 
 /** The number of resources in each collection. */
 export const selectCounts: Statement = { sql: "select number, count from holdfast_heads" };

@@ -11,6 +11,7 @@ import {
   type Section,
 } from "../../copy/contents.ts";
 import { type NumberedCollection, readCatalogue } from "../file/catalogue.ts";
+import { Gaps } from "../file/gaps.ts";
 import { openError } from "../file/open-file.ts";
 import { readSecret } from "../file/secret.ts";
 import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
@@ -54,9 +55,11 @@ export class SqliteContents implements Contents {
     const heads = this.#database.prepare(
       "select sequence, count, last_id as lastId from heads where number = ?",
     );
+    const gaps = new Gaps(this.#database);
     const collections = [...readCatalogue(this.#database).values()].map((collection) => {
       const { sequence, count, lastId } = heads.get(collection.number) ?? {};
-      const counters = { sequence: Number(sequence), count: Number(count), lastId: Number(lastId) };
+      const gapsUpTo = gaps.upTo(collection.number);
+      const counters = { sequence: Number(sequence), gapsUpTo, count: Number(count), lastId: Number(lastId) };
       return outlineOf(collection, counters);
     });
     return { secret: readSecret(this.#database), groups: Number(groups), collections };

@@ -2,6 +2,8 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { StartError } from "../../../errors.ts";
 import type { CollectionOutline, CopyTarget, Item, Outline, Section } from "../../copy/contents.ts";
+import { readCatalogue } from "../file/catalogue.ts";
+import { Gaps } from "../file/gaps.ts";
 import { takeLock } from "../file/lock.ts";
 import {
   isIncompleteCopy,
@@ -147,7 +149,14 @@ class SqliteTarget implements CopyTarget {
       `update heads set sequence = ?, count = ?, last_id = ?
        where number = (select number from collections where name = ?)`,
     );
-    for (const { sequence, count, lastId, name } of collections) setHead.run(sequence, count, lastId, name);
+    const gaps = new Gaps(this.#database);
+    const numbers = new Map(
+      [...readCatalogue(this.#database).values()].map(({ name, number }) => [name, number]),
+    );
+    for (const { sequence, gapsUpTo, count, lastId, name } of collections) {
+      setHead.run(sequence, count, lastId, name);
+      if (gapsUpTo > 0) gaps.note(numbers.get(name) as number, gapsUpTo);
+    }
   }
 
   #isEmpty(): boolean {

@@ -14,6 +14,7 @@ import {
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
+import { Gaps } from "../file/gaps.ts";
 import { changesTable, resourcesTable, toSqliteId } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
@@ -31,9 +32,16 @@ interface Statements {
 export class Past {
   readonly #database: DatabaseSync;
   readonly #collections = new Map<number, Statements>();
+  readonly #gaps: Gaps;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#gaps = new Gaps(database);
+  }
+
+  /** Up to which sequence the log of a collection can lack changes. */
+  gapsUpTo({ number }: NumberedCollection): number {
+    return this.#gaps.upTo(number);
   }
 
   /** The change log of a collection after a sequence: at most `limit` changes, or `maxSliceBytes` of text. */

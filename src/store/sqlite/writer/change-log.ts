@@ -1,6 +1,7 @@
 /** The change logs on the writer's connection. The caller of a method that writes keeps a transaction open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ChangeLogs } from "../../retention.ts";
+import { Gaps } from "../file/gaps.ts";
 import { changesIndex, changesTable } from "../file/tables.ts";
 
 /** The prepared statements of one collection. */
@@ -18,16 +19,31 @@ export class ChangeLog implements ChangeLogs {
   readonly isKept: boolean;
   readonly #heads: StatementSync;
   readonly #collections = new Map<number, Statements>();
+  readonly #gaps: Gaps;
 
   constructor(database: DatabaseSync, isKept: boolean) {
     this.#database = database;
     this.isKept = isKept;
     this.#heads = database.prepare("select number, sequence from heads order by number");
+    this.#gaps = new Gaps(database);
   }
 
   /** Adds the index to a change log of an older version. */
   addIndex(number: number): void {
     this.#database.exec(changesIndex(number));
+  }
+
+  /** Notes that the log of a collection can lack changes up to a sequence. */
+  noteGaps(number: number, sequence: number): void {
+    this.#gaps.note(number, sequence);
+  }
+
+  /** Notes gaps in the logs that lack their last change: history was off when it was made. */
+  noteGapsAtEnd(): void {
+    if (!this.isKept) return;
+    for (const { number, sequence } of this.heads()) {
+      if (sequence > 0 && this.after(number, sequence - 1, 1).length === 0) this.noteGaps(number, sequence);
+    }
   }
 
   heads() {

@@ -5,6 +5,7 @@ import type { WriterAnswer } from "../commit/protocol.ts";
 import { collectionOf, type NumberedCollection } from "../file/catalogue.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Commits } from "./commits.ts";
+import type { Heads } from "./heads.ts";
 import type { Receipts } from "./receipts.ts";
 import type { SearchTables } from "./search-tables.ts";
 import type { Transactions } from "./transactions.ts";
@@ -13,6 +14,7 @@ import type { Transactions } from "./transactions.ts";
 export interface ErasureParts {
   database: DatabaseSync;
   collections: ReadonlyMap<number, NumberedCollection>;
+  heads: Heads;
   search: SearchTables;
   log: ChangeLog;
   receipts: Receipts;
@@ -30,7 +32,7 @@ export class Erasure {
 
   /** Removes a resource, its changes and its receipts. Resources that refer to it change as in a delete (`onDelete`). */
   erase(number: number, id: string): WriterAnswer {
-    const { collections, log, receipts, commits, search, transactions } = this.#parts;
+    const { collections, heads, log, receipts, commits, search, transactions } = this.#parts;
     const collection = collectionOf(collections, number);
     transactions.begin();
     const { result } = commits.decide((judging) => judgeErasure(judging, { collection, id }));
@@ -40,7 +42,12 @@ export class Erasure {
     }
     const logged = log.erase(number, id);
     receipts.erase(id);
-    if (result !== undefined || logged > 0) search.rebuild(number);
+    if (result !== undefined || logged > 0) {
+      search.rebuild(number);
+      const head = heads.of(number);
+      if (result === undefined) head.sequence++; // subscribers must notice the erasure
+      log.noteGaps(number, head.sequence);
+    }
     transactions.commit();
     this.#vacuum();
     return { kind: "erased", ...erasedOf(result, logged, log.isKept) };

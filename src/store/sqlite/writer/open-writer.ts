@@ -48,6 +48,7 @@ export function openWriter(settings: WriterSettings): Writer {
   const declarations = new Declarations({ database, collections, heads, search, transactions });
   transactions.run(() => {
     for (const number of collections.keys()) log.addIndex(number);
+    log.noteGapsAtEnd();
   });
   const resources = new Resources({ database, heads, ids, search, log });
   const catalogue = () => declarations.catalogue;

@@ -142,8 +142,8 @@ test("a connection that is dead without an end is given up", async (t) => {
 
 test("a slow loop is not sent more than fits into the buffers of its connection", async (t) => {
   const { proxy, client, direct } = await startFixture(t);
-  const text = "x".repeat(200_000);
-  const count = 200;
+  const text = "x".repeat(500_000);
+  const count = 64;
   const iterator = client.notes.events({ since: "start" })[Symbol.asyncIterator]();
   t.after(() => iterator.return());
   await direct.notes.create({ n: 0 });

@@ -48,8 +48,17 @@ test("a limited live list is filled up when a resource leaves it", async (t) => 
   const reading = readAll(t, notes.live({ sort: "n", limit: 3 }));
   const shown = () => reading.received.at(-1)?.map(({ n }) => n);
   await reading.until(1);
-  for (const start of [0, 20, 40, 60, 80])
-    await direct.$batch(({ notes }) => made.slice(start, start + 20).map((each) => notes.delete(each)));
+  const deleteSome = (start: number, end: number) =>
+    direct.$batch(({ notes }) => made.slice(start, end).map((each) => notes.delete(each)));
+  await notes.create({ n: 102.5 }); // after those that the client has read
+  await deleteSome(0, 51);
+  await until("the next resources are shown", () => plain(shown()) === "[51,52,53]");
+  for (const [start, end] of [
+    [51, 70],
+    [70, 90],
+    [90, 100],
+  ] as const)
+    await deleteSome(start, end);
   await until("the last resources are shown", () => plain(shown()) === "[100,101,102]");
   for (const start of [100, 200]) await createAll(hundred.map((n) => -start - n));
   await until("the first resources are shown", () => plain(shown()) === "[-299,-298,-297]");

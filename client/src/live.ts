@@ -14,7 +14,7 @@ export interface LiveQuery<T, F extends keyof T> extends CallOptions {
   /** Feeds have no filters by id. */
   readonly filter?: FeedFilter<T>;
   /** Attributes, each with `-` in front where it is to descend. With `fields`, only these. @default id */
-  readonly sort?: SortKey<Pick<T, F | ("id" & keyof T)>> | readonly SortKey<Pick<T, F | ("id" & keyof T)>>[];
+  readonly sort?: SortOf<T, NoInfer<F>> | readonly SortOf<T, NoInfer<F>>[];
   /** The maximum number of resources: the first ones in the order of `sort`. @default all */
   readonly limit?: number;
   /** The attributes to read, beside `id`. @default all */
@@ -22,6 +22,9 @@ export interface LiveQuery<T, F extends keyof T> extends CallOptions {
   /** A connection is considered dead after so long without a byte, in milliseconds. @default 45000 */
   readonly idleTimeoutMs?: number;
 }
+
+/** A key to sort by, of the attributes that are read. */
+type SortOf<T, F extends keyof T> = SortKey<Pick<T, F | ("id" & keyof T)>>;
 
 /** What a live list is asked with, for resources of any attributes. */
 export type AnyLiveQuery = LiveQuery<Record<string, unknown>, string>;

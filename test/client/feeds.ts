@@ -1,6 +1,7 @@
 /** What the tests of feeds share: a service behind a proxy, and readers of feeds. */
 import type { TestContext } from "node:test";
 import { type Client, createClient } from "../../client/src/index.ts";
+import { randomOf } from "../explorer/random.ts";
 import { type Service, type ServiceOptions, startService } from "../http/service.ts";
 import { until } from "../until.ts";
 import { config, probe } from "./config.ts";
@@ -65,4 +66,12 @@ export function readAll<T>(t: TestContext, iterable: AsyncIterable<T>): Reading<
       return received;
     },
   };
+}
+
+/** A function that returns random whole numbers below its argument. The seed is printed; HOLDFAST_SEED repeats a run. */
+export function randomBelow(t: TestContext): (limit: number) => number {
+  const seed = Number(process.env.HOLDFAST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  t.diagnostic(`HOLDFAST_SEED=${seed}`);
+  const random = randomOf(seed);
+  return (limit) => Math.floor(random() * limit);
 }

@@ -129,6 +129,65 @@ export async function compile(): Promise<void> {
   articles.list({ limits: 5 });
   for await (const { id, title } of articles.list({ fields: ["title"] })) console.log(id, title);
 
+  // Events and live lists
+  for await (const event of articles.events({ filter: { views: { gte: 1 } }, since: "start" })) {
+    const position: string = event.position;
+    if (event.type === "articles.deleted") {
+      const id: string = event.data.id;
+      // @ts-expect-error: a deleted resource has no attributes
+      console.log(id, position, event.data.title);
+    } else if (event.type === "holdfast.resync") {
+      const reason: string = event.data.reason;
+      console.log(reason);
+    } else {
+      const status: "draft" | "published" | undefined = event.data.status;
+      const version: string = event.version;
+      // @ts-expect-error: no such attribute
+      console.log(status, version, event.data.titel);
+    }
+    // @ts-expect-error: no event has this type
+    if (event.type === "books.created") console.log(event);
+  }
+  for await (const event of books.events({ fields: ["year"] })) {
+    if (event.type !== "books.updated") continue;
+    const id: number = event.data.id;
+    // @ts-expect-error: only the year was asked for
+    console.log(id, event.data.year, event.data.title);
+  }
+  for await (const event of client.$events({ collections: ["articles", "books"] })) {
+    if (event.type === "books.created") console.log(event.data.year);
+    if (event.type === "articles.deleted") console.log(event.data.id);
+    // @ts-expect-error: this collection was not asked for
+    if (event.type === "notes.created") console.log(event);
+  }
+  // @ts-expect-error: there is no such collection
+  client.$events({ collections: ["article"] });
+  // @ts-expect-error: no such attribute
+  articles.events({ filter: { titel: "Hello" } });
+  // @ts-expect-error: the attribute is a number
+  articles.events({ filter: { views: { gte: "1" } } });
+  // @ts-expect-error: feeds have no filters by id
+  articles.events({ filter: { id: "1" } });
+  // @ts-expect-error: feeds have the order of the changes
+  articles.events({ sort: "views" });
+  for await (const items of articles.live({
+    filter: { status: "draft" },
+    sort: ["-views", "id"],
+    limit: 5,
+  })) {
+    const titles: string[] = items.map(({ title }) => title);
+    // @ts-expect-error: the array is frozen
+    items.push(titles);
+  }
+  articles.live({ fields: ["title", "author"], sort: ["title", "author.name"] });
+  // @ts-expect-error: the attribute that it is sorted by is not read
+  articles.live({ fields: ["title"], sort: "views" });
+  // @ts-expect-error: a live list has no search
+  articles.live({ q: "words" });
+  // @ts-expect-error: feeds have no filters by id
+  articles.live({ filter: { id: "1" } });
+  for await (const [note] of notes.live({ filter: { whatever: 1 } })) console.log(note?.whatever);
+
   // Batches
   const [book, , gone] = await client.$batch(({ articles, books }) => {
     const book = books.create({ title: "Emma" });

@@ -1,0 +1,164 @@
+/** The typed client's feeds when connections break, stall or are refused: no event is lost. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createClient, ProblemError } from "../../client/src/index.ts";
+import { createKeyText, hashKey, prefixOf } from "../../src/access/api-key.ts";
+import { openKeys } from "../../src/store/open.ts";
+import { startService } from "../http/service.ts";
+import { openTestStore } from "../http/test-store.ts";
+import { until } from "../until.ts";
+import { config, probe } from "./config.ts";
+import { randomBelow, readAll, retry, startFixture } from "./feeds.ts";
+import { startStreamProxy } from "./stream-proxy.ts";
+
+test("connections that are cut anywhere lose no event, and keep the order of each resource", async (t) => {
+  const random = randomBelow(t);
+  const { proxy, client, direct } = await startFixture(t);
+  proxy.cutAfter = () => 200 + random(4_000);
+  const feed = client.notes.events({ since: "start" });
+  const reading = readAll(t, feed);
+  const written: string[] = [];
+  for (let n = 1; n <= 40; n++) {
+    const { id } = await direct.notes.create({ n, text: "ä😀".repeat(random(200)) });
+    written.push(`notes.created ${id}`);
+    if (random(3) > 0) continue;
+    const [, other] = await direct.$batch(({ notes }) => [notes.patch(id, { n: -n }), notes.create({ n })]);
+    written.push(`notes.updated ${id}`, `notes.created ${other.id}`);
+    await direct.notes.delete(id);
+    written.push(`notes.deleted ${id}`);
+  }
+  const seen = () =>
+    new Set(reading.received.map(({ type, data }) => `${type} ${(data as { id?: string }).id}`));
+  await until("all events have arrived", () => seen().size >= written.length);
+  assert.deepEqual([...seen()], written);
+  assert.ok(proxy.connections > 5, `${proxy.connections} connections`);
+  for (const event of reading.received) {
+    if (event.type === "notes.created") assert.match(String(event.data.text ?? ""), /^(ä😀)*$/);
+  }
+});
+
+test("a feed goes on when the service has restarted", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-"));
+  const place = await openTestStore(folder);
+  const start = () => startService({ collections: config.collections, store: place.address, probe });
+  let service = await start();
+  const proxy = await startStreamProxy(service.port);
+  t.after(async () => {
+    await proxy.stop();
+    await service.stop();
+    place.release();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const client = createClient<typeof config>({ baseUrl: `${proxy.origin}/api/v1`, retry });
+  const feed = client.notes.events();
+  const reading = readAll(t, feed);
+  await until("the feed has a position", () => feed.position !== undefined);
+  await client.notes.create({ n: 1 });
+  await reading.until(1);
+  await service.stop();
+  service = await start();
+  const direct = createClient<typeof config>({ baseUrl: `${service.origin}/api/v1` });
+  await direct.notes.create({ n: 2 });
+  proxy.target = service.port;
+  const events = await reading.until(2);
+  assert.deepEqual(
+    events.map(({ data }) => (data as { n?: number }).n),
+    [1, 2],
+  );
+});
+
+test("a position that is gone is an event, and the feed goes on after it", async (t) => {
+  const { proxy, client, direct } = await startFixture(t);
+  const other = await startFixture(t);
+  const feed = client.notes.events();
+  const reading = readAll(t, feed);
+  await until("the feed has a position", () => feed.position !== undefined);
+  await direct.notes.create({ n: 1 });
+  await reading.until(1);
+  proxy.target = other.service.port;
+  proxy.cut();
+  const [, resync] = await reading.until(2);
+  assert.ok(resync?.type === "holdfast.resync");
+  assert.match(resync.data.reason, /another store/);
+  const made = await other.direct.notes.create({ n: 2 });
+  const event = (await reading.until(3))[2];
+  assert.ok(event?.type === "notes.created" && event.data.id === made.id);
+});
+
+test("a key that is revoked ends the feed with the 401 of the next connection", async (t) => {
+  const { service, proxy } = await startFixture(t, {
+    auth: { keys: true, jwt: undefined },
+    collections: { notes: { access: { read: "authenticated", write: "public" } } },
+  });
+  const key = createKeyText();
+  const keys = await openKeys(service.store);
+  t.after(() => keys.close());
+  await keys.add({
+    prefix: prefixOf(key),
+    hash: hashKey(key).toString("base64url"),
+    name: "reader",
+    subject: "reader",
+    roles: [],
+    scopes: undefined,
+    createdAt: Date.now(),
+    expiresAt: undefined,
+    revokedAt: undefined,
+    lastUsedAt: undefined,
+  });
+  const client = createClient<typeof config>({ baseUrl: `${proxy.origin}/api/v1`, token: key, retry });
+  const feed = client.notes.events();
+  const reading = readAll(t, feed);
+  await until("the feed has a position", () => feed.position !== undefined);
+  await client.notes.create({ n: 1 });
+  await reading.until(1);
+  await keys.end(prefixOf(key), { revokedAt: Date.now() });
+  let error: unknown;
+  void reading.ended.then((reason) => {
+    error = reason;
+  });
+  await until("the feed has ended", async () => {
+    await service.send({ method: "POST", path: "/api/v1/notes", content: { n: 2 } });
+    return error !== undefined;
+  });
+  assert.ok(
+    error instanceof ProblemError && error.status === 401 && error.code === "INVALID_TOKEN",
+    String(error),
+  );
+});
+
+test("a connection that is dead without an end is given up", async (t) => {
+  const { proxy, client, direct } = await startFixture(t);
+  const feed = client.notes.events({ idleTimeoutMs: 500 });
+  const reading = readAll(t, feed);
+  await until("the feed has a position", () => feed.position !== undefined);
+  proxy.stall();
+  await direct.notes.create({ n: 1 });
+  await reading.until(1);
+  await until("the dead connection is closed", () => proxy.open <= 1);
+});
+
+test("a slow loop is not sent more than fits into the buffers of its connection", async (t) => {
+  const { proxy, client, direct } = await startFixture(t);
+  const text = "x".repeat(500_000);
+  const count = 64;
+  const iterator = client.notes.events({ since: "start" })[Symbol.asyncIterator]();
+  t.after(() => iterator.return());
+  await direct.notes.create({ n: 0 });
+  await iterator.next();
+  for (let n = 1; n < count; n++) await direct.notes.create({ n, text });
+  let before = -1;
+  await until("nothing more is sent", async () => {
+    const isSame = proxy.sent === before;
+    before = proxy.sent;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return isSame;
+  });
+  assert.ok(proxy.sent < (count * text.length) / 2, `${proxy.sent} bytes were sent`);
+  for (let n = 1; n < count; n++) {
+    const { value } = await iterator.next();
+    assert.equal((value?.data as { n?: number } | undefined)?.n, n);
+  }
+});

@@ -18,7 +18,10 @@ const proofs: Record<string, () => Promise<boolean>> = {
       HOLDFAST_KILLS: "200",
     }),
   kills: () =>
-    runAtLength(["test/durability/kill.test.ts", "test/durability/retry.test.ts"], { HOLDFAST_KILLS: "200" }),
+    runAtLength(
+      ["test/durability/kill.test.ts", "test/durability/retry.test.ts", "test/durability/feed-kill.test.ts"],
+      { HOLDFAST_KILLS: "200" },
+    ),
   feed: () => runAtLength(["test/changes/feed-property.test.ts"], { HOLDFAST_RUNS: "1000" }),
   "lost-updates": () => runAtLength(["test/http/lost-updates.test.ts"], { HOLDFAST_ROUNDS: "400" }),
   processes: () => runAtLength(["test/postgres/processes.test.ts"], { HOLDFAST_LOAD_MS: "300000" }),

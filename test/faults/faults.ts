@@ -1,6 +1,7 @@
 /** The faults that a test must notice. */
 import type { Replacements } from "./copy.ts";
 import { accessFaults } from "./rooms/access.ts";
+import { changesFaults } from "./rooms/changes.ts";
 import { commandFaults } from "./rooms/commands.ts";
 import { dataFaults } from "./rooms/data.ts";
 import { httpFaults } from "./rooms/http.ts";
@@ -22,6 +23,7 @@ export interface Fault {
 export const faults: readonly Fault[] = [
   ...dataFaults,
   ...accessFaults,
+  ...changesFaults,
   ...commandFaults,
   ...httpFaults,
   ...storeFaults,

@@ -1,5 +1,6 @@
 /** Streams of events: their frames, their ends, and their limits. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fastify } from "fastify";
 import { holdfast } from "../../src/index.ts";
-import { until } from "../until.ts";
+import { ceilingMs, until } from "../until.ts";
 import { check } from "./check.ts";
 import { eventsOf, type Followed, follow } from "./follow.ts";
 import { type Service, type ServiceOptions, startService } from "./service.ts";
@@ -225,6 +226,19 @@ test("a client that takes nothing is cut off, and its place is free", async (t) 
   const pad = "x".repeat(900_000);
   for (let n = 0; n < 20; n++) await service.create("topics", { n, pad }); // more than the kernel holds
   await until("the place is free", isFree);
+});
+
+test("a client that takes nothing does not keep the service from stopping", async () => {
+  const service = await startService({ wireBounds: { stalledTimeoutMs: 10 * ceilingMs } });
+  const pad = "x".repeat(900_000);
+  for (let n = 0; n < 20; n++) await service.create("topics", { n, pad });
+  const socket = connect({ host: "127.0.0.1", port: service.port });
+  socket.on("error", () => {});
+  socket.write(`GET ${path}?since=start HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`);
+  await once(socket, "readable");
+  socket.pause();
+  await service.stop({ keepConnections: true });
+  socket.destroy();
 });
 
 test("web pages of allowed origins can follow a stream", async (t) => {

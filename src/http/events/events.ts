@@ -29,7 +29,8 @@ export async function readEvents(
     const leave = request.method === "HEAD" ? () => {} : feed.counts.open(callerKey);
     try {
       const from = await positionOf(feed, subscription).catch(toGone);
-      return { kind: "event stream", live: streamOf(service, { subscription, request, from, leave }) };
+      const live = streamOf(service, { subscription, request, from, leave });
+      return { kind: "event stream", body: { live, stopping: feed.stopping } };
     } catch (error) {
       leave();
       throw error;

@@ -19,11 +19,11 @@ export function eventsResponse(
 }
 
 /** A stream of events. Proxies must not change or collect it. */
-export function streamResponse({ live }: Result & { kind: "event stream" }): HttpResponse {
+export function streamResponse({ body }: Result & { kind: "event stream" }): HttpResponse {
   const headers = {
     "content-type": feedContentTypeOf("text/event-stream"),
     "cache-control": "no-store, no-transform",
     "x-accel-buffering": "no",
   };
-  return { status: 200, headers, body: { live } };
+  return { status: 200, headers, body };
 }

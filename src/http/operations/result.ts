@@ -56,7 +56,7 @@ export type Result =
   | ChangesResult
   /** `next` is the position after the events. */
   | { kind: "events"; subscription: Subscription; events: readonly string[]; next: string }
-  | { kind: "event stream"; live: LiveBody["live"] }
+  | { kind: "event stream"; body: LiveBody }
   /**
    * `path` is the path of the collection. `isWithheld`: the caller wrote the resource and cannot read it. Without validators
    * if the response must not contain them.

@@ -62,6 +62,8 @@ export interface StreamedBody {
 export interface LiveBody {
   /** Makes the parts of the body, whenever there is one. The signal is aborted when the connection closes. */
   live: (gone: AbortSignal) => AsyncIterable<string | Buffer>;
+  /** Aborted when the service stops. A client that does not read is cut off soon after it. */
+  stopping: AbortSignal;
 }
 
 /** Whether a body is live. */

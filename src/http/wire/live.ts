@@ -3,17 +3,29 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { LiveBody } from "../protocol/message.ts";
 
+/** When the service stops, a client has so long to take what waits for it, in milliseconds. */
+const stopGraceMs = 2_000;
+
 /**
  * Sends the parts of a body as fast as the client reads them, until they end or the connection closes. A client that takes no
  * byte for `idleMs` while some wait for it is cut off.
  */
 export async function sendLive(
   out: ServerResponse,
-  { live }: LiveBody,
+  { live, stopping }: LiveBody,
   { connection, idleMs }: { connection: Socket; idleMs: number },
 ): Promise<void> {
   const gone = new AbortController();
-  const onClose = () => gone.abort();
+  const onClose = () => {
+    gone.abort();
+    stopping.removeEventListener("abort", onStop);
+  };
+  const onStop = () => {
+    const timer = setTimeout(() => connection.destroy(), stopGraceMs);
+    connection.once("close", () => clearTimeout(timer));
+  };
+  if (stopping.aborted) onStop();
+  stopping.addEventListener("abort", onStop);
   if (connection.destroyed) onClose();
   connection.once("close", onClose);
   out.flushHeaders();
@@ -24,7 +36,10 @@ export async function sendLive(
     }
     out.end();
   } finally {
-    connection.off("close", onClose);
+    if (!stopping.aborted) {
+      connection.off("close", onClose);
+      stopping.removeEventListener("abort", onStop);
+    }
     gone.abort();
   }
 }

@@ -1,0 +1,117 @@
+/** A thousand idle streams, slow ones and ones that vanish, under load, until SIGTERM: memory stays bounded. */
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { until } from "../until.ts";
+import { createClient, end, type Program, startProgram } from "./program.ts";
+
+const idle = 1_000;
+const slow = 200;
+const vanishing = 100;
+
+/** The aim is 30 kB; the rest is for what differs between machines. */
+const maxBytesOfIdle = 60_000;
+
+/** What streams may need beside what the service needs without them, in bytes. */
+const maxBytes = 400_000_000;
+
+/** A stream as its client sees it. */
+interface Stream {
+  socket: Socket;
+  text: string;
+  hasEnded: boolean;
+}
+
+async function startWith(t: TestContext): Promise<Program> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-feed-load-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const config = join(folder, "holdfast.config.json");
+  await writeFile(config, JSON.stringify({ limits: { streamsPerCaller: 5_000 } }));
+  const program = await startProgram(join(folder, "store.db"), [], ["--config", config]);
+  t.after(() => end(program, "SIGKILL"));
+  return program;
+}
+
+/** Opens a stream. A slow one reads nothing after its first bytes. */
+function open(t: TestContext, { port }: Program, query: string, isSlow = false): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    t.after(() => socket.destroy());
+    const stream: Stream = { socket, text: "", hasEnded: false };
+    socket.on("error", (error) => (stream.text === "" ? reject(error) : undefined));
+    socket.on("close", () => {
+      stream.hasEnded = true;
+    });
+    socket.setEncoding("utf8").on("data", (part: string) => {
+      stream.text = (stream.text + part).slice(-4_000);
+      if (!stream.text.includes("id: ") || stream.hasEnded) return;
+      if (isSlow) socket.pause();
+      resolve(stream);
+    });
+    const line = `GET /api/v1/things/_events${query} HTTP/1.1`;
+    socket.write(`${line}\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`);
+  });
+}
+
+async function openAll(count: number, make: () => Promise<Stream>): Promise<Stream[]> {
+  const streams: Stream[] = [];
+  while (streams.length < count)
+    streams.push(...(await Promise.all(Array.from({ length: Math.min(50, count - streams.length) }, make))));
+  return streams;
+}
+
+/** The memory of the service, in bytes. */
+async function memoryOf({ child }: Program): Promise<number> {
+  const status = await readFile(`/proc/${child.pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;
+}
+
+const isLinux = process.platform === "linux";
+
+test("memory stays bounded, every idle stream gets every event, and SIGTERM ends all streams", {
+  skip: !isLinux && "reads the memory of a process from /proc",
+}, async (t) => {
+  const program = await startWith(t);
+  const client = createClient(program.port);
+  t.after(() => client.close());
+  const create = async (pad: string) => {
+    const answer = await client.send("POST", "/things", { pad });
+    assert.ok(answer?.status === 201, String(answer?.status));
+    return (JSON.parse(answer.text) as { id: string }).id;
+  };
+  // What the first requests load is not what streams need.
+  for (let n = 0; n < 300; n++) await create("x".repeat(20_000));
+  await openAll(20, () => open(t, program, ""));
+  const before = await memoryOf(program);
+
+  const streams = await openAll(idle, () => open(t, program, ""));
+  const bytes = ((await memoryOf(program)) - before) / idle;
+  t.diagnostic(`${Math.round(bytes / 100) / 10} kB for each of ${idle} idle streams`);
+  assert.ok(bytes < maxBytesOfIdle, `${bytes} bytes for each idle stream`);
+
+  await openAll(slow, () => open(t, program, "?since=start", true));
+  const gone = await openAll(vanishing, () => open(t, program, "?since=start", true));
+  for (let n = 0; n < 100; n++) await create("y".repeat(20_000));
+  for (const { socket } of gone) socket.destroy();
+  const writers = Array.from({ length: 8 }, async () => {
+    for (let n = 0; n < 40; n++) await create("z".repeat(1_000));
+  });
+  await Promise.all(writers);
+  const last = await create("last");
+  await until("every idle stream has the last event", () =>
+    streams.every(({ text }) => text.includes(`"subject":"${last}"`)),
+  );
+  const after = await memoryOf(program);
+  t.diagnostic(`${Math.round((after - before) / 1e6)} MB more under load`);
+  assert.ok(after - before < maxBytes, `${after - before} bytes more than without streams`);
+
+  await end(program, "SIGTERM");
+  assert.equal(program.child.exitCode, 0);
+  await until("all streams have ended", () => streams.every(({ hasEnded }) => hasEnded));
+  const retries = streams.map(({ text }) => /retry: (\d+)\n\n\r\n0\r\n\r\n$/.exec(text)?.[1]);
+  assert.ok(retries.every((ms) => ms !== undefined && Number(ms) <= 5_000));
+  assert.ok(new Set(retries).size > idle / 2, "clients come back at different times");
+});

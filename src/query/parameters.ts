@@ -27,7 +27,10 @@ export const aliasParameters: ReadonlySet<ListParameter> = new Set([...aliases.p
 export type ListParameter = (typeof listParameters)[number];
 
 /** Names that are reserved for future parameters, so they cannot be filters. */
-const reserved = "version at since wait embed expand include aggregate group distinct dryRun".split(" ");
+const reserved = "version at embed expand include aggregate group distinct dryRun".split(" ");
+
+/** Parameters of events. In a list, they would look like filters. */
+const ofEvents: readonly string[] = ["since", "wait"];
 
 /** The parameters in a query string. */
 export interface Parameters {
@@ -92,12 +95,14 @@ function isListParameter(name: string): name is ListParameter {
 
 /** Whether every collection refuses a name, because it is reserved or very rare for an attribute. */
 function isReserved(name: string, texts: readonly string[]): boolean {
-  if (reserved.includes(name)) return true;
+  if (reserved.includes(name) || ofEvents.includes(name)) return true;
   return !name.includes(":") && (name.startsWith("_") || hasForeignForm(name, texts));
 }
 
 function reservedDetail(name: string, hint: string, violations: Violations): string {
   const advice = hint === "" ? "" : `${hint}.`;
+  if (ofEvents.includes(name))
+    return `is not a parameter of lists. To follow changes, add "/_events" to the path.${asAttribute(name)}`;
   if (reserved.includes(name)) return `is reserved for future use.${advice}${asAttribute(name)}`;
   const suggestion = advice || violations.suggest(name, () => listParameters);
   return `is not understood.${suggestion}${asAttribute(name)}`;

@@ -181,7 +181,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "unknownParameter",
     'is not understood. To filter by an attribute with this name, write "_gte:eq"',
   ],
-  ...["version", "at", "since", "wait", "aggregate", "group", "distinct", "dryRun"].map(
+  ...["version", "at", "aggregate", "group", "distinct", "dryRun"].map(
     (name): [string, string, string, string] => [
       `${name}=1`,
       name,
@@ -189,6 +189,12 @@ const faults: [query: string, name: string, code: string, what: string, collecti
       `is reserved for future use. To filter by an attribute with this name, write "${name}:eq"`,
     ],
   ),
+  ...["since", "wait"].map((name): [string, string, string, string] => [
+    `${name}=1`,
+    name,
+    "unknownParameter",
+    `is not a parameter of lists. To follow changes, add "/_events" to the path. To filter by an attribute with this name, write "${name}:eq"`,
+  ]),
   ...["embed", "expand", "include"].map((name): [string, string, string, string] => [
     `${name}=1`,
     name,

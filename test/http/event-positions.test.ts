@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { openStore, type StoreAddress } from "../../src/store/open.ts";
+import { copy } from "../copy/run.ts";
 import { query } from "../postgres/databases.ts";
 import { until } from "../until.ts";
 import { check } from "./check.ts";
@@ -202,6 +203,27 @@ test("a position of a file that was replaced by an older copy of it is gone", {
     // Now another change stands where the position was.
     await isGone(service, there, /another history/);
   });
+});
+
+test("a position continues on a copy of the store, unless the copy has a new identity", async (t) => {
+  const store = await makeStore(t);
+  const position = await serving(store, async (service) => {
+    await service.create("topics", { n: 0 });
+    const now = await positionNow(service);
+    await service.create("topics", { n: 1 });
+    return now;
+  });
+  const [same, other] = [await makeStore(t), await makeStore(t)];
+  await copy(store, same);
+  await copy(store, other, { newIdentity: true });
+  await serving(same, async (service) => {
+    const answer = await service.send({ path: `${path}?since=${position}` });
+    assert.deepEqual(
+      eventsOf(answer).map(({ data }) => data.n),
+      [1],
+    );
+  });
+  await serving(other, (service) => isGone(service, position, /another store/));
 });
 
 test("after a resource was erased, older positions are gone, and start begins behind it", async (t) => {

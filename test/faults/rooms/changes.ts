@@ -49,7 +49,7 @@ export const changesFaults: readonly Fault[] = [
   {
     name: "erase-without-note",
     what: "SQLite: an erase does not note the gap in the change log, so since=start is gone again and again.",
-    noticedBy: "test/http/event-positions.test.ts",
+    noticedBy: "test/store/sqlite.test.ts",
     replacements: [["log.noteGaps(number, head.sequence);", ""]],
   },
   {

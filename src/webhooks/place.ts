@@ -36,7 +36,9 @@ export function owedAt(
   marks: Marks,
   retrying: Iterable<Pick<DeliveryRecord, "collection" | "sequence">> = [],
 ): Readonly<Record<string, number>> {
-  const names = collections.includes(everyCollection) ? [...Object.keys(marks), everyCollection] : collections;
+  const names = collections.includes(everyCollection)
+    ? [...Object.keys(marks), everyCollection]
+    : collections;
   const owes = Object.fromEntries(names.map((name) => [name, marks[name]?.[0] ?? 0]));
   for (const { collection, sequence } of retrying)
     owes[collection] = Math.min(owes[collection] ?? sequence - 1, sequence - 1);

@@ -54,7 +54,10 @@ for (const [what, address] of notPublic)
   test(`${address} is not public: ${what}`, async () => {
     assert.equal(isPublicAddress(address), false);
     const literal = address.includes(":") ? `[${address}]` : address;
-    const direct = allowedAddressOf(new URL(`https://${literal}/`), { allow: nothing, resolve: async () => [] });
+    const direct = allowedAddressOf(new URL(`https://${literal}/`), {
+      allow: nothing,
+      resolve: async () => [],
+    });
     await assert.rejects(direct, NotAllowed);
     const named = allowedAddressOf(new URL("https://example.org/"), {
       allow: nothing,
@@ -91,7 +94,8 @@ test("a list of allowed receivers has names, addresses and networks", async () =
 });
 
 test("entries of the option are names, addresses and networks", () => {
-  for (const good of ["localhost", "10.0.0.0/8", "::1", "fd00::/8", "a.b-c.example"]) assert.ok(isAllowable(good));
+  for (const good of ["localhost", "10.0.0.0/8", "::1", "fd00::/8", "a.b-c.example"])
+    assert.ok(isAllowable(good));
   for (const bad of ["", "http://a", "10.0.0.0/33", "a b", "*", "a:80"]) assert.ok(!isAllowable(bad), bad);
 });
 
@@ -112,7 +116,10 @@ test("the connection goes to the address that was checked, even if the name chan
   assert.equal(lookups, 1);
   const second = await send(parts, delivery, signal);
   assert.deepEqual([second?.isDelivered, second?.status], [false, undefined]);
-  assert.match(String(second?.error), /10\.0\.0\.1, an address of rebinding\.example, because it is not public/);
+  assert.match(
+    String(second?.error),
+    /10\.0\.0\.1, an address of rebinding\.example, because it is not public/,
+  );
   await receiver.close();
 });
 

@@ -141,10 +141,7 @@ describe("a delivery that fails", () => {
     await createHook("silent");
     await service.create("silent");
     const shown = await afterAttempts(1);
-    assert.deepEqual(
-      [shown.status, shown.error],
-      [null, "The receiver did not respond within 1 seconds."],
-    );
+    assert.deepEqual([shown.status, shown.error], [null, "The receiver did not respond within 1 seconds."]);
   });
 
   test("does not hold up later events", async () => {

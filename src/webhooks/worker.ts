@@ -29,11 +29,11 @@ import {
 import { type Answer, send } from "./send.ts";
 import { signatureHeaders } from "./signature.ts";
 
-/** Events of one round, and their text in characters. */
-const perRound = { events: 50, text: 4 * 1024 * 1024, isShared: true };
+/** Events that are read together, and their text in characters. No more are read while so many have no response. */
+const window = { events: 50, text: 4 * 1024 * 1024, isShared: true };
 
-/** Retries of one round. */
-const retriesPerRound = 16;
+/** Retries at the same time. */
+const maxRetries = 16;
 
 /** With this many deliveries in the retry table, new events wait in the log. */
 const maxRetrying = 1_000;
@@ -52,6 +52,22 @@ interface Due {
   body: string | undefined;
   /** Events with the same name keep their order. */
   order: string;
+  /** The time of the change: Unix time in milliseconds. */
+  at: number;
+}
+
+/** One event after an attempt. */
+interface Done {
+  due: Due;
+  answer: Answer;
+  at: number;
+}
+
+/** A page of events, some of which have no response yet. */
+interface OpenPage {
+  /** Where the webhook is after these events. */
+  position: Position;
+  left: number;
 }
 
 /** The deliveries of one webhook. */
@@ -60,15 +76,26 @@ export class Worker {
   readonly #feed: WebhookFeed;
   readonly #receivers: Receivers;
   readonly #stopped: AbortSignal;
+  readonly #startedAt: number;
   readonly #retrying = new Map<string, Versioned<DeliveryRecord>>();
+  readonly #retriesUnderWay = new Set<string>();
+  /** The last attempt of each resource: the next one waits for it. */
+  readonly #lastOf = new Map<string, Promise<void>>();
+  /** In the order in which they were read. */
+  readonly #pages: OpenPage[] = [];
+  #done: Done[] = [];
+  #outstanding = 0;
+  #noteDone = () => {};
   #webhook: Versioned<Webhook>;
   #state: Versioned<WebhookState> | undefined;
+  /** Where it reads. */
+  #reading: Position = [];
+  /** Before this, every event was tried. */
   #position: Position = [];
   #storedPosition: Position = [];
   #storedAt = 0;
   #tidiedAt = 0;
   #sinceTidied = 0;
-  #isFirstPage = true;
   #isDisabled = false;
 
   constructor(
@@ -81,6 +108,7 @@ export class Worker {
     this.#webhook = webhook;
     this.#receivers = receivers;
     this.#stopped = stopped;
+    this.#startedAt = parts.now();
   }
 
   /** Delivers until the signal is aborted. Throws PRECONDITION_FAILED if another instance has changed the records. */
@@ -89,10 +117,18 @@ export class Worker {
     try {
       await this.#load();
       while (!this.#stopped.aborted && !this.#isDisabled) await this.#round();
-      await this.#storePosition();
+      await this.#untilQuiet();
+      if (this.#done.length > 0) await this.#store();
+      else await this.#storePosition();
     } finally {
+      await this.#untilQuiet();
       leave();
     }
+  }
+
+  /** Waits for the attempts under way. A worker that stops has aborted them. */
+  async #untilQuiet(): Promise<void> {
+    await Promise.all([...this.#lastOf.values()]);
   }
 
   get #id(): string {
@@ -119,7 +155,9 @@ export class Worker {
   /** Continues from a position, or from the next place that the log has. */
   async #continueFrom(from: Position): Promise<void> {
     const { position, lost, isForeign } = await continued(from, this.#parts);
-    this.#position = position;
+    this.#reading = position;
+    if (this.#pages.length === 0) this.#position = position;
+    else this.#pages.push({ position, left: 0 });
     if (isForeign)
       this.#parts.warn(
         `the webhook ${this.#id} continues after the last change, because the store was restored or replaced`,
@@ -138,40 +176,64 @@ export class Worker {
     const { collections } = this.#webhook.value;
     const watched = collections.includes(everyCollection) ? [anyCollection] : collections;
     const seen = new Map(watched.map((name) => [name, this.#feed.watch.commits(name)]));
-    const now = this.#parts.clock.now();
-    const retries = await this.#dueRetries(now);
-    const page = this.#retrying.size < maxRetrying ? await this.#nextPage() : undefined;
-    const events = await this.#newEvents(page?.events ?? []);
-    if (retries.length + events.length > 0) await this.#deliver([...retries, ...events], page?.position);
-    else if (page !== undefined) this.#position = page.position;
+    if (this.#done.length > 0) await this.#store();
     if (this.#stopped.aborted || this.#isDisabled) return;
+    const now = this.#parts.clock.now();
+    for (const due of await this.#dueRetries(now)) this.#attempt(due, undefined);
+    const isEnd = this.#isOpen ? await this.#readPage() : true;
     await this.#tidy();
     if (now - this.#storedAt >= storeIdleMs) await this.#storePosition();
-    if (page === undefined || page.isEnd) await this.#wait(seen);
+    if (isEnd) await this.#wait(seen);
+  }
+
+  /** Whether more events can be read. */
+  get #isOpen(): boolean {
+    return this.#outstanding < window.events && this.#retrying.size + this.#outstanding < maxRetrying;
+  }
+
+  /** Reads a page and starts its deliveries. Returns whether it was the last one. */
+  async #readPage(): Promise<boolean> {
+    const { events, position, isEnd } = await this.#nextPage();
+    if (position === this.#reading && events.length === 0) return isEnd;
+    this.#reading = position;
+    const due = await this.#newEvents(events);
+    const last = this.#pages.at(-1);
+    const page = due.length === 0 && last !== undefined ? last : { position, left: due.length };
+    page.position = position;
+    if (page !== last) this.#pages.push(page);
+    for (const each of due) this.#attempt(each, page);
+    this.#closePages();
+    return isEnd;
+  }
+
+  /** Moves the position behind the pages whose events were all tried. */
+  #closePages(): void {
+    while (this.#pages[0]?.left === 0) this.#position = this.#pages.shift()?.position ?? this.#position;
   }
 
   async #nextPage(): Promise<FeedPage> {
     const names = this.#names();
     const views = names.flatMap((name) => viewOfWebhook(this.#webhook.value, name, this.#parts) ?? []);
     // Collections that are new since the last page join from their first change.
-    const position = positionOf(marksOf(this.#position), names);
+    const isSame = names.length === this.#reading.length;
+    const position = isSame ? this.#reading : positionOf(marksOf(this.#reading), names);
     try {
-      return await readFeed(this.#feed, views, position, perRound);
+      return await readFeed(this.#feed, views, position, window);
     } catch (error) {
       if (!(error instanceof Gone)) throw error;
       await this.#continueFrom(position);
-      return { events: [], position: this.#position, isEnd: false };
+      return { events: [], position: this.#reading, isEnd: false };
     }
   }
 
   async #newEvents(events: readonly FeedEvent[]): Promise<Due[]> {
     const { types } = this.#webhook.value;
     const wanted = events.filter(({ kind }) => types.includes(kind)).map((event) => this.#toDue(event));
-    if (!this.#isFirstPage || wanted.length === 0) return wanted;
-    this.#isFirstPage = false;
-    // The service may have stopped after it delivered a part of this page.
+    // The service may have stopped after it delivered an event, and before all earlier ones were tried.
     const known = await Promise.all(
-      wanted.map(({ attempted }) => this.#parts.records.delivery(this.#id, attempted.event)),
+      wanted.map(({ at, attempted }) =>
+        at < this.#startedAt ? this.#parts.records.delivery(this.#id, attempted.event) : undefined,
+      ),
     );
     return wanted.filter((_, n) => known[n] === undefined);
   }
@@ -185,14 +247,15 @@ export class Worker {
       before: undefined,
       body: text,
       order: `${collection}/${change.id}`,
+      at: change.at,
     };
   }
 
   async #dueRetries(now: number): Promise<Due[]> {
     const due = [...this.#retrying.values()]
-      .filter(({ value }) => (value.nextAt ?? 0) <= now)
+      .filter(({ value }) => (value.nextAt ?? 0) <= now && !this.#retriesUnderWay.has(value.event))
       .sort((a, b) => (a.value.nextAt ?? 0) - (b.value.nextAt ?? 0))
-      .slice(0, retriesPerRound);
+      .slice(0, Math.max(0, maxRetries - this.#retriesUnderWay.size));
     return Promise.all(due.map((before) => this.#toRetry(before)));
   }
 
@@ -200,22 +263,32 @@ export class Worker {
     const { webhook, event, type, collection, sequence, kind, attempts } = before.value;
     const attempted = { webhook, event, type, collection, sequence, kind, attempts };
     const body = await bodyOf(this.#parts, this.#webhook.value, before.value);
-    return { attempted, before, body, order: event };
+    return { attempted, before, body, order: event, at: 0 };
   }
 
-  /** Delivers events. `position` is where the webhook is after them. */
-  async #deliver(due: readonly Due[], position: Position | undefined): Promise<void> {
-    const done: { due: Due; answer: Answer; at: number }[] = [];
-    const chains = [...Map.groupBy(due, ({ order }) => order).values()];
-    await Promise.all(
-      chains.map(async (chain) => {
-        for (const each of chain) {
-          const answer = await this.#attempt(each);
-          if (answer === undefined) return; // the service stops
-          done.push({ due: each, answer, at: this.#parts.clock.now() });
-        }
-      }),
-    );
+  /** Starts an attempt, after those of the same resource. */
+  #attempt(due: Due, page: OpenPage | undefined): void {
+    const { order, attempted } = due;
+    if (page === undefined) this.#retriesUnderWay.add(attempted.event);
+    else this.#outstanding++;
+    const attempt = async () => {
+      const answer = await this.#send(due).catch(failed);
+      if (page !== undefined) this.#outstanding--; // a retry is under way until its outcome is stored
+      if (this.#lastOf.get(order) === running) this.#lastOf.delete(order);
+      if (answer === undefined) return; // the worker stops
+      if (page !== undefined) page.left--;
+      this.#done.push({ due, answer, at: this.#parts.clock.now() });
+      this.#noteDone();
+    };
+    const running: Promise<void> = (this.#lastOf.get(order) ?? Promise.resolve()).then(attempt);
+    this.#lastOf.set(order, running);
+  }
+
+  /** Stores the outcomes of attempts. */
+  async #store(): Promise<void> {
+    const done = this.#done;
+    this.#done = [];
+    this.#closePages();
     let state = this.#stateValue();
     let reason: string | undefined;
     const records = done.map(({ due: { attempted, before, body }, answer, at }) => {
@@ -224,16 +297,15 @@ export class Worker {
         return { before, record: { ...(before?.value as DeliveryRecord), ...givenUp } };
       }
       state = stateAfter(state, answer, at);
-      reason ??= reasonToDisable(state, answer, at);
+      if (!this.#isDisabled) reason ??= reasonToDisable(state, answer, at);
       const record = recordAfter(attempted, answer, { at, random: this.#parts.random() });
       return { before, record };
     });
-    if (done.length === due.length && position !== undefined) this.#position = position;
     if (reason !== undefined) state = { ...state, disabledReason: reason };
     await this.#commit(records, state, reason);
   }
 
-  async #attempt({ attempted: { event }, body }: Due): Promise<Answer | undefined> {
+  async #send({ attempted: { event }, body }: Due): Promise<Answer | undefined> {
     if (body === undefined) return noLongerKept;
     const { url } = this.#webhook.value;
     return this.#receivers.run(url, () =>
@@ -260,7 +332,8 @@ export class Worker {
       if (record.state === "retrying") retrying.set(record.event, record);
       else retrying.delete(record.event);
     }
-    const owes = reason === undefined ? owedAt(this.#webhook.value, marks, retrying.values()) : undefined;
+    const isDisabled = this.#isDisabled || reason !== undefined;
+    const owes = !isDisabled ? owedAt(this.#webhook.value, marks, retrying.values()) : undefined;
     const next = { ...state, marks, owes };
     const changes: Change[] = [put(statesName, this.#id, this.#state, next)];
     for (const { before, record } of deliveries)
@@ -279,11 +352,13 @@ export class Worker {
   }
 
   #note(record: DeliveryRecord, version: number): void {
+    this.#retriesUnderWay.delete(record.event);
     if (record.state === "retrying") this.#retrying.set(record.event, { value: record, version });
     else this.#retrying.delete(record.event);
   }
 
   async #storePosition(): Promise<void> {
+    this.#storedAt = this.#parts.clock.now();
     if (this.#position === this.#storedPosition || this.#isDisabled) return;
     await this.#commit([], this.#stateValue());
   }
@@ -304,21 +379,25 @@ export class Worker {
     this.#sinceTidied = 0;
   }
 
-  /** Waits for a commit, for the next retry, or until it is time to store the position. */
+  /** Waits for a commit, for a response, for the next retry, or until it is time to store the position. */
   async #wait(seen: ReadonlyMap<string, number>): Promise<void> {
     const { clock } = this.#parts;
     const over = new AbortController();
     const end = () => over.abort();
     this.#stopped.addEventListener("abort", end);
     if (this.#stopped.aborted) end();
+    this.#noteDone = end;
+    if (this.#done.length > 0) end();
     const next = Math.min(
       this.#storedAt + storeIdleMs,
-      ...[...this.#retrying.values()].map(({ value }) => value.nextAt ?? 0),
+      ...[...this.#retrying.values()]
+        .filter(({ value }) => !this.#retriesUnderWay.has(value.event))
+        .filter(() => this.#retriesUnderWay.size < maxRetries) // otherwise a response comes first
+        .map(({ value }) => value.nextAt ?? 0),
     );
-    const isNewWanted = this.#retrying.size < maxRetrying;
     await Promise.race([
       clock.until(Math.max(next, clock.now()), over.signal),
-      ...(isNewWanted ? [this.#feed.watch.untilCommit(seen, over.signal)] : []),
+      ...(this.#isOpen ? [this.#feed.watch.untilCommit(seen, over.signal)] : []),
     ]);
     end();
     this.#stopped.removeEventListener("abort", end);
@@ -335,6 +414,11 @@ const noLongerKept: Answer = {
 };
 
 const givenUp = { state: "dead", error: noLongerKept.error ?? null, nextAt: null } as const;
+
+/** An error of the service itself counts as a failure of the delivery. */
+function failed(error: unknown): Answer {
+  return { ...noLongerKept, error: `The service failed: ${(error as Error).message}` };
+}
 
 /** The body of an event that was tried before; `undefined` if the log no longer has its change. */
 export async function bodyOf(

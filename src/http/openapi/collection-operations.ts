@@ -59,9 +59,10 @@ export const collectionOperations: Record<MethodsOf<"collection">, (about: About
   }),
 };
 
-/** 404 if the collection is a path parameter, because some names are not valid. */
-function unknown({ path }: About): number[] {
-  return path.length > 0 ? [404] : [];
+/** 404 if the collection is a path parameter, because some names are not valid, or if only administrators see it. */
+function unknown({ path, collection, described }: About): number[] {
+  const isHidden = isInternal(collection.name) && described.access !== undefined;
+  return path.length > 0 || isHidden ? [404] : [];
 }
 
 function inCollection(about: About): Pick<OperationPlan, "tag" | "credential"> {

@@ -60,6 +60,9 @@ export function createAnswerJudge(document: object, prefix: string): AnswerJudge
         name: answerName(seen.status, { method: seen.method, path: found }),
         fault: faultIn(seen, told, fits),
       };
+    // For callers who do not administer the service, these paths do not exist, whatever the method.
+    if (seen.status === 404 && found?.name.startsWith("/_webhooks"))
+      return { name: answerName(404), fault: faultOfAbsence(seen) };
     const fault = faultUntold(seen, found, answers !== undefined) ?? faultIn(seen, anyProblem, fits);
     const isAbsent = seen.status === 404 && (found === undefined || isPageAlone(path, prefix));
     return { name: answerName(seen.status), fault: isAbsent ? faultOfAbsence(seen) : fault };

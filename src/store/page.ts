@@ -32,10 +32,10 @@ export interface ListQuery {
    */
   at?: number;
   /**
-   * Only resources whose present text matches, or whose text before the delete does. Only together with `at`: `filter`
-   * then matches the text at that time.
+   * Only resources that match this both at the time `at` and now. Of a deleted resource, the text before the delete counts.
+   * Only together with `at`.
    */
-  presentFilter?: Filter;
+  visibleFilter?: Filter;
   /**
    * Only resources that have each of these words, or a word that begins with it, in an attribute of the collection's
    * `search`. Without `sort`, the best matches come first.

@@ -40,7 +40,7 @@ export class HistoryMissing extends Error {
 export type PastQuery = Omit<ListQuery, "collection" | "signal"> & { at: number };
 
 /** A query for the current list. */
-export type CurrentQuery = Omit<ListQuery, "collection" | "signal" | "at" | "presentFilter">;
+export type CurrentQuery = Omit<ListQuery, "collection" | "signal" | "at" | "visibleFilter">;
 
 /** A resource with changes after the time of the list. */
 export interface ChangedResource {
@@ -173,12 +173,12 @@ interface Past {
 
 /** Rebuilds the changed resources, and keeps those that belong to the list. */
 function* readPast({ query, idKind, changed }: PastList): PageDecision<Past> {
-  const { filter, presentFilter, limit, offset = 0, after, sort = [] } = query;
-  const narrowed = currentFilter(query);
+  const { visibleFilter, limit, offset = 0, after, sort = [] } = query;
+  const narrowed = wholeFilter(query);
   const compare = comparePositions(sort);
   const first = new FirstCandidates(offset + limit + 1, (a, b) => compare(a.values, b.values));
   const countsCurrent = narrowed !== undefined && query.count === true;
-  const needsPresent = presentFilter !== undefined || countsCurrent;
+  const needsPresent = visibleFilter !== undefined || countsCurrent;
   const needed = countsCurrent ? changed : changed.filter(({ existed }) => existed);
   let count = 0;
   let currentCount = 0;
@@ -187,8 +187,8 @@ function* readPast({ query, idKind, changed }: PastList): PageDecision<Past> {
     if (!resource.existed) return;
     const text = textThen(resource, texts);
     const present = texts.current?.text ?? texts.deleted;
-    if (presentFilter !== undefined && (present === undefined || !fits(presentFilter, present))) return;
-    if (!fits(filter, text)) return;
+    if (visibleFilter !== undefined && (present === undefined || !fits(visibleFilter, present))) return;
+    if (!fits(narrowed, text)) return;
     count++;
     const values = positionOf({ id: resource.id, text }, query, idKind);
     if (after === undefined || compare(values, after) > 0) first.add({ values, resource });
@@ -220,9 +220,9 @@ function fits(filter: Filter | undefined, text: string): boolean {
   return filter === undefined || matches(filter, JSON.parse(text));
 }
 
-/** The filter that a current resource must match. */
-function currentFilter({ filter, presentFilter }: PastQuery): Filter | undefined {
-  const filters = [filter, presentFilter].filter((each) => each !== undefined);
+/** The filter that a text of the list must match. */
+function wholeFilter({ filter, visibleFilter }: PastQuery): Filter | undefined {
+  const filters = [filter, visibleFilter].filter((each) => each !== undefined);
   return filters.length === 0 ? undefined : allOf(filters);
 }
 
@@ -298,7 +298,7 @@ function totalOf(
   current: number | undefined,
 ): number | undefined {
   if (current === undefined) return undefined;
-  if (currentFilter(query) !== undefined) return current - currentCount + count;
+  if (wholeFilter(query) !== undefined) return current - currentCount + count;
   return current - changed.filter(({ exists }) => exists).length + count;
 }
 
@@ -315,8 +315,8 @@ class Unchanged {
 
   constructor(list: PastList) {
     this.#list = list;
-    const { at: _, presentFilter: __, filter: ___, offset = 0, ...query } = list.query;
-    const filter = currentFilter(list.query);
+    const { at: _, visibleFilter: __, filter: ___, offset = 0, ...query } = list.query;
+    const filter = wholeFilter(list.query);
     const limit = offset === 0 ? query.limit + 1 : resourcesAtOnce;
     this.#query = { ...query, limit, ...(filter && { filter }) };
   }

@@ -181,7 +181,7 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "unknownParameter",
     'is not understood. To filter by an attribute with this name, write "_gte:eq"',
   ],
-  ...["version", "at", "since", "wait", "aggregate", "group", "distinct", "dryRun"].map(
+  ...["version", "since", "wait", "aggregate", "group", "distinct", "dryRun"].map(
     (name): [string, string, string, string] => [
       `${name}=1`,
       name,

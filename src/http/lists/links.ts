@@ -151,6 +151,7 @@ const notOfFeeds: ReadonlySet<string> = new Set([
   "_order",
   "count",
   "envelope",
+  "at",
 ]);
 
 /**

@@ -29,6 +29,11 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   _order: { description: "The directions for `_sort`: `desc,asc`.", schema: text },
   filter: { description: 'A filter as JSON: `{"year":{"gte":1950}}`.', schema: text },
   q: { description: "Words to search for.", schema: text },
+  at: {
+    description:
+      "Reads the list, or the resource, as it was at this time: a day, a timestamp, or Unix time in milliseconds. A list with `at` cannot have `q`.",
+    schema: text,
+  },
   fields: { description: "The attributes in the response. `id` is always included.", schema: names },
   envelope: {
     description: "Whether the response is an object with the page, its links and the total.",
@@ -54,21 +59,12 @@ export function listParameterParts({ page }: Limits): Record<string, Part> {
   );
 }
 
-/** The parameters that select an earlier state of a resource. */
-const ofPast: Record<string, Part> = {
-  version: {
-    name: "version",
-    in: "query",
-    description: "Reads this version of the resource.",
-    schema: whole(1),
-  },
-  at: {
-    name: "at",
-    in: "query",
-    description:
-      "Reads the state of the resource at this time: a day, a timestamp, or Unix time in milliseconds.",
-    schema: text,
-  },
+/** Selects an earlier version of a resource. Earlier states of resources and lists have the parameter `at`. */
+const versionParameter: Part = {
+  name: "version",
+  in: "query",
+  description: "Reads this version of the resource.",
+  schema: whole(1),
 };
 
 /** The headers of requests, by the names of their components. */
@@ -107,7 +103,7 @@ export function parameterParts(limits: Limits, usesOpen: boolean): Record<string
   });
   return {
     ...listParameterParts(limits),
-    ...ofPast,
+    version: versionParameter,
     ...Object.fromEntries(headers),
     ...(usesOpen ? { collection: collectionParameter } : {}),
   };

@@ -53,11 +53,14 @@ class Model {
   }
 
   /** The list after so many changes. */
-  list(count: number, { filter, presentFilter, sort = [] }: Partial<ListQuery>): Resource[] {
+  list(count: number, { filter, visibleFilter, sort = [] }: Partial<ListQuery>): Resource[] {
     const fits = (each: Filter | undefined, text: string) =>
       each === undefined || matches(each, JSON.parse(text));
     return [...this.textsAfter(count)]
-      .filter(([id, text]) => fits(filter, text) && fits(presentFilter, this.lastText(id) ?? ""))
+      .filter(
+        ([id, text]) =>
+          fits(filter, text) && fits(visibleFilter, text) && fits(visibleFilter, this.lastText(id) ?? ""),
+      )
       .map(([, text]): Resource => JSON.parse(text))
       .sort(compareBy(sort));
   }
@@ -96,7 +99,7 @@ const query = fc.record(
   {
     limit: fc.integer({ min: 1, max: 7 }),
     filter,
-    presentFilter: filter,
+    visibleFilter: filter,
     sort,
     count: fc.boolean(),
     offset: fc.nat(4),
@@ -180,7 +183,7 @@ async function checkQuery(
     expected.slice(offset, offset + limit),
   );
   assert.equal(page.more, expected.length > offset + limit);
-  const isCounted = asked.count === true || (asked.filter === undefined && asked.presentFilter === undefined);
+  const isCounted = asked.count === true || (asked.filter === undefined && asked.visibleFilter === undefined);
   assert.equal(page.total, isCounted ? expected.length : undefined);
   const { offset: _, ...rest } = asked;
   const walked: Resource[] = [];

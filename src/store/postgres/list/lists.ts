@@ -7,7 +7,7 @@ import type { Page } from "../../page.ts";
 import { type PastQuery, pageAt } from "../../past-page.ts";
 import { isQuick } from "../../serving.ts";
 import type { Connection, Connections, Row, Statement } from "../connection/connections.ts";
-import { failureOf, isUndefinedTable, PoolExhausted, sqlState } from "../connection/failures.ts";
+import { failureOf, isUndefinedTable, PoolExhausted } from "../connection/failures.ts";
 import { pastPageRows } from "../read/past-page.ts";
 import { type Run, toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";

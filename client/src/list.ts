@@ -109,10 +109,14 @@ function toQueryString(query: AnyQuery & Place): string {
     if (value === undefined) continue;
     parameters.set(
       name,
-      Array.isArray(value) ? value.join(",") : name === "filter" ? JSON.stringify(value) : String(value),
+      Array.isArray(value) ? value.join(",") : name === "filter" ? JSON.stringify(value) : textOf(value),
     );
   }
   return parameters.size === 0 ? "" : `?${parameters}`;
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
 }
 
 function toContent({ sort, ...query }: AnyQuery & Place): unknown {

@@ -6,8 +6,8 @@ import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
 import { allOf, matchNone } from "../../query/filter.ts";
 import { inBody, inQuery, Violations } from "../../query/violations.ts";
+import { HistoryMissing } from "../../store/changed-resources.ts";
 import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/page.ts";
-import { HistoryMissing } from "../../store/past-page.ts";
 import { isQuick as isServed } from "../../store/serving.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
@@ -161,7 +161,8 @@ function toListQuery({ collection, asked }: Listing): ListQuery {
 }
 
 function isQuick({ filter, sort, words, at, offset = 0 }: ListQuery): boolean {
-  return [filter, sort, words, at].every((each) => each === undefined) && offset === 0;
+  const isPlain = filter === undefined && sort === undefined && words === undefined;
+  return isPlain && at === undefined && offset === 0;
 }
 
 /** A large page waits for its turn. If its size becomes known only when it is read, it waits then. */

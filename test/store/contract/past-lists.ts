@@ -6,9 +6,9 @@ import type { SortKey } from "../../../src/collection/indexes.ts";
 import type { Path } from "../../../src/collection/paths.ts";
 import { type Filter, matches } from "../../../src/query/filter.ts";
 import { compareBy, cursorValuesOf } from "../../../src/query/sort.ts";
+import { HistoryMissing, maxUndone } from "../../../src/store/changed-resources.ts";
 import type { Change as Written } from "../../../src/store/commit.ts";
 import { type ListQuery, maxPageBytes, type Page } from "../../../src/store/page.ts";
-import { HistoryMissing, maxUndone } from "../../../src/store/past-page.ts";
 import type { Store } from "../../../src/store/store.ts";
 import {
   at,

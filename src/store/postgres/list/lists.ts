@@ -2,9 +2,10 @@
 import { Problem } from "../../../errors.ts";
 import { adviceFor } from "../../advice.ts";
 import { type Batch, createBatch } from "../../batch.ts";
+import type { PastQuery } from "../../changed-resources.ts";
 import { decideAsync } from "../../decision.ts";
 import type { Page } from "../../page.ts";
-import { type PastQuery, pageAt } from "../../past-page.ts";
+import { pageAt } from "../../past-page.ts";
 import { isQuick } from "../../serving.ts";
 import type { Connection, Connections, Row, Statement } from "../connection/connections.ts";
 import { failureOf, isUndefinedTable, PoolExhausted } from "../connection/failures.ts";

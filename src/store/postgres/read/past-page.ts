@@ -1,5 +1,5 @@
 /** The lookups of `store/past-page.ts` on PostgreSQL. */
-import type { ChangedResource, ChangedTexts, PastPageRows } from "../../past-page.ts";
+import type { ChangedResource, ChangedTexts, PastPageRows } from "../../changed-resources.ts";
 import { isDifference } from "../../superseded.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { keyOf } from "../tables/id-keys.ts";

@@ -4,15 +4,15 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
-import { decide } from "../../decision.ts";
-import type { Page } from "../../page.ts";
 import {
   type ChangedResource,
   HistoryMissing,
   type PastPageRows,
   type PastQuery,
-  pageAt,
-} from "../../past-page.ts";
+} from "../../changed-resources.ts";
+import { decide } from "../../decision.ts";
+import type { Page } from "../../page.ts";
+import { pageAt } from "../../past-page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";

@@ -1,6 +1,7 @@
 /** Reads old versions of resources from the change log. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { ChangeKind, LoggedChange, LoggedKey, ResourceChange } from "../../change-log.ts";
+import type { ChangedResource, ChangedTexts, LoggedRowKey } from "../../changed-resources.ts";
 import { decide } from "../../decision.ts";
 import {
   type KeptText,
@@ -11,7 +12,6 @@ import {
   versionOf,
   withTexts,
 } from "../../past.ts";
-import type { ChangedResource, ChangedTexts, LoggedRowKey } from "../../past-page.ts";
 import { sequenceAtSql } from "../../sequence-at.ts";
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";

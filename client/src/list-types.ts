@@ -13,6 +13,8 @@ export interface ListQuery<T, F extends keyof T> {
   readonly fields?: readonly F[];
   /** Words to search for. */
   readonly q?: string;
+  /** Reads the list as it was at this time: a `Date`, `2026-01-31`, a timestamp, or Unix time in milliseconds. */
+  readonly at?: Date | string | number;
   /** Whether the number of all resources is wanted in any case, or in none. */
   readonly count?: "exact" | "none";
 }

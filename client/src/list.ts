@@ -121,10 +121,14 @@ export function toQueryString(query: AnyQuery & Place & { readonly since?: strin
     if (value === undefined || (name === "sort" && value.length === 0)) continue;
     parameters.set(
       name,
-      Array.isArray(value) ? value.join(",") : name === "filter" ? JSON.stringify(value) : String(value),
+      Array.isArray(value) ? value.join(",") : name === "filter" ? JSON.stringify(value) : textOf(value),
     );
   }
   return parameters.size === 0 ? "" : `?${parameters}`;
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
 }
 
 function toContent({ sort, ...query }: AnyQuery & Place): unknown {

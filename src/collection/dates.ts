@@ -30,6 +30,12 @@ export function isDateValue(value: unknown): boolean {
   return typeof value === "string" && (isDate(value) || isTimestamp(value));
 }
 
+/** The Unix time in milliseconds that a date value means, written as text. A day is its start. `undefined` for other texts. */
+export function timeOf(text: string): number | undefined {
+  if (/^-?[0-9]{1,16}$/.test(text) && isUnixMillis(Number(text))) return Number(text);
+  return isDate(text) || isTimestamp(text) ? Date.parse(text) : undefined;
+}
+
 /** `Date.parse` turns 30 February and 24:00 into the next day. A time exists only if its text stays the same. */
 function exists(text: string): boolean {
   const time = Date.parse(text);

@@ -23,11 +23,13 @@ export interface ListContents {
   sort: readonly SortKey[];
   /** The words of `q`, as `wordsOf` returns them; `undefined` without `q`. */
   words: readonly string[] | undefined;
+  /** The time at which the list is read: Unix time in milliseconds. `undefined`: now. */
+  at: number | undefined;
 }
 
-/** Identifies a list. A list with another filter, sort or search has another name. */
-export function listName(collection: string, { filter, sort, words }: ListContents): string {
-  return JSON.stringify([collection, filter, sort, words]);
+/** Identifies a list. A list with another filter, sort, search or time has another name. */
+export function listName(collection: string, { filter, sort, words, at }: ListContents): string {
+  return JSON.stringify([collection, filter, sort, words, ...(at === undefined ? [] : [at])]);
 }
 
 /** The cursor for a page that starts after these values. `list` is a result of `listName`. */

@@ -48,6 +48,7 @@ export interface Draft {
   filter: Filter;
   sort: readonly SortKey[];
   q: string | undefined;
+  at: number | undefined;
   fields: readonly string[] | undefined;
   envelope: boolean;
   count: "exact" | "none" | undefined;
@@ -58,22 +59,24 @@ export interface Draft {
 
 /** Checks the parameters together. Throws INVALID_PARAMETER with all violations, and INVALID_CURSOR. */
 export function toRequest(draft: Draft, reading: Reading, maxPageSize: number): ListRequest {
-  const { sort, fields, envelope, count } = draft;
+  const { sort, at, fields, envelope, count } = draft;
   const filter = matchesAll(draft.filter) ? undefined : draft.filter;
   const words = readWords(draft, reading);
+  if (words !== undefined && at !== undefined)
+    reading.violations.add(draft.locationOf("at"), "at", 'cannot be used together with "q"');
   const ranked = isRanked({ words, sort });
   const ids = filter === undefined ? undefined : countIds(filter);
   const limit = Math.min(draft.page.limit ?? ids ?? defaultPageSize, maxPageSize);
   const page = { ...draft, isRanked: ranked, limit };
   if (draft.page.kind === "cursor" && !ranked) {
     reading.violations.throwIfAny();
-    const after = readAfter({ ...draft.page, ...draft }, { filter, sort, words }, reading);
+    const after = readAfter({ ...draft.page, ...draft }, { filter, sort, words, at }, reading);
     const paging = { kind: "cursor", limit, hasLimit: draft.page.limit !== undefined, after } as const;
-    return { filter, sort, words, fields, envelope, count, paging };
+    return { filter, sort, words, at, fields, envelope, count, paging };
   }
   const paging = toOffset(page, reading);
   reading.violations.throwIfAny();
-  return { filter, sort, words, fields, envelope, count, paging };
+  return { filter, sort, words, at, fields, envelope, count, paging };
 }
 
 function readWords({ q, locationOf }: Draft, { collection, violations }: Reading): string[] | undefined {

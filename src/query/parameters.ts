@@ -17,7 +17,7 @@ export const listParameters = [
   ...pagingParameters,
   "sort",
   ...aliases.sort,
-  ...(["filter", "q", "fields", "envelope", "count"] as const),
+  ...(["filter", "q", "at", "fields", "envelope", "count"] as const),
 ] as const;
 
 /** The parameters that have the same meaning as another one, for clients of other servers. */
@@ -27,7 +27,7 @@ export const aliasParameters: ReadonlySet<ListParameter> = new Set([...aliases.p
 export type ListParameter = (typeof listParameters)[number];
 
 /** Names that are reserved for future parameters, so they cannot be filters. */
-const reserved = "version at embed expand include aggregate group distinct dryRun".split(" ");
+const reserved = "version embed expand include aggregate group distinct dryRun".split(" ");
 
 /** Parameters of events. In a list, they would look like filters. */
 const ofEvents: readonly string[] = ["since", "wait"];

@@ -8,7 +8,7 @@ import { readFilter, splitSearch } from "./filter-json.ts";
 import { adviceFor } from "./foreign-parameters.ts";
 import { type ListRequest, toRequest } from "./list-request.ts";
 import type { PageDraft } from "./paging.ts";
-import { emptyFilterSize, type Reading, readFieldNames, readWord } from "./reading.ts";
+import { emptyFilterSize, type Reading, readFieldNames, readTime, readWord } from "./reading.ts";
 import { readSortList } from "./sort-keys.ts";
 import { inBody, Violations } from "./violations.ts";
 
@@ -21,6 +21,7 @@ export const bodyMembers = [
   "offset",
   "fields",
   "q",
+  "at",
   "envelope",
   "count",
 ] as const;
@@ -43,6 +44,7 @@ export function parseListBody(value: unknown, collection: Collection, maxPageSiz
     filter: filter === undefined ? allOf([]) : readFilter(filter, inBody("filter"), reading),
     sort: sort === undefined ? [] : readSortList(sort, inBody("sort"), reading),
     q,
+    at: readTime(body.at, inBody("at"), violations),
     fields: fields === undefined ? undefined : readFields(fields, reading),
     envelope: readWord(body.envelope, inBody("envelope"), { words: [true, false], violations }) ?? false,
     count: readWord(body.count, inBody("count"), { words: ["exact", "none"], violations }),

@@ -13,7 +13,7 @@ import { readFilterParameter } from "./filter-parameters.ts";
 import { type ListRequest, toRequest } from "./list-request.ts";
 import { readPaging } from "./paging.ts";
 import { readParameters } from "./parameters.ts";
-import { emptyFilterSize, type Reading, readFieldNames, readWord } from "./reading.ts";
+import { emptyFilterSize, type Reading, readFieldNames, readTime, readWord } from "./reading.ts";
 import { readSortParameters } from "./sort-keys.ts";
 import { inQuery, Violations } from "./violations.ts";
 
@@ -51,6 +51,7 @@ function read(query: string, collection: Collection, maxPageSize: number): ListR
     filter: allOf([...ofFilter, ...byAttribute]),
     sort: readSortParameters(known, reading),
     q,
+    at: readTime(known.get("at"), inQuery("at"), violations),
     fields: readFieldsText(known.get("fields"), reading),
     envelope:
       readWord(known.get("envelope"), inQuery("envelope"), { words: ["true", "false"], violations }) ===

@@ -4,6 +4,7 @@
  */
 import { type AttributeInfo, type AttributeType, attributeInfo } from "../collection/attributes.ts";
 import type { Collection } from "../collection/collection.ts";
+import { timeOf } from "../collection/dates.ts";
 import type { IdKind } from "../collection/ids.ts";
 import { shortJson } from "../collection/messages.ts";
 import { formatPath, isIdPath, type Path, parsePath } from "../collection/paths.ts";
@@ -175,6 +176,19 @@ export function readFieldNames(
       );
   }
   return [...fields];
+}
+
+/** Reads a time in Unix milliseconds; `undefined` if it is absent. Adds a violation for a value that is no date value. */
+export function readTime(value: unknown, location: Location, violations: Violations): number | undefined {
+  if (value === undefined) return undefined;
+  const time = typeof value === "string" || typeof value === "number" ? timeOf(String(value)) : undefined;
+  if (time === undefined)
+    violations.add(
+      location,
+      "dateValue",
+      `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shortJson(value)}`,
+    );
+  return time;
 }
 
 /** Reads a value that must be one of these words; `undefined` if it is absent. Adds a violation for any other value. */

@@ -52,6 +52,18 @@ export function cursorValuesOf(resource: Record<string, unknown>, sort: readonly
   return withId(sort).map(({ path }) => sortValueOf(valueAt(resource, path)));
 }
 
+/** Compares the positions of two resources in a list, as `cursorValuesOf` gives them. */
+export function comparePositions(sort: readonly SortKey[]): (a: CursorValues, b: CursorValues) => number {
+  const keys = withId(sort);
+  return (a, b) => {
+    for (const [n, { descending }] of keys.entries()) {
+      const order = compareSortValues(a[n] ?? null, b[n] ?? null);
+      if (order !== 0) return descending ? -order : order;
+    }
+    return 0;
+  };
+}
+
 /** The keys of a sort, and the id as the last key unless the sort ends with it. */
 export function withId(sort: readonly SortKey[]): readonly SortKey[] {
   const last = sort.at(-1);

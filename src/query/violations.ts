@@ -57,10 +57,16 @@ export class Violations {
 
   /** Throws INVALID_PARAMETER if a violation was found. */
   throwIfAny(): void {
+    const problem = this.problem();
+    if (problem !== undefined) throw problem;
+  }
+
+  /** INVALID_PARAMETER with all violations; `undefined` if none was found. */
+  problem(): Problem | undefined {
     const [first] = this.#violations;
-    if (first === undefined) return;
+    if (first === undefined) return undefined;
     const part = first.in === "query" ? "query parameter" : "member";
-    throw new Problem("INVALID_PARAMETER", `The ${part} ${toSentence(first.detail)}`, {
+    return new Problem("INVALID_PARAMETER", `The ${part} ${toSentence(first.detail)}`, {
       violations: this.#violations,
     });
   }

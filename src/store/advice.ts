@@ -14,6 +14,8 @@ import { accessPathOf, type CostQuery, isByIdsAlone } from "./serving.ts";
 
 /** What would make the list faster, in one or two sentences for the error message. */
 export function adviceFor(query: CostQuery, indexes: readonly Index[]): string {
+  const { at, ...current } = query;
+  if (at !== undefined) return `A later time has fewer changes to undo. ${adviceFor(current, indexes)}`;
   if (query.words !== undefined) return "Search for fewer or longer words, or add a filter.";
   const path = accessPathOf(query, indexes);
   if (path?.kind === "ids" && !isByIdsAlone(query)) return "Filter by fewer ids, or by the ids alone.";

@@ -27,6 +27,16 @@ export interface ListQuery {
   /** How many resources to skip at the beginning. @default 0 */
   offset?: number;
   /**
+   * The list as it was at this time, by the times of the commits: Unix time in milliseconds. Not together with `words`. Of
+   * a resource that has changed since, `updatedAt` is this time.
+   */
+  at?: number;
+  /**
+   * Only resources that match this both at the time `at` and now. Of a deleted resource, the text before the delete counts.
+   * Only together with `at`.
+   */
+  visibleFilter?: Filter;
+  /**
    * Only resources that have each of these words, or a word that begins with it, in an attribute of the collection's
    * `search`. Without `sort`, the best matches come first.
    */
@@ -47,7 +57,7 @@ export interface Page {
   more: boolean;
   /** The number of resources in the whole list. `undefined` if it was not counted. Always known without filter and words. */
   total: number | undefined;
-  /** The sequence of the collection. Every change of one of its resources raises it by one. */
+  /** The sequence of the collection at the time of the page. Every change of one of its resources raises it by one. */
   sequence: number;
 }
 

@@ -6,6 +6,7 @@ import { isDifference, textFrom } from "./superseded.ts";
 
 /** The main columns of a row of the change log. */
 export interface LoggedVersion {
+  sequence: number;
   /** The version that the change made. */
   version: number;
   kind: ChangeKind;
@@ -23,6 +24,8 @@ export interface KeptText {
 export interface PastRows {
   /** The current version of the resource. */
   current(): Stored | undefined | Promise<Stored | undefined>;
+  /** The sequence at a time (`sequenceAtSql`). */
+  sequenceAt(at: number): number | Promise<number>;
   /** The change that made a version, or the last change before it. */
   upTo(version: number): LoggedVersion | undefined | Promise<LoggedVersion | undefined>;
   /** The oldest change in the log. */
@@ -42,29 +45,37 @@ export function* versionOf(id: string, version: number): Decision<PastRows, Stor
   return made?.version === version ? yield* storedOf(id, made, current) : undefined;
 }
 
-/** The version of a resource at a time, by the times of the commits. Throws an Error if the log is damaged. */
+/**
+ * The version of a resource at a time: the one that its last change up to the sequence at that time made. Throws an Error if
+ * the log is damaged.
+ */
 export function* stateAt(id: string, at: number): Decision<PastRows, Stored | undefined> {
   const current = yield* lookUp((rows) => rows.current());
-  if (current !== undefined && current.updatedAt <= at) return current;
-  const made = yield* lastChangeUntil(at);
-  return made && (yield* storedOf(id, made, current));
+  const newest = yield* lookUp((rows) => rows.upTo(Number.MAX_SAFE_INTEGER));
+  // The log does not have the last change, so only its time is known.
+  if (current !== undefined && current.version !== newest?.version && current.updatedAt <= at) return current;
+  if (newest === undefined) return undefined;
+  const sequence = yield* lookUp((rows) => rows.sequenceAt(at));
+  const made = yield* lastChangeUpTo(sequence, newest);
+  if (made === undefined || made.version === current?.version) return made && current;
+  return yield* storedOf(id, made, current);
 }
 
-/**
- * The last change until a time, found by binary search, because a resource can have a million changes. If the clock was set
- * back, several changes can fit, and the result is one of them.
- */
-function* lastChangeUntil(at: number): Decision<PastRows, LoggedVersion | undefined> {
+/** The last change up to a sequence, found by binary search, because a resource can have a million changes. */
+function* lastChangeUpTo(
+  sequence: number,
+  newest: LoggedVersion,
+): Decision<PastRows, LoggedVersion | undefined> {
+  if (newest.sequence <= sequence) return newest;
   const oldest = yield* lookUp((rows) => rows.oldest());
-  if (oldest === undefined || oldest.at > at) return undefined;
-  const newest = yield* lookUp((rows) => rows.upTo(Number.MAX_SAFE_INTEGER));
+  if (oldest === undefined || oldest.sequence > sequence) return undefined;
   let last = oldest;
-  let high = newest?.version ?? last.version;
+  let high = newest.version - 1;
   for (let low = last.version; low < high; ) {
     const middle = low + Math.ceil((high - low) / 2);
     const found = yield* lookUp((rows) => rows.upTo(middle));
     if (found === undefined) return undefined;
-    if (found.at <= at) {
+    if (found.sequence <= sequence) {
       last = found;
       low = middle;
     } else high = found.version - 1;
@@ -75,7 +86,7 @@ function* lastChangeUntil(at: number): Decision<PastRows, LoggedVersion | undefi
 /** The state that a change made. The next change in the log contains its text. */
 function* storedOf(
   id: string,
-  { version, kind, at }: LoggedVersion,
+  { version, kind, at }: Omit<LoggedVersion, "sequence">,
   current: Stored | undefined,
 ): Decision<PastRows, Stored | undefined> {
   if (kind === "deleted") return undefined;
@@ -88,7 +99,7 @@ function* storedOf(
  * The text that the change to `version` superseded. `undefined` if that change is a create, or if a later change is missing
  * because the service ran without a history for a while.
  */
-function textOfChain(
+export function textOfChain(
   id: string,
   version: number,
   { chain, current }: { chain: readonly KeptText[]; current: Stored | undefined },

@@ -22,7 +22,7 @@ export type AccessPath = { kind: "ids" } | { kind: "index"; index: Index } | und
 type PathQuery = Pick<ListQuery, "filter" | "sort" | "words" | "after">;
 
 /** The part of a query that decides on its cost. */
-export type CostQuery = PathQuery & Pick<ListQuery, "offset" | "count">;
+export type CostQuery = PathQuery & Pick<ListQuery, "offset" | "count" | "at">;
 
 /** The access path of a list. */
 export function accessPathOf(
@@ -44,7 +44,7 @@ const maxQuickOffset = 1_000;
 
 /** Whether a store reads little more than the page, so that other requests do not have to wait. */
 export function isQuick(query: CostQuery, indexes: readonly Index[]): boolean {
-  if ((query.offset ?? 0) > maxQuickOffset) return false;
+  if (query.at !== undefined || (query.offset ?? 0) > maxQuickOffset) return false;
   const path = accessPathOf(query, indexes);
   return path?.kind === "ids" ? isByIdsAlone(query) : path !== undefined;
 }

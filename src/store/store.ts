@@ -51,7 +51,8 @@ export interface ServingStore {
 
   /**
    * A page of a list. An unknown collection is empty. Throws QUERY_TOO_EXPENSIVE, with advice, if the list takes longer than
-   * the option `queryMs` allows.
+   * the option `queryMs` allows. With `at`, it throws HistoryMissing if the change log does not have all changes since that
+   * time, and QUERY_TOO_EXPENSIVE if they are more than `maxUndone`.
    */
   list(query: ListQuery): Promise<Page>;
 

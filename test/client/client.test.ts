@@ -12,6 +12,7 @@ import {
 } from "../../client/src/index.ts";
 import { problems } from "../../src/errors.ts";
 import { type Service, startService } from "../http/service.ts";
+import { until } from "../until.ts";
 import { config, probe } from "./config.ts";
 
 test("the client knows every code of the service, and no other", () => {
@@ -148,6 +149,25 @@ describe("the client", () => {
       assert.deepEqual(viewsOf(found), [6, 5, 3]);
       assert.deepEqual(Object.keys(found[0] ?? {}), ["id", "views"]);
       assert.deepEqual(viewsOf(await list.all()), [6, 5, 3], "a list can be walked again");
+    });
+
+    test("as of a time, page after page", async () => {
+      const made = await client.books.create({ title: "One", kind: "poems", year: 1 });
+      await client.books.create({ title: "Two", kind: "poems", year: 2 });
+      const at = new Date();
+      await until("the clock goes on", () => Date.now() > at.getTime() + 1);
+      await client.books.patch(made, { year: 3 });
+      await client.books.create({ title: "Four", kind: "poems", year: 4 });
+      const years = async (time: Date | number | string, more: readonly number[] = []) => {
+        const year = more.length === 0 ? { gt: 0 } : { in: more };
+        const list = client.books.list({ at: time, limit: 1, filter: { kind: "poems", year } });
+        return (await list.all()).map((book) => book.year);
+      };
+      assert.deepEqual(await years(at), [1, 2]);
+      assert.deepEqual(await years(at.getTime()), [1, 2]);
+      assert.deepEqual(await years("2999-01-01"), [3, 2, 4]);
+      const long = Array.from({ length: 800 }, (_, n) => n + 100_000);
+      assert.deepEqual(await years(at, [1, 3, ...long]), [1], "in the body of a QUERY");
     });
 
     test("by words, beyond the first page", async () => {

@@ -53,10 +53,10 @@ test("a cursor of one list is refused by another", () => {
   for (const list of ["posts", "topic", "topicss", ""]) isRefused(list, cursor, 1);
 });
 
-test("another filter, sort or search is another list", () => {
+test("another filter, sort, search or time is another list", () => {
   const filter = { kind: "exists", path: ["a"], value: true } as const;
   const key = { path: ["a"], descending: false } as const;
-  const plain = { filter: undefined, sort: [], words: undefined };
+  const plain = { filter: undefined, sort: [], words: undefined, at: undefined };
   const names = [
     listName("topics", plain),
     listName("posts", plain),
@@ -66,6 +66,8 @@ test("another filter, sort or search is another list", () => {
     listName("topics", { ...plain, sort: [{ ...key, descending: true }] }),
     listName("topics", { ...plain, words: ["a"] }),
     listName("topics", { ...plain, words: [] }),
+    listName("topics", { ...plain, at: 0 }),
+    listName("topics", { ...plain, at: 1 }),
   ];
   assert.equal(new Set(names).size, names.length);
 });

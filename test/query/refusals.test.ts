@@ -181,14 +181,12 @@ const faults: [query: string, name: string, code: string, what: string, collecti
     "unknownParameter",
     'is not understood. To filter by an attribute with this name, write "_gte:eq"',
   ],
-  ...["version", "at", "aggregate", "group", "distinct", "dryRun"].map(
-    (name): [string, string, string, string] => [
-      `${name}=1`,
-      name,
-      "unknownParameter",
-      `is reserved for future use. To filter by an attribute with this name, write "${name}:eq"`,
-    ],
-  ),
+  ...["version", "aggregate", "group", "distinct", "dryRun"].map((name): [string, string, string, string] => [
+    `${name}=1`,
+    name,
+    "unknownParameter",
+    `is reserved for future use. To filter by an attribute with this name, write "${name}:eq"`,
+  ]),
   ...["since", "wait"].map((name): [string, string, string, string] => [
     `${name}=1`,
     name,

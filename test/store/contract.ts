@@ -9,6 +9,7 @@ import { historyContract } from "./contract/history.ts";
 import { keysContract } from "./contract/keys.ts";
 import { listContract } from "./contract/list.ts";
 import { loadContract } from "./contract/load.ts";
+import { pastListsContract } from "./contract/past-lists.ts";
 import { propertyContract } from "./contract/properties.ts";
 import { queriesContract } from "./contract/queries.ts";
 import { referencesContract } from "./contract/references.ts";
@@ -22,6 +23,7 @@ export function storeContract(name: string, open: OpenFixture): void {
     writes(open);
     listContract(open);
     queriesContract(open);
+    pastListsContract(open);
     walksContract(open);
     catalogueContract(open);
     keysContract(open);

@@ -62,6 +62,16 @@ describe("a list that no index serves", () => {
     await refused;
   });
 
+  test("is refused as of a time too, in the current list and in the changes, with advice", async () => {
+    for (const at of [Date.now() + 1_000_000, 0])
+      await assert.rejects(list({ at, count: true }), (error) => {
+        assert.ok(error instanceof Problem);
+        assert.equal(error.code, "QUERY_TOO_EXPENSIVE");
+        assert.match(error.message, /1000 ms.*A later time has fewer changes to undo/);
+        return true;
+      });
+  });
+
   test("ends in its thread too, so that the next ones have their turn", async () => {
     const many = await Promise.allSettled(Array.from({ length: 30 }, () => list({})));
     assert.ok(many.every(({ status }) => status === "rejected"));

@@ -113,11 +113,16 @@ export class LargeReads {
    */
   correct(request: Reader, bytes: number): Promise<void> | undefined {
     const expected = this.#underWay.get(request) ?? 0;
-    if (isOverBudget(request.budget, bytes, this.heldBy(request))) throw noMemoryForResponse();
+    this.requireMemory(request, bytes);
     if (bytes <= Math.max(expected, largeBytes)) return undefined;
     this.#leave(request);
     this.#hold(request, bytes);
     return this.waitForTurn(request, () => bytes);
+  }
+
+  /** Throws UNAVAILABLE while other requests hold too much memory for a read of so many bytes. It holds none yet. */
+  requireMemory(request: Reader, bytes: number): void {
+    if (isOverBudget(request.budget, bytes, this.heldBy(request))) throw noMemoryForResponse();
   }
 
   /**
@@ -160,7 +165,7 @@ export class LargeReads {
   #start(request: Reader, bytes: number | undefined): void {
     if (request.socket.destroyed) throw clientWentAway();
     if (bytes !== undefined) {
-      if (isOverBudget(request.budget, bytes, this.heldBy(request))) throw noMemoryForResponse();
+      this.requireMemory(request, bytes);
       this.#hold(request, bytes);
     }
     this.#underWay.set(request, bytes ?? unknownBytes);

@@ -4,9 +4,11 @@ import type { AllowedResources } from "../../access/rules.ts";
 import type { Mark } from "../../changes/position.ts";
 import type { Collection } from "../../collection/collection.ts";
 import { Problem } from "../../errors.ts";
-import { allOf } from "../../query/filter.ts";
+import { allOf, matchNone } from "../../query/filter.ts";
+import { inBody, inQuery, Violations } from "../../query/violations.ts";
+import { HistoryMissing } from "../../store/changed-resources.ts";
 import { isInternal } from "../../store/internal.ts";
-import { type ListQuery, lengthOf, type Page } from "../../store/page.ts";
+import { type ListQuery, lengthOf, maxPageBytes, type Page } from "../../store/page.ts";
 import { isQuick as isServed } from "../../store/serving.ts";
 import type { Guard } from "../caller/permission.ts";
 import type { Listing } from "../operations/operation.ts";
@@ -139,16 +141,19 @@ function hashOf(value: unknown): string {
 /** The query, restricted to the resources that the caller can list. */
 function narrowed(query: ListQuery, listed: AllowedResources): ListQuery {
   if (listed === "everything") return query;
-  if (listed === "nothing") return { ...query, filter: { kind: "or", filters: [] } };
+  if (listed === "nothing") return { ...query, filter: matchNone };
+  // A caller who can no longer list a resource cannot list its past either, and never what they could not list then.
+  if (query.at !== undefined) return { ...query, visibleFilter: listed };
   return { ...query, filter: query.filter === undefined ? listed : allOf([query.filter, listed]) };
 }
 
 function toListQuery({ collection, asked }: Listing): ListQuery {
-  const { filter, sort, words, paging } = asked;
+  const { filter, sort, words, at, paging } = asked;
   const query: ListQuery = { collection: collection.name, limit: paging.limit };
   if (filter !== undefined) query.filter = filter;
   if (sort.length > 0) query.sort = sort;
   if (words !== undefined) query.words = words;
+  if (at !== undefined) query.at = at;
   if (paging.kind === "offset") query.offset = paging.offset;
   else if (paging.after !== undefined) query.after = paging.after;
   // Clients that page by offset show the number of pages.
@@ -156,8 +161,9 @@ function toListQuery({ collection, asked }: Listing): ListQuery {
   return query;
 }
 
-function isQuick({ filter, sort, words, offset = 0 }: ListQuery): boolean {
-  return filter === undefined && sort === undefined && words === undefined && offset === 0;
+function isQuick({ filter, sort, words, at, offset = 0 }: ListQuery): boolean {
+  const isPlain = filter === undefined && sort === undefined && words === undefined;
+  return isPlain && at === undefined && offset === 0;
 }
 
 /** A large page waits for its turn. If its size becomes known only when it is read, it waits then. */
@@ -168,6 +174,7 @@ async function getPage(service: Service, query: ListQuery, context: ListContext)
   const size = () => largeReads.sizes.ofPage(collection, limit);
   const turn = isReadAtOnce(query, listing.collection) ? largeReads.waitForTurn(request, size) : undefined;
   if (turn !== undefined) await turn;
+  if (query.at !== undefined) largeReads.requireMemory(request, maxPageBytes);
   const page = await (isQuick(query) ? service.store.list(query) : getSlowPage(service, query, context));
   const bytes = lengthOf(page);
   largeReads.sizes.notePage(collection, page.items.length, bytes);
@@ -182,16 +189,29 @@ function isReadAtOnce(query: ListQuery, { indexes }: Collection): boolean {
 }
 
 /** A page in the order of ids is quick. Any other can take long, and ends when the connection closes. */
-async function getSlowPage(
-  { store }: Service,
-  query: ListQuery,
-  { request, listed }: ListContext,
-): Promise<Page> {
+async function getSlowPage({ store }: Service, query: ListQuery, context: ListContext): Promise<Page> {
+  const { request, listed } = context;
   try {
     return await whileThere(request, (signal) => store.list({ ...query, signal }));
   } catch (error) {
+    if (error instanceof HistoryMissing) throw historyMissing(error, context);
     throw listed === "everything" ? error : withoutAdvice(error);
   }
+}
+
+/** The beginning of the history would reveal changes to resources that the caller cannot see. */
+function historyMissing({ since }: HistoryMissing, { request, listed }: ListContext): unknown {
+  const violations = new Violations();
+  const begin =
+    since === undefined || listed !== "everything"
+      ? ""
+      : `, which begins at ${new Date(since).toISOString()}`;
+  violations.add(
+    request.method === "QUERY" ? inBody("at") : inQuery("at"),
+    "noHistory",
+    `is before the history of the collection${begin}. Send a later time, or read the list without "at"`,
+  );
+  return violations.problem();
 }
 
 /** Advice on indexes would reveal the attributes that the rules of the collection use. */

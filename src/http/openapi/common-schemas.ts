@@ -129,6 +129,10 @@ const queryMembers: Record<(typeof bodyMembers)[number], Part> = {
   offset: { type: "integer", minimum: 0 },
   fields: { type: "array", minItems: 1, items: text },
   q: text,
+  at: {
+    description: "A time, as the query parameter `at`. A number is Unix time in milliseconds.",
+    type: ["string", "integer"],
+  },
   envelope: { type: "boolean" },
   count: { type: "string", enum: ["exact", "none"] },
 };

@@ -30,6 +30,11 @@ const ofLists: Readonly<Record<ListParameter, { description: string; schema: Par
   _order: { description: "The directions for `_sort`: `desc,asc`.", schema: text },
   filter: { description: 'A filter as JSON: `{"year":{"gte":1950}}`.', schema: text },
   q: { description: "Words to search for.", schema: text },
+  at: {
+    description:
+      "Reads the list, or the resource, as it was at this time: a day, a timestamp, or Unix time in milliseconds. A list with `at` cannot have `q`.",
+    schema: text,
+  },
   fields: { description: "The attributes in the response. `id` is always included.", schema: names },
   envelope: {
     description: "Whether the response is an object with the page, its links and the total.",
@@ -55,21 +60,12 @@ export function listParameterParts({ page }: Limits): Record<string, Part> {
   );
 }
 
-/** The parameters that select an earlier state of a resource. */
-const ofPast: Record<string, Part> = {
-  version: {
-    name: "version",
-    in: "query",
-    description: "Reads this version of the resource.",
-    schema: whole(1),
-  },
-  at: {
-    name: "at",
-    in: "query",
-    description:
-      "Reads the state of the resource at this time: a day, a timestamp, or Unix time in milliseconds.",
-    schema: text,
-  },
+/** Selects an earlier version of a resource. Earlier states of resources and lists have the parameter `at`. */
+const versionParameter: Part = {
+  name: "version",
+  in: "query",
+  description: "Reads this version of the resource.",
+  schema: whole(1),
 };
 
 /** The parameters of feeds, by the names of their components. Feeds have `filter` and `fields` of lists too. */
@@ -154,8 +150,8 @@ export function parameterParts(limits: Limits, usesOpen: boolean): Record<string
   });
   return {
     ...listParameterParts(limits),
-    ...ofPast,
     ...ofFeeds,
+    version: versionParameter,
     ...Object.fromEntries(headers),
     ...(usesOpen ? { collection: collectionParameter } : {}),
   };

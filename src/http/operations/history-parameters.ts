@@ -1,8 +1,8 @@
 /** What a query string asks for: an earlier state of a resource, or a page of its changes. */
-import { isDate, isTimestamp, isUnixMillis } from "../../collection/dates.ts";
 import { shortJson } from "../../collection/messages.ts";
 import { parseCursor } from "../../query/cursor.ts";
 import { defaultPageSize } from "../../query/list-request.ts";
+import { readTime } from "../../query/reading.ts";
 import { inQuery, Violations } from "../../query/violations.ts";
 import type { Key } from "../../store/stored.ts";
 
@@ -31,7 +31,8 @@ export function splitPointInTime(query: string): { pointInTime: PointInTime | un
   const [other] = others;
   if (other?.[0] === name) faults.add(inQuery(name), "repeatedParameter", "must be given only once");
   else if (other !== undefined) faults.add(inQuery("at"), "at", 'cannot be used together with "version"');
-  const pointInTime = name === "version" ? readVersion(text, faults) : readTime(text, faults);
+  const pointInTime =
+    name === "version" ? readVersion(text, faults) : { at: readTime(text, inQuery("at"), faults) ?? 0 };
   faults.throwIfAny();
   return { pointInTime, rest };
 }
@@ -45,15 +46,6 @@ function readVersion(text: string, faults: Violations): PointInTime {
   if (version === 0)
     faults.add(inQuery("version"), "version", `must be a whole number of at least 1, not ${shortJson(text)}`);
   return { version };
-}
-
-/** A date without a time is the start of that day. */
-function readTime(text: string, faults: Violations): PointInTime {
-  if (/^-?[0-9]{1,16}$/.test(text) && isUnixMillis(Number(text))) return { at: Number(text) };
-  if (isDate(text) || isTimestamp(text)) return { at: Date.parse(text) };
-  const detail = `must be a date value such as 2026-01-31, 2026-01-31T08:30:00.000Z or 1769848200000, not ${shortJson(text)}`;
-  faults.add(inQuery("at"), "dateValue", detail);
-  return { at: 0 };
 }
 
 /** Reads the query string of a list of changes. Throws INVALID_PARAMETER and INVALID_CURSOR. */

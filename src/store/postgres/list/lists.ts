@@ -2,11 +2,15 @@
 import { Problem } from "../../../errors.ts";
 import { adviceFor } from "../../advice.ts";
 import { type Batch, createBatch } from "../../batch.ts";
+import type { PastQuery } from "../../changed-resources.ts";
+import { decideAsync } from "../../decision.ts";
 import type { Page } from "../../page.ts";
+import { pageAt } from "../../past-page.ts";
 import { isQuick } from "../../serving.ts";
 import type { Connection, Connections, Row, Statement } from "../connection/connections.ts";
-import { failureOf, isUndefinedTable, PoolExhausted, sqlState } from "../connection/failures.ts";
-import { toStored } from "../read/reads.ts";
+import { failureOf, isUndefinedTable, PoolExhausted } from "../connection/failures.ts";
+import { pastPageRows } from "../read/past-page.ts";
+import { type Run, toStored } from "../read/reads.ts";
 import type { NumberedCollection } from "../tables/catalogue.ts";
 import { isNarrowed, type PageQuery, selectPage } from "./page.ts";
 
@@ -68,17 +72,48 @@ export class Lists {
     signal: (() => AbortSignal) | undefined,
   ): Promise<ListResult> {
     if (query.words !== undefined && collection.search.length === 0) return "declaredAnew";
+    const { at } = query;
+    try {
+      if (at !== undefined) return { page: await this.#pageAt(collection, { ...query, at }, signal) };
+    } catch (error) {
+      if (error instanceof DeclaredAnew) return "declaredAnew";
+      throw this.#problemOf(error, collection, query);
+    }
     const statement = selectPage(collection, query);
     const isCounted = query.count === true && isNarrowed(query);
     if (isQuick(query, collection.indexes) && !isCounted)
       return toPage(collection, query, await this.#runQuick(statement));
     try {
-      return toPage(collection, query, await this.#withinDeadline(statement, signal?.()));
+      const read = (connection: Connection, leftMs: number) => runOnly(connection, statement, leftMs);
+      return toPage(collection, query, await this.#withinDeadline(read, signal?.()));
     } catch (error) {
       if (isUndefinedTable(error)) return "declaredAnew";
-      if (failureOf(error) !== "tooLong" && !hasPassedDeadline(error)) throw error;
-      throw tooExpensive(collection, query, this.#options.maxMs);
+      throw this.#problemOf(error, collection, query);
     }
+  }
+
+  /** Reads a page as of a time, in one snapshot. */
+  #pageAt(
+    collection: NumberedCollection,
+    query: PastQuery,
+    signal: (() => AbortSignal) | undefined,
+  ): Promise<Page> {
+    const read = (connection: Connection, leftMs: number) =>
+      inSnapshotUntil(connection, leftMs, (run) => {
+        const current = async (each: PageQuery) => {
+          const { rows } = await run(selectPage(collection, each));
+          const found = toPage(collection, each, rows);
+          if (found === "declaredAnew") throw new DeclaredAnew();
+          return found.page;
+        };
+        return decideAsync(pageAt(query, collection.idKind), { ...pastPageRows(collection, run), current });
+      });
+    return this.#withinDeadline(read, signal?.());
+  }
+
+  #problemOf(error: unknown, collection: NumberedCollection, query: PageQuery): unknown {
+    if (failureOf(error) !== "tooLong" && !hasPassedDeadline(error)) return error;
+    return tooExpensive(collection, query, this.#options.maxMs);
   }
 
   /**
@@ -97,7 +132,7 @@ export class Lists {
     return running;
   }
 
-  async #withinDeadline(statement: Statement, signal: AbortSignal | undefined): Promise<readonly Row[]> {
+  async #withinDeadline<T>(read: TimedRead<T>, signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted();
     if (this.#slow >= maxSlow) throw new Problem("UNAVAILABLE", "Too many lists are waiting. Try again.");
     this.#slow++;
@@ -109,10 +144,7 @@ export class Lists {
     signal?.addEventListener("abort", abort, { once: true });
     try {
       return await this.#options.slow.use((connection) =>
-        this.#runUntil(connection, statement, {
-          deadline: deadline.promise,
-          leftMs: maxMs - (Date.now() - startedAt),
-        }),
+        untilDeadline(connection, read(connection, maxMs - (Date.now() - startedAt)), deadline.promise),
       );
     } finally {
       clearTimeout(timer);
@@ -120,29 +152,67 @@ export class Lists {
       this.#slow--;
     }
   }
+}
 
-  /** Runs a statement until the deadline. If the deadline passes first, cancels it and closes the connection. */
-  async #runUntil(
-    connection: Connection,
-    statement: Statement,
-    { deadline, leftMs }: { deadline: Promise<never>; leftMs: number },
-  ): Promise<readonly Row[]> {
-    const timeout = `set local statement_timeout = ${Math.max(1, Math.ceil(leftMs))}`;
-    const work = Promise.all([
-      connection.runAll(`begin isolation level read committed read only; ${timeout}`),
-      connection.run(statement),
-      connection.runAll("rollback"),
-    ]);
-    work.catch(() => {});
-    try {
-      const [, { rows }] = await Promise.race([work, deadline]);
-      return rows;
-    } catch (error) {
-      if (sqlState(error) === undefined) connection.cancel();
-      throw error;
-    }
+/** Reads on a connection, for at most `leftMs` milliseconds. */
+type TimedRead<T> = (connection: Connection, leftMs: number) => Promise<T>;
+
+/** The result of `work`. If the deadline passes first, cancels the running statement and closes the connection. */
+async function untilDeadline<T>(
+  connection: Connection,
+  work: Promise<T>,
+  deadline: Promise<never>,
+): Promise<T> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  work.then(end, end);
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    if (!isOver) connection.cancel();
   }
 }
+
+/** Runs one statement in a transaction that is sent at once. */
+async function runOnly(
+  connection: Connection,
+  statement: Statement,
+  leftMs: number,
+): Promise<readonly Row[]> {
+  const [, { rows }] = await Promise.all([
+    connection.runAll(`begin isolation level read committed read only; ${timeoutSql(leftMs)}`),
+    connection.run(statement),
+    connection.runAll("rollback"),
+  ]);
+  return rows;
+}
+
+/** Runs several statements that see the same state. */
+async function inSnapshotUntil<T>(
+  connection: Connection,
+  leftMs: number,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const end = Date.now() + leftMs;
+  await connection.runAll(`begin isolation level repeatable read read only; ${timeoutSql(leftMs)}`);
+  try {
+    return await work((statement) => {
+      if (Date.now() > end) throw new DeadlinePassed();
+      return connection.run(statement);
+    });
+  } finally {
+    await connection.runAll("rollback").catch(() => {}); // a lost connection also rolls back
+  }
+}
+
+function timeoutSql(ms: number): string {
+  return `set local statement_timeout = ${Math.max(1, Math.ceil(ms))}`;
+}
+
+/** The declaration of the collection has changed since the catalogue was read. */
+class DeclaredAnew extends Error {}
 
 class DeadlinePassed extends Error {}
 

@@ -16,6 +16,7 @@ import {
   selectChangeUpTo,
   selectOldestChange,
   selectResources,
+  selectSequenceAt,
 } from "./statements.ts";
 
 /** Reads the change log in one snapshot. */
@@ -100,14 +101,16 @@ export class Past {
 
   #rowsOf(collection: NumberedCollection, id: string): PastRows {
     const { number, idKind } = collection;
+    const logged = (row: Row | undefined) => row && toLoggedVersion(row);
     const first = async (statement: Statement) => (await this.#run(statement)).rows[0];
     return {
       current: async () => {
         const row = await first(selectResources(number, [keyOf(idKind, id)]));
         return row && toStored(collection, row);
       },
-      upTo: async (version) => toLoggedVersion(await first(selectChangeUpTo(number, id, version))),
-      oldest: async () => toLoggedVersion(await first(selectOldestChange(number, id))),
+      sequenceAt: async (at) => Number((await first(selectSequenceAt(number, at)))?.[0]),
+      upTo: async (version) => logged(await first(selectChangeUpTo(number, id, version))),
+      oldest: async () => logged(await first(selectOldestChange(number, id))),
       chain: async (version) => {
         const { rows } = await this.#run(selectChain(number, id, version));
         return rows.map(([each, kept]) => ({ version: Number(each), kept: kept ?? null }));
@@ -127,8 +130,7 @@ function toResourceChange([sequence, version, kind, at, principal, group]: Row):
   };
 }
 
-function toLoggedVersion(row: Row | undefined): LoggedVersion | undefined {
-  if (row === undefined) return undefined;
-  const [version, kind, at] = row;
-  return { version: Number(version), kind: kind as ChangeKind, at: Number(at) };
+/** A row of sequence, version, kind and time. */
+export function toLoggedVersion([sequence, version, kind, at]: Row): LoggedVersion {
+  return { sequence: Number(sequence), version: Number(version), kind: kind as ChangeKind, at: Number(at) };
 }

@@ -1,6 +1,7 @@
 /** SQL that reads resources and the change log. Lists have their own (`../list/page.ts`). */
+import { sequenceAtSql } from "../../sequence-at.ts";
 import { differenceMark, maxChain } from "../../superseded.ts";
-import { texts } from "../connection/arrays.ts";
+import { bigints, texts } from "../connection/arrays.ts";
 import type { Statement } from "../connection/connections.ts";
 import { changeColumns, resourceColumns } from "../tables/statements.ts";
 import { changesTable, resourcesTable } from "../tables/tables.ts";
@@ -74,7 +75,7 @@ export function selectChangesOf(
 /** The change of a resource that made a version. If it is not in the log, the last change before it. */
 export function selectChangeUpTo(number: number, id: string, version: number): Statement {
   return {
-    sql: `select version, kind, at from ${changesTable(number)}
+    sql: `select sequence, version, kind, at from ${changesTable(number)}
       where id = $1 and version <= $2 order by version desc limit 1`,
     values: [id, version],
   };
@@ -83,7 +84,7 @@ export function selectChangeUpTo(number: number, id: string, version: number): S
 /** The oldest change of a resource. */
 export function selectOldestChange(number: number, id: string): Statement {
   return {
-    sql: `select version, kind, at from ${changesTable(number)} where id = $1 order by version limit 1`,
+    sql: `select sequence, version, kind, at from ${changesTable(number)} where id = $1 order by version limit 1`,
     values: [id],
   };
 }
@@ -98,5 +99,46 @@ export function selectChain(number: number, id: string, version: number): Statem
           and left(previous, 1) is distinct from '${differenceMark}'), $3)
       order by version`,
     values: [id, version, last],
+  };
+}
+
+/** The sequence of a collection at a time. */
+export function selectSequenceAt(number: number, at: number): Statement {
+  return { sql: sequenceAtSql(changesTable(number), "$1"), values: [at] };
+}
+
+/** The changes after a sequence, without their texts. */
+export function selectChangeKeys(number: number, sequence: number, limit: number): Statement {
+  return {
+    sql: `select sequence, version, kind, at, id from ${changesTable(number)}
+      where sequence > $1 order by sequence limit $2`,
+    values: [sequence, limit],
+  };
+}
+
+/**
+ * The chains of several changes, as `selectChain`, each with its place in the arrays. Only the first chains, up to `size`
+ * bytes, but at least one. The bytes of the current resources with these keys count too.
+ */
+export function selectChains(
+  number: number,
+  { ids, keys, versions }: { ids: readonly string[]; keys: readonly string[]; versions: readonly number[] },
+  size: number,
+): Statement {
+  const changes = changesTable(number);
+  const last = `wanted.version + ${maxChain - 1}`;
+  return {
+    sql: `select place, version, previous from (
+        select wanted.place, change.version, change.previous,
+          sum(coalesce(octet_length(change.previous), 0) + coalesce(resource.size, 0)) over (order by wanted.place) as running
+        from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as wanted(id, key, version, place)
+        left join ${resourcesTable(number)} as resource on resource.key = wanted.key
+        cross join lateral (
+          select version, previous from ${changes} where id = wanted.id
+            and version between wanted.version and coalesce(
+              (select min(version) from ${changes} where id = wanted.id and version between wanted.version and ${last}
+                and left(previous, 1) is distinct from '${differenceMark}'), ${last})) as change) as measured
+      where running <= $4 or place = 1 order by place, version`,
+    values: [texts(ids), texts(keys), bigints(versions), size],
   };
 }

@@ -4,10 +4,20 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { Problem } from "../../../errors.ts";
+import {
+  type ChangedResource,
+  HistoryMissing,
+  type PastPageRows,
+  type PastQuery,
+} from "../../changed-resources.ts";
+import { decide } from "../../decision.ts";
+import type { Page } from "../../page.ts";
+import { pageAt } from "../../past-page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import { describeError, failureOf } from "../file/failures.ts";
 import { openForReading } from "../file/open-file.ts";
 import { inodeAt } from "../file/watch.ts";
+import { Past } from "../read/past.ts";
 import { Reader } from "../read/reader.ts";
 import { lowerThreadPriority } from "../upkeep/thread-priority.ts";
 import type { QueryAnswer, QueryRequest, QueryThreadData, ThreadMessage } from "./query-threads.ts";
@@ -15,6 +25,12 @@ import { interruptFunction, type PageQuery } from "./select.ts";
 
 const cacheKibibytes = 32 * 1024;
 const mappedBytes = 256 * 1024 * 1024;
+
+/** What the thread reads with. */
+interface Readers {
+  reader: Reader;
+  past: Past;
+}
 
 /** Ends a statement after its deadline, or if its query is cancelled. */
 class Interrupted extends Error {}
@@ -28,25 +44,45 @@ function interruptIfDue(): 1 {
   return 1;
 }
 
-function openReader(path: string): Reader {
+function openReaders(path: string): Readers {
   const database = openForReading(path);
   database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${mappedBytes}`);
   database.function(interruptFunction, { deterministic: false }, interruptIfDue);
-  return new Reader(database);
+  return { reader: new Reader(database), past: new Past(database) };
 }
 
-function answer(reader: Reader, collection: NumberedCollection, query: PageQuery): QueryAnswer {
+function readPage({ reader, past }: Readers, collection: NumberedCollection, query: PageQuery): Page {
+  const { at } = query;
+  if (at === undefined) return reader.page(collection, query, true);
+  return reader.inSnapshot(() => readPageAt({ reader, past }, collection, { ...query, at }));
+}
+
+function readPageAt({ reader, past }: Readers, collection: NumberedCollection, query: PastQuery): Page {
+  const rows: PastPageRows = {
+    sequences: (at) => ({ current: reader.head(collection).sequence, past: past.sequenceAt(collection, at) }),
+    changes: (after, limit) => interruptIfDue() && past.keysAfter(collection, after, limit),
+    texts: (changed, from, needsPresent) => {
+      interruptIfDue();
+      return [past.textsOf(collection, changed[from] as ChangedResource, needsPresent)];
+    },
+    current: (current) => reader.page(collection, current, true),
+  };
+  return decide(pageAt(query, collection.idKind), rows);
+}
+
+function answer(readers: Readers, collection: NumberedCollection, query: PageQuery): QueryAnswer {
   try {
-    return { kind: "page", page: reader.page(collection, query, true) };
+    return { kind: "page", page: readPage(readers, collection, query) };
   } catch (error) {
     if (error instanceof Interrupted) return { kind: "interrupted" };
+    if (error instanceof HistoryMissing) return { kind: "missing", since: error.since };
     if (error instanceof Problem) return { kind: "refused", code: error.code, detail: error.message };
     return { kind: "failed", failure: failureOf(error), reason: describeError(error) };
   }
 }
 
 /** Opens the reader. Returns the answer for the client if that fails. */
-function readerOf({ path, inode }: QueryThreadData): Reader | (QueryAnswer & { kind: "failed" }) {
+function readersOf({ path, inode }: QueryThreadData): Readers | (QueryAnswer & { kind: "failed" }) {
   const replaced = {
     kind: "failed",
     failure: "broken",
@@ -54,7 +90,7 @@ function readerOf({ path, inode }: QueryThreadData): Reader | (QueryAnswer & { k
   } as const;
   try {
     if (inodeAt(path) !== inode) return replaced;
-    const opened = openReader(path);
+    const opened = openReaders(path);
     return inodeAt(path) === inode ? opened : replaced;
   } catch (error) {
     // Other threads have the file open. The cause is probably the limit of open files or of memory, so a retry can succeed.
@@ -63,14 +99,14 @@ function readerOf({ path, inode }: QueryThreadData): Reader | (QueryAnswer & { k
 }
 
 lowerThreadPriority();
-let reader: Reader | undefined;
+let readers: Readers | undefined;
 parentPort?.on("message", (request: QueryRequest) => {
   deadline = request.deadline;
   cancelled = new Int32Array(request.cancelled);
-  const found = reader ?? readerOf(workerData as QueryThreadData);
-  if (found instanceof Reader) {
-    reader = found;
-    parentPort?.postMessage(answer(reader, request.collection, request.query));
+  const found = readers ?? readersOf(workerData as QueryThreadData);
+  if ("reader" in found) {
+    readers = found;
+    parentPort?.postMessage(answer(readers, request.collection, request.query));
   } else parentPort?.postMessage(found);
 });
 parentPort?.postMessage({ kind: "ready" } satisfies ThreadMessage);

@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Problem, type ProblemCode } from "../../../errors.ts";
 import { adviceFor } from "../../advice.ts";
+import { HistoryMissing } from "../../changed-resources.ts";
 import type { Page } from "../../page.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
 import type { failureOf } from "../file/failures.ts";
@@ -33,6 +34,7 @@ export type ThreadMessage = { kind: "ready" } | QueryAnswer;
 export type QueryAnswer =
   | { kind: "page"; page: Page }
   | { kind: "interrupted" }
+  | { kind: "missing"; since: number | undefined }
   | { kind: "refused"; code: ProblemCode; detail: string }
   | { kind: "failed"; failure: ReturnType<typeof failureOf>; reason: string };
 
@@ -166,6 +168,7 @@ export class QueryThreads {
       settle(job, () => {
         if (answer.kind === "page") job.resolve(answer.page);
         else if (answer.kind === "refused") job.reject(new Problem(answer.code, answer.detail));
+        else if (answer.kind === "missing") job.reject(new HistoryMissing(answer.since));
         else if (answer.kind === "failed") job.reject(this.#options.toError(answer));
         else job.reject(tooExpensive(job, this.#options.maxMs));
       });

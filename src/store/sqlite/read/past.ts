@@ -1,6 +1,7 @@
 /** Reads old versions of resources from the change log. The caller keeps a transaction open. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { ChangeKind, LoggedChange, LoggedKey, ResourceChange } from "../../change-log.ts";
+import type { ChangedResource, ChangedTexts, LoggedRowKey } from "../../changed-resources.ts";
 import { decide } from "../../decision.ts";
 import {
   type KeptText,
@@ -11,6 +12,7 @@ import {
   versionOf,
   withTexts,
 } from "../../past.ts";
+import { sequenceAtSql } from "../../sequence-at.ts";
 import type { Stored } from "../../stored.ts";
 import { isDifference, maxChain } from "../../superseded.ts";
 import type { NumberedCollection } from "../file/catalogue.ts";
@@ -22,6 +24,8 @@ interface Statements {
   current: StatementSync;
   after: StatementSync;
   at: StatementSync;
+  keys: StatementSync;
+  sequenceAt: StatementSync;
   page: StatementSync;
   upTo: StatementSync;
   oldest: StatementSync;
@@ -90,10 +94,39 @@ export class Past {
     return decide(stateAt(id, at), this.#lookupsOf(collection, id));
   }
 
+  /** The sequence of a collection at a time. */
+  sequenceAt({ number }: NumberedCollection, at: number): number {
+    return Number(this.#statementsOf(number).sequenceAt.get(at)?.sequence);
+  }
+
+  /** The changes of a collection after a sequence, without their texts. */
+  keysAfter({ number }: NumberedCollection, sequence: number, limit: number): LoggedRowKey[] {
+    return this.#statementsOf(number)
+      .keys.all(sequence, limit)
+      .map((row) => ({ id: String(row.id), sequence: Number(row.sequence), ...toVersion(row) }));
+  }
+
+  /** The texts of a resource, to undo its changes. */
+  textsOf(
+    collection: NumberedCollection,
+    { id, version, lastVersion, exists }: ChangedResource,
+    needsPresent: boolean,
+  ): ChangedTexts {
+    const lookups = this.#lookupsOf(collection, id);
+    const chain = lookups.chain(version);
+    const needsNext = isDifference(chain.at(-1)?.kept ?? "");
+    return {
+      chain,
+      current: exists && (needsPresent || needsNext) ? lookups.current() : undefined,
+      deleted: !exists && needsPresent ? (lookups.chain(lastVersion)[0]?.kept ?? undefined) : undefined,
+    };
+  }
+
   #lookupsOf({ number, idKind }: NumberedCollection, id: string) {
     const statements = this.#statementsOf(number);
     return {
       current: () => toStored(id, statements.current.get(toSqliteId(idKind, id))),
+      sequenceAt: (at) => Number(statements.sequenceAt.get(at)?.sequence),
       upTo: (version) => toLoggedVersion(statements.upTo.get(id, version)),
       oldest: () => toLoggedVersion(statements.oldest.get(id)),
       chain: (version) => takeChain(statements.chain.iterate(id, version, maxChain)),
@@ -105,7 +138,7 @@ export class Past {
     if (known !== undefined) return known;
     const prepare = (sql: string) => this.#database.prepare(sql);
     const changes = changesTable(number);
-    const select = `select version, kind, at from ${changes}`;
+    const select = `select sequence, version, kind, at from ${changes}`;
     const columns = `sequence, version, kind, at, principal, "group"`;
     const statements = {
       current: prepare(`select version, updated_at, doc from ${resourcesTable(number)} where id = ?`),
@@ -113,6 +146,10 @@ export class Past {
         `select ${columns}, id, superseded from ${changes} where sequence > ? order by sequence limit ?`,
       ),
       at: prepare(`select ${columns}, id from ${changes} where sequence = ?`),
+      keys: prepare(
+        `select sequence, version, kind, at, id from ${changes} where sequence > ? order by sequence limit ?`,
+      ),
+      sequenceAt: prepare(sequenceAtSql(changes, "?")),
       page: prepare(
         `select ${columns} from ${changes} where id = ? and version < ? order by version desc limit ?`,
       ),
@@ -142,7 +179,11 @@ function toResourceChange(row: Row): ResourceChange {
 
 function toLoggedVersion(row: Row | undefined): LoggedVersion | undefined {
   if (row === undefined) return undefined;
-  return { version: Number(row.version), kind: row.kind as ChangeKind, at: Number(row.at) };
+  return { sequence: Number(row.sequence), ...toVersion(row) };
+}
+
+function toVersion({ version, kind, at }: Row): Omit<LoggedVersion, "sequence"> {
+  return { version: Number(version), kind: kind as ChangeKind, at: Number(at) };
 }
 
 function toStored(id: string, row: Row | undefined): Stored | undefined {

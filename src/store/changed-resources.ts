@@ -1,0 +1,130 @@
+/** The changes after the time of a list: the resources that they changed, and the lookups to undo them. */
+import { Problem } from "../errors.ts";
+import type { LoggedKey } from "./change-log.ts";
+import { type Decision, lookUp } from "./decision.ts";
+import type { ListQuery, Page } from "./page.ts";
+import type { KeptText } from "./past.ts";
+import type { Stored } from "./stored.ts";
+
+/** The most changes after the time of a list. */
+export const maxUndone = 100_000;
+
+/** Rows of the change log that are read at once. */
+const rowsAtOnce = 5_000;
+
+/** Thrown by `list` if the change log does not reach back to the time of the list. */
+export class HistoryMissing extends Error {
+  override readonly name = "HistoryMissing";
+  /** The earliest time to which the log can reach back: Unix time in milliseconds. `undefined` if it has no change. */
+  readonly since: number | undefined;
+
+  constructor(since: number | undefined) {
+    super("The change log does not reach back to the time of the list.");
+    this.since = since;
+  }
+}
+
+/** A query for a page as of a time. */
+export type PastQuery = Omit<ListQuery, "collection" | "signal"> & { at: number };
+
+/** A query for the current list. */
+export type CurrentQuery = Omit<ListQuery, "collection" | "signal" | "at" | "visibleFilter">;
+
+/** A resource with changes after the time of the list. */
+export interface ChangedResource {
+  id: string;
+  /** The version that the first of these changes made. */
+  version: number;
+  /** Whether the resource existed before this change. */
+  existed: boolean;
+  /** The version that the last change made. */
+  lastVersion: number;
+  /** Whether the resource exists now. */
+  exists: boolean;
+}
+
+/** The texts of a changed resource. */
+export interface ChangedTexts {
+  /** As `PastRows` gives it for the first version. */
+  chain: readonly KeptText[];
+  /** The current version, if the chain or the caller needs it. */
+  current: Stored | undefined;
+  /** The text before the delete, if the resource no longer exists and the caller needs it. */
+  deleted: string | undefined;
+}
+
+/** The lookups for one collection. All lookups of one decision must see the same state. */
+export interface PastPageRows {
+  /** The sequence of the collection now, and at a time (`sequenceAtSql`). */
+  sequences(at: number): Sequences | Promise<Sequences>;
+  /** The change log after a sequence. */
+  changes(after: number, limit: number): readonly LoggedRowKey[] | Promise<readonly LoggedRowKey[]>;
+  /**
+   * The texts of the resources from `from` on, at least one of them. `needsPresent`: also those that resources have now, or
+   * had before they were deleted.
+   */
+  texts(
+    changed: readonly ChangedResource[],
+    from: number,
+    needsPresent: boolean,
+  ): readonly ChangedTexts[] | Promise<readonly ChangedTexts[]>;
+  /** A page of the current list. */
+  current(query: CurrentQuery): Page | Promise<Page>;
+}
+
+interface Sequences {
+  current: number;
+  past: number;
+}
+
+/** A change without its texts. */
+export type LoggedRowKey = LoggedKey & { sequence: number };
+
+/** A decision on a page as of a time. */
+export type PageDecision<T> = Decision<PastPageRows, T>;
+
+/**
+ * The resources with changes between two sequences, by id. Throws HistoryMissing, and QUERY_TOO_EXPENSIVE if there are more
+ * than `maxUndone` changes.
+ */
+export function* readChanged(from: number, to: number): PageDecision<Map<string, ChangedResource>> {
+  const changed = new Map<string, ChangedResource>();
+  if (to - from > maxUndone) yield* refuseTooMany(from);
+  let last = from;
+  let afterGap: number | undefined;
+  let isComplete = true;
+  while (last < to) {
+    const after = last;
+    const rows = yield* lookUp((log: PastPageRows) => log.changes(after, rowsAtOnce));
+    for (const row of rows) {
+      if (row.sequence !== last + 1) {
+        isComplete = false;
+        afterGap = row.at;
+      }
+      last = row.sequence;
+      note(changed, row);
+    }
+    if (rows.length < rowsAtOnce) break;
+  }
+  if (last < to) throw new HistoryMissing(undefined);
+  if (!isComplete) throw new HistoryMissing(afterGap);
+  return changed;
+}
+
+function* refuseTooMany(from: number): PageDecision<never> {
+  const [first] = yield* lookUp((log: PastPageRows) => log.changes(from, 1));
+  if (first?.sequence !== from + 1) throw new HistoryMissing(first?.at);
+  const most = maxUndone.toLocaleString("en");
+  throw new Problem(
+    "QUERY_TOO_EXPENSIVE",
+    `The collection has had more than ${most} changes since that time, which is the limit for a list. Request a later time.`,
+  );
+}
+
+function note(changed: Map<string, ChangedResource>, { id, version, kind }: LoggedRowKey): void {
+  const known = changed.get(id);
+  const exists = kind !== "deleted";
+  if (known === undefined)
+    changed.set(id, { id, version, existed: kind !== "created", lastVersion: version, exists });
+  else Object.assign(known, { lastVersion: version, exists });
+}

@@ -149,6 +149,7 @@ const notOfFeeds: ReadonlySet<string> = new Set([
   "sort",
   "_sort",
   "_order",
+  "at",
   "count",
   "envelope",
 ]);
@@ -157,9 +158,9 @@ const notOfFeeds: ReadonlySet<string> = new Set([
  * The path of the feed with the same filter, without its position; `undefined` if a feed cannot have this filter, or if the
  * filter is too long for a URL.
  */
-export function feedOf({ path, query, asked: { words, filter, at } }: Listing): string | undefined {
+export function feedOf({ path, query, asked: { words, filter } }: Listing): string | undefined {
   if (query === undefined || query.length > maxLinkBytes) return undefined;
-  if (at !== undefined || words !== undefined || (filter !== undefined && namesIds(filter))) return undefined;
+  if (words !== undefined || (filter !== undefined && namesIds(filter))) return undefined;
   const kept = query.split("&").filter((each) => each !== "" && !notOfFeeds.has(nameOf(each)));
   return toUrl(`${path}/_events`, kept.map(asFilter).join("&"));
 }

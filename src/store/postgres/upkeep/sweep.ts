@@ -6,7 +6,13 @@ import { removeExpired } from "../commit/receipts.ts";
 import type { Connections } from "../connection/connections.ts";
 import { smallWrite, transact } from "../connection/transaction.ts";
 import { isUnfinished } from "../tables/prepare.ts";
-import { deleteChangesUpTo, selectChangeSizes, selectHeads, selectNumbers, selectTexts } from "./statements.ts";
+import {
+  deleteChangesUpTo,
+  selectChangeSizes,
+  selectHeads,
+  selectNumbers,
+  selectTexts,
+} from "./statements.ts";
 
 /** The limits of one step. */
 export const slice = { changes: 500, bytes: 1024 * 1024 };

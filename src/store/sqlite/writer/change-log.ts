@@ -1,7 +1,7 @@
 /** The change logs on the writer's connection. The caller of a method that writes keeps a transaction open. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ChangeLogs } from "../../retention.ts";
 import { owedIn, statesOfWebhooks } from "../../owed.ts";
+import type { ChangeLogs } from "../../retention.ts";
 import { readCatalogue } from "../file/catalogue.ts";
 import { changesIndex, changesTable, resourcesTable } from "../file/tables.ts";
 

@@ -14,7 +14,7 @@ const at = "auth.administrators";
 export function readAdministrators(declared: unknown): readonly AdministratorRule[] {
   if (!Array.isArray(declared)) return [readRule(declared, at)];
   if (declared.length === 0)
-    throw new StartError(`${at} is an empty list. If nobody administers over HTTP, leave the option out.`);
+    throw new StartError(`${at} is an empty list. Leave the option out if no caller administers over HTTP.`);
   return readEach(declared as unknown[], (each, n) => readRule(each, `${at}[${n}]`));
 }
 
@@ -24,7 +24,7 @@ function readRule(declared: unknown, place: string): AdministratorRule {
   if (others.length === 0 && isText && name === "role") return { role: value };
   if (others.length === 0 && isText && name === "subject") return { subject: value };
   throw new StartError(
-    `${place} must be { role: "ops" }, { subject: "alice" } or a list of these, not ${shortJson(declared)}.`,
+    `${place} must be { role: "ops" }, { subject: "ada" } or a list of these, not ${shortJson(declared)}.`,
   );
 }
 

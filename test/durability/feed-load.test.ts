@@ -16,7 +16,7 @@ const vanishing = 100;
 const maxBytesOfIdle = 60_000;
 
 /** What streams may need beside what the service needs without them, in bytes. */
-const maxBytes = 400_000_000;
+const maxBytes = 600_000_000;
 
 /** A stream as its client sees it. */
 interface Stream {

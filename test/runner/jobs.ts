@@ -66,6 +66,7 @@ export const longFiles = [
   "test/commands/life.test.ts",
   "test/commands/watch.test.ts",
   "test/commands/import-csv.test.ts",
+  "test/durability/feed-load.test.ts",
   "test/copy/broken-off.test.ts",
   "test/durability/kill.test.ts",
   "test/http/connections.test.ts",

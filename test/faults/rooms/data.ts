@@ -19,7 +19,10 @@ export const dataFaults: readonly Fault[] = [
     what: "A cursor does not contain the words of the search, so it also works for another search.",
     noticedBy: "test/query/cursor.test.ts",
     replacements: [
-      ["JSON.stringify([collection, filter, sort, words])", "JSON.stringify([collection, filter, sort])"],
+      [
+        "JSON.stringify([collection, filter, sort, words, ...(",
+        "JSON.stringify([collection, filter, sort, ...(",
+      ],
     ],
   },
 ];

@@ -1,6 +1,8 @@
 /** The AsyncAPI document of a service: the streams of events, made from the same tables as the OpenAPI document. */
+
 import { type Schema, subschemasOf } from "../../collection/subschemas.ts";
 import { type ChangeKind, changeKinds } from "../../store/change-log.ts";
+import { isInternal } from "../../store/internal.ts";
 import { nextTurn } from "../limits/turns.ts";
 import type { About } from "./about.ts";
 import { asMany, asOne } from "./about.ts";
@@ -29,6 +31,7 @@ export async function asyncApiDocument(described: Described): Promise<Part> {
     operations[id] = { action: "send", channel: { $ref: `#/channels/${channel}` }, ...parts.operation };
   };
   for (const about of aboutAll(described, "3.1")) {
+    if (isInternal(about.collection.name)) continue; // these have no events
     const own = resourceSchemas(about.collection, about.names);
     const examples = examplesFor(about.collection, own[schemaNames(about.names).input] as Schema);
     Object.assign(schemas, own);

@@ -24,7 +24,7 @@ function readRule(declared: unknown, place: string): AdministratorRule {
   if (others.length === 0 && isText && name === "role") return { role: value };
   if (others.length === 0 && isText && name === "subject") return { subject: value };
   throw new StartError(
-    `${place} must be { role: "ops" }, { subject: "ada" } or a list of these, not ${shortJson(declared)}.`,
+    `${place} must be { role: "ops" }, { subject: "deploy" } or a list of these, not ${shortJson(declared)}.`,
   );
 }
 

@@ -146,7 +146,7 @@ export const options = {
   }),
   "auth.administrators": optional({
     about:
-      'who administers the service over HTTP: `{ role: "ops" }`, `{ subject: "ada" }` or a list of these',
+      'who administers the service over HTTP: `{ role: "ops" }`, `{ subject: "deploy" }` or a list of these',
     read: readAdministrators,
   }),
   "webhooks.allow": option({

@@ -49,7 +49,7 @@ const texts = { type: "array", items: { type: "string", minLength: 1 }, uniqueIt
 
 const schema = {
   title: "A webhook",
-  description: "Receivers outside the service that it tells about changes. Only administrators have access.",
+  description: "Receivers outside the service that get its changes. Only administrators have access.",
   type: "object",
   required: ["url", "collections"],
   properties: {

@@ -22,6 +22,7 @@ export function createCommands(env: Environment, onListening?: OnListening): Com
     checkCommand(env),
     eraseCommand(env),
     keysCommand(env),
+    webhooksCommand(env),
     openapiCommand(env),
     typesCommand(env),
   ];
@@ -154,6 +155,33 @@ function eraseCommand(env: Environment): Command {
     .action(async (collection: string, id: string, flags: Flags) =>
       (await import("./erase.ts")).runErase({ collection, id }, flags, env),
     );
+}
+
+function webhooksCommand(env: Environment): Command {
+  const webhooks = addStoreOptions(new Command("webhooks"))
+    .summary("List, test and retry webhooks")
+    .description("List webhooks, and send events to their receivers.")
+    .addHelpText("after", examples("webhooks list", "webhooks test 0190f5a0-7c3e-7b1a-9c54-3f1de3a4b5c6"));
+  const list = new Command("list")
+    .description("Print every webhook as a line of JSON. The service can run at the same time.")
+    .action(async (_: Flags, command: Command) =>
+      (await import("./webhooks.ts")).runWebhooksList(command.optsWithGlobals(), env),
+    );
+  const test = new Command("test")
+    .description("Send a test event. With a SQLite store, stop the service first.")
+    .argument("<id>", "id of the webhook")
+    .action(async (id: string, _: Flags, command: Command) =>
+      (await import("./webhooks.ts")).runWebhooksTest(id, command.optsWithGlobals(), env),
+    );
+  const retry = new Command("retry")
+    .description("Send an event again. With a SQLite store, stop the service first.")
+    .argument("<id>", "id of the webhook")
+    .argument("<event>", "id of the event")
+    .action(async (id: string, event: string, _: Flags, command: Command) =>
+      (await import("./webhooks.ts")).runWebhooksRetry({ id, event }, command.optsWithGlobals(), env),
+    );
+  for (const part of [list, test, retry]) webhooks.addCommand(part);
+  return webhooks;
 }
 
 function keysCommand(env: Environment): Command {

@@ -39,6 +39,8 @@ export interface ServiceOptions {
   storeOptions?: StoreOptions;
   /** The clock, as Unix time in milliseconds, for tests. @default Date.now */
   now?: () => number;
+  /** Whether webhooks deliver. @default true, unless the service is read-only */
+  delivers?: boolean;
   /** How webhooks are delivered, for tests. */
   webhooks?: Partial<Pick<WebhookParts, "clock" | "random" | "resolve" | "requestMs">>;
   /** How much one turn of the event loop handles, for tests. @default the result of `createPace` */
@@ -48,6 +50,8 @@ export interface ServiceOptions {
 /** An open service, without a listener. */
 export interface OpenService {
   service: Service;
+  /** Also if nobody can administer the service over HTTP. */
+  webhooks: Webhooks;
   /** Turns readiness off. From now on, every response closes its connection. */
   drain(): void;
   /** Ends the streams of events. */
@@ -128,19 +132,18 @@ async function openOn(store: Store, config: Config, options: CompleteOptions): P
     configurationHash: hashConfiguration(http, config.collections),
   };
   const webhooks = webhooksOf(service, config, options.webhooks);
-  if (webhooks !== undefined) {
-    if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
-    if (!config.readOnly) webhooks.start();
-  }
+  if (config.access === undefined || config.access.hasAdministrators) service.webhooks = webhooks;
+  if (!config.readOnly && options.delivers !== false) webhooks.start();
   return {
     service,
+    webhooks,
     drain: () => {
       isDraining = true;
     },
     endStreams: () => stopping.abort(),
     close: async () => {
       stopping.abort();
-      await webhooks?.stop();
+      await webhooks.stop();
       await preparation.stop();
       await store.close();
     },

@@ -26,8 +26,8 @@ interface Requested {
   next(context: WriteContext): string | undefined | Promise<string>;
   /** Whether to make a new version even if the text is the same, because the caller must not learn that it is. */
   isNewVersion: boolean;
-  /** The attributes that the request names. */
-  named: ReadonlySet<string>;
+  /** The attributes that the request names. Call it after `next`, which refuses an invalid patch. */
+  named: () => ReadonlySet<string>;
 }
 
 const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
@@ -66,7 +66,7 @@ const steps: WriteSteps<ChangeOperation, Stored, Requested> = {
   },
 };
 
-const deletion: Requested = { next: () => undefined, isNewVersion: false, named: new Set() };
+const deletion: Requested = { next: () => undefined, isNewVersion: false, named: () => new Set() };
 
 async function readReplaceRequest(
   { service, request }: Write,
@@ -78,7 +78,7 @@ async function readReplaceRequest(
   return {
     next: (context) => decideReplace(resourceFor(operation), content, context),
     isNewVersion: !operation.guard.canRead || namesHidden(operation.collection, content),
-    named: new Set(Object.keys(content)),
+    named: () => new Set(Object.keys(content)),
   };
 }
 
@@ -99,7 +99,7 @@ async function readPatchRequest(
       return decidePatch(resourceFor(operation), patch, { ...context, named, value, limits });
     },
     isNewVersion: !guard.canRead || namesHidden(collection, patch.value),
-    named: namedIn(patch),
+    named: () => namedIn(patch),
   };
 }
 

@@ -109,7 +109,7 @@ interface NextState {
   /** The version of the delete that the write undoes. */
   deletedVersion?: number | undefined;
   /** The attributes that the request names. @default none */
-  named?: ReadonlySet<string>;
+  named?: () => ReadonlySet<string>;
   /** Whether the next text is what the client sent. @default true */
   isAsSent?: boolean;
 }
@@ -149,7 +149,7 @@ export async function planFor(
 /** The plan for one webhook. The state of its deliveries changes in the same commit. */
 async function planForWebhook(
   { service, operation }: Write<Exclude<WriteOperation, { kind: "batch" }>>,
-  { key, current, next: asked, at, named = new Set(), isAsSent = true }: NextState,
+  { key, current, next: asked, at, named = () => new Set(), isAsSent = true }: NextState,
 ): Promise<CommitPlan> {
   const webhooks = service.webhooks as Webhooks; // without it, the path does not exist
   const { path, guard } = operation;
@@ -161,7 +161,7 @@ async function planForWebhook(
     key,
     current: current?.text,
     next: asked,
-    named,
+    named: named(),
   });
   const version = (current?.version ?? 0) + 1;
   const result: Result =

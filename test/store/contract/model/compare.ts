@@ -58,11 +58,12 @@ async function requireHistory(
   const [{ collection, id }] = changes as [Logged];
   const key: Key = { collection, id };
   assert.deepEqual(await store.read(key), current);
-  const listed = changes.map(({ collection: _, id: __, superseded: ___, ...change }) => change);
+  const listed = changes.map(({ collection: _, id: __, superseded: ___, text: ____, ...change }) => change);
   assert.deepEqual(await store.changesOf(key, everything), listed.toReversed());
-  const versions = changes.map(({ version, at, kind }, n) => {
-    if (kind === "deleted") return { version, at, stored: undefined };
+  const versions = changes.map(({ version, at, kind, text }, n) => {
     const next = changes[n + 1];
+    assert.equal(text, kind === "deleted" ? undefined : (next?.superseded ?? current?.text));
+    if (kind === "deleted") return { version, at, stored: undefined };
     if (next === undefined) return { version, at, stored: current };
     assert.ok(next.superseded !== undefined, "a text that was superseded is lost");
     return { version, at, stored: { id, version, text: next.superseded, updatedAt: at } };

@@ -47,8 +47,12 @@ export async function evidenceOf(
 ): Promise<Evidence> {
   const log: Logged[] = [];
   for (const { name: collection } of records) {
-    const rows = (await store.changesAfter(collection, 0, 1_000_000)).changes;
-    log.push(...rows.map((row) => ({ ...row, collection })));
+    for (let after = 0; ; ) {
+      const { changes } = await store.changesAfter(collection, after, 1_000);
+      log.push(...changes.map((row) => ({ ...row, collection })));
+      if (changes.length === 0) break;
+      after = changes.at(-1)?.sequence ?? 0;
+    }
   }
   const receipts = await Promise.all(receiptKeys.map((key) => store.receipt(key, now)));
   return { log, receipts: receipts.filter((receipt) => receipt !== undefined), now };

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { StartError } from "../errors.ts";
 import { readAddress, type StoreAddress, shownAddress } from "../store/address.ts";
 import { type Copied, type CopyOptions, copyStore } from "../store/copy/copy.ts";
-import { onStoreOf, openSource, openTarget } from "../store/open.ts";
+import { onStoreOf, openSource, openStore, openTarget } from "../store/open.ts";
+import { disableWebhooks } from "../webhooks/disable.ts";
 import { configOf, type Environment, type Flags } from "./options.ts";
 import { startProgress } from "./progress.ts";
 import { interruptible, shell } from "./shell.ts";
@@ -19,6 +20,7 @@ export async function runCopy(flags: Flags, env: Environment): Promise<void> {
   const start = performance.now();
   await interruptible("interrupted; run the same command again to continue", async (signal) => {
     const copied = await copy(from, to, { signal, newIdentity: newIdentity === true });
+    if (newIdentity === true) await disableCopiedWebhooks(to);
     shell().stderr.write(`${described(copied)} copied to ${shownAddress(to)} in ${timeSince(start)}\n`);
     shell().stderr.write(`compared both stores: their content is identical (sha256 ${copied.checksum})\n`);
   });
@@ -46,4 +48,12 @@ async function copy(
 function described({ resources, changes, keys, receipts, resumedAt }: Copied): string {
   const all = `${counted(resources, "resource")} with ${counted(changes, "change")}, ${counted(keys, "key")} and ${counted(receipts, "stored response")}`;
   return resumedAt === 0 ? all : `${all} (${resumedAt.toLocaleString("en")} of them by an earlier run)`;
+}
+
+const whyDisabled = "The store is a copy. Enable the webhook to send its events to this receiver too.";
+
+/** Another store must not send events to the receivers of its source. */
+async function disableCopiedWebhooks(to: StoreAddress): Promise<void> {
+  const disabled = await withOpen(openStore(to), (store) => disableWebhooks(store, whyDisabled, Date.now()));
+  if (disabled > 0) shell().stderr.write(`disabled ${counted(disabled, "webhook")} of the copy\n`);
 }

@@ -56,7 +56,7 @@ describe("OPTIONS", () => {
     });
   });
 
-  for (const path of ["/nowhere", "/api/v2/topics", "/api/v1/_events", "/api/v1/topics/a/b"])
+  for (const path of ["/nowhere", "/api/v2/topics", "/api/v1/_nothing", "/api/v1/topics/a/b"])
     test(`of ${path}, which is nothing, is an empty 404`, async () => {
       check(await service.send({ method: "OPTIONS", path }), { status: 404, headers: { Allow: undefined } });
     });

@@ -1,6 +1,8 @@
 /** Makes the TypeScript types of collections from an OpenAPI document. */
+
 import { timestampNames } from "../../collection/timestamps.ts";
 import { isObject } from "../../json/values.ts";
+import { isInternal } from "../../store/internal.ts";
 
 /** The text of a module. It contains the schemas as literal types, and the client makes types of resources from them. */
 export function typesOf(document: object): string {
@@ -20,11 +22,13 @@ function literal(declaration: object): string {
   return JSON.stringify(declaration, undefined, 2).replaceAll("\n", "\n    ");
 }
 
-/** A path with an `{id}` below it is a collection. Undeclared collections have no types. */
+/** A path with an `{id}` below it is a collection. Undeclared and internal collections have no types. */
 function collectionsOf(document: object): [name: string, declaration: object][] {
   const paths = Object.keys(objectAt(document, "paths"));
   const collections = paths.filter((path) => !path.includes("{") && paths.includes(`${path}/{id}`));
-  return collections.map((path) => [path.slice(path.lastIndexOf("/") + 1), declarationAt(document, path)]);
+  return collections
+    .map((path): [string, object] => [path.slice(path.lastIndexOf("/") + 1), declarationAt(document, path)])
+    .filter(([name]) => !isInternal(name));
 }
 
 /** A declaration with only the members that decide the types of resources. */

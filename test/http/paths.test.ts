@@ -43,7 +43,7 @@ describe("a path that is neither a collection nor a resource", () => {
       "/api/v1/topics;x=1",
       "/api/v1\\topics",
     ],
-    ...["/api/v1/_event", "/api/v1/_webhooks", "/api/v1/_", "/api/v1/_x/1", "/api/v1/__proto__"],
+    ...["/api/v1/_event", "/api/v1/_webhook", "/api/v1/_", "/api/v1/_x/1", "/api/v1/__proto__"],
     ...["/api/v1/__proto__/x", "/api/v1/1abc", "/api/v1/-abc", "/api/v1/a.b", "/api/v1/a~b", "/api/v1/a%20b"],
     ...["/api/v1/%00", "/api/v1/t%2fopics", "/api/v1/caf%C3%A9", "/api/v1/a:b", "/api/v1/a,b", "/api/v1/*"],
     ...[

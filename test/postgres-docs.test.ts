@@ -9,7 +9,7 @@ const durability = readFileSync("docs/explanation/durability.md", "utf8");
 
 test("the guide says how many connections an instance opens", () => {
   const source = readFileSync("src/store/postgres/open-store.ts", "utf8");
-  const [, quick, slow, long] = /connections: (\d+), slow: (\d+), long: (\d+)/.exec(source) ?? [];
+  const [, quick, slow, long] = /main: (\d+), slow: (\d+), long: (\d+)/.exec(source) ?? [];
   for (const row of [`| ${quick} | reads and writes |`, `| ${slow} | lists `, `| ${long} | long work`])
     assert.ok(guide.includes(row), row);
   assert.ok(guide.includes(`at least ${Number(quick) + Number(slow) + Number(long)} for each instance`));

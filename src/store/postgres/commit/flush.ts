@@ -14,6 +14,7 @@ import { keyOf } from "../tables/id-keys.ts";
 import type { IdNumbers } from "./numbers.ts";
 import { raiseTotals, storeReceipts } from "./receipts.ts";
 import {
+  type ChangeRow,
   deleteReferences,
   deleteResources,
   insertChanges,
@@ -91,7 +92,13 @@ export async function flush(
   if (totals !== undefined && (await raiseTotals(transaction, totals, bounds))) throw new Overtaken(false);
   const logged = parts.isLogged ? changed.filter(({ collection }) => !isInternal(collection.name)) : [];
   const last: Statement[] = [];
-  for (const each of logged) last.push(await logStatement(each, sequences));
+  for (const each of logged) {
+    const { number } = each.collection;
+    const portions = await logRows(each, sequences);
+    // One after the other: a statement is made in one piece, and a large one would hold up other requests.
+    for (const rows of portions.slice(0, -1)) await transaction.run(insertChanges(number, rows));
+    last.push(insertChanges(number, portions.at(-1) ?? []));
+  }
   return { sequences, last };
 }
 
@@ -107,18 +114,33 @@ function sequenceBefore({ collection, changes }: CollectionChanges, { rows }: Ou
   return Number(sequence) - changes.length;
 }
 
-async function logStatement(
-  { collection, changes }: CollectionChanges,
+/** The text that one statement adds to a change log, in characters. One row can have more. */
+const maxLoggedText = 4 * 1024 * 1024;
+
+/** The rows of the change log, in portions with about `maxLoggedText` each. */
+async function logRows(
+  { changes }: CollectionChanges,
   sequences: ReadonlyMap<StagedChange, number>,
-): Promise<Statement> {
+): Promise<ChangeRow[][]> {
   const kept = await keptTexts(changes);
-  const rows = changes.map((change, index) => ({
-    ...change,
-    ...change.origin,
-    sequence: sequences.get(change) as number,
-    kept: kept[index] as string | null,
-  }));
-  return insertChanges(collection.number, rows);
+  const portions: ChangeRow[][] = [];
+  let text = Number.POSITIVE_INFINITY;
+  for (const [index, change] of changes.entries()) {
+    const row = {
+      ...change,
+      ...change.origin,
+      sequence: sequences.get(change) as number,
+      kept: kept[index] as string | null,
+    };
+    const length = row.kept?.length ?? 0;
+    if (text + length > maxLoggedText) {
+      portions.push([]);
+      text = 0;
+    }
+    portions.at(-1)?.push(row);
+    text += length;
+  }
+  return portions;
 }
 
 /** Writes the resources of one collection and the rows that are derived from them. */

@@ -63,7 +63,7 @@ function carryOut(service: Service, operation: Operation, request: HttpRequest):
     case "webhookStatus":
     case "webhookDeliveries":
     case "webhookAction":
-      return performOnWebhook(service, operation);
+      return performOnWebhook(service, operation, request);
     case "create":
       return create({ service, operation, request });
     case "replace":

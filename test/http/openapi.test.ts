@@ -264,6 +264,7 @@ describe("the documents of a service", () => {
     const paths = [
       "/openapi.json",
       "/openapi-3.2.json",
+      "/asyncapi.json",
       "/.well-known/api-catalog",
       "/problems/invalid-parameter",
     ];

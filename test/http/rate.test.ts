@@ -72,6 +72,7 @@ describe("a rate limit", () => {
     for (const path of [
       "/openapi.json",
       "/openapi-3.2.json",
+      "/asyncapi.json",
       "/.well-known/api-catalog",
       "/docs",
       "/problems/unavailable",

@@ -160,7 +160,8 @@ function collectionPaths(about: About): Record<string, Part> {
   };
   const own = {
     [path]: item("collection", collectionOperations),
-    ...(about.described.settings.hasFeed && { [`${path}/_events`]: item("events", eventsOperations) }),
+    ...(about.described.settings.hasFeed &&
+      !isInternal(about.collection.name) && { [`${path}/_events`]: item("events", eventsOperations) }),
     [`${path}/{id}`]: item("resource", resourceOperations),
   };
   if (isInternal(about.collection.name)) return { ...own, ...webhookPaths(about.described) };

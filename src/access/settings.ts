@@ -6,7 +6,7 @@ import type { Algorithm } from "./jwt/key-set.ts";
 export interface AuthSettings {
   keys: boolean;
   jwt: JwtSettings | undefined;
-  /** Who administers the service over HTTP: a caller whom one of these rules names. @default [] */
+  /** The administrators of the service over HTTP: callers that match one of these rules. @default [] */
   administrators?: readonly AdministratorRule[];
 }
 

@@ -124,7 +124,7 @@ export class Webhooks {
     );
   }
 
-  /** A webhook starts in each collection at the time when it is told to get its changes. */
+  /** A webhook gets the changes of a collection from the time on when the collection was added to it. */
   async #stateChanges(
     before: Webhook | undefined,
     after: Webhook,

@@ -1,5 +1,5 @@
 /**
- * The property of the feed: whoever follows, with whatever view and cuts of the connection, gets exactly the events that the
+ * The property of the feed: each subscriber, with any view and any cuts of the connection, gets exactly the events that the
  * history of the resources says, in order for each resource; and a list with the events after it is the final list.
  */
 import assert from "node:assert/strict";

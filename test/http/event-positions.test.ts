@@ -128,7 +128,7 @@ test("a position with another character anywhere is refused, and so is one that 
   });
 });
 
-test("a position is for its own collections, and an event id is none", async (t) => {
+test("a position belongs to its own collections, and the id of an event is not a position", async (t) => {
   await serving(await makeStore(t), async (service) => {
     await service.create("topics", { n: 0 });
     await service.create("users", { n: 0 });

@@ -9,7 +9,7 @@ export class CommitListeners {
   readonly #onFirst: () => void;
   readonly #onNone: () => void;
 
-  /** `onFirst` is called when there is a listener again, and `onNone` when there is none left. */
+  /** `onFirst` is called when the first listener is added, and `onNone` when the last one is removed. */
   constructor({ onFirst = () => {}, onNone = () => {} }: { onFirst?: () => void; onNone?: () => void } = {}) {
     this.#onFirst = onFirst;
     this.#onNone = onNone;

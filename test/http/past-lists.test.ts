@@ -1,4 +1,4 @@
-/** Lists as of a time: what they answer, to whom, and that they hold nobody up. */
+/** Lists as of a time: their responses, the callers who get them, and that other requests are not delayed. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { owner } from "../../src/access/declaration.ts";

@@ -182,7 +182,7 @@ function faultOfFields(seen: SeenAnswer, headers: NonNullable<DescribedAnswer["h
   return untold === undefined ? undefined : `the field ${untold} is not foreseen`;
 }
 
-/** The fields of HTTP itself, and those that browsers, proxies and caches heed, which are none of the interface. */
+/** Headers that are not part of the interface: those of HTTP itself, and those for browsers, proxies and caches. */
 const everywhere = new Set([
   "date",
   "connection",

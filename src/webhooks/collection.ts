@@ -174,7 +174,9 @@ function urlViolations({ url }: Webhook, allow: AllowList): Violation[] {
   if (hash !== "") return refuse("must not have a fragment");
   const isPlain = protocol === "http:";
   if (protocol !== "https:" && !(isPlain && allow.mayBePlain(host)))
-    return refuse('must begin with https://. For another receiver of yours, add it to "webhooks.allow"');
+    return refuse(
+      'must begin with https://. For a receiver in your own network, add its address to "webhooks.allow"',
+    );
   if (isIP(host) !== 0 && !isPublicAddress(host) && !allow.hasAddress(host) && !allow.hasName(host))
     return refuse(`must not name the address ${host}, which is not public. Add it to "webhooks.allow" first`);
   return [];

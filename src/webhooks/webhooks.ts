@@ -12,6 +12,7 @@ import {
   webhooksName,
   withWebhookDefaults,
 } from "./collection.ts";
+import { bodyOf, sendSigned } from "./delivery.ts";
 import { DeliveryEngine } from "./engine.ts";
 import { recordAfter } from "./outcome.ts";
 import type { WebhookParts } from "./parts.ts";
@@ -26,7 +27,6 @@ import {
 } from "./records.ts";
 import type { Answer } from "./send.ts";
 import { createSecret } from "./signature.ts";
-import { bodyOf, sendSigned } from "./worker.ts";
 
 /** A write of one webhook, before it is committed. */
 export interface WebhookWrite {

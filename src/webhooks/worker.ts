@@ -1,7 +1,5 @@
 /** Delivers the events of one webhook, until it is stopped or the webhook is disabled. */
-
 import { anyCollection } from "../changes/commit-watch.ts";
-import { eventText, type View } from "../changes/event.ts";
 import { type FeedEvent, type FeedPage, readFeed } from "../changes/feed.ts";
 import { Gone } from "../changes/log.ts";
 import type { Position } from "../changes/position.ts";
@@ -14,6 +12,7 @@ import {
   type Webhook,
   webhooksName,
 } from "./collection.ts";
+import { bodyOf, sendSigned } from "./delivery.ts";
 import { type Attempted, reasonToDisable, recordAfter, stateAfter } from "./outcome.ts";
 import type { WebhookFeed, WebhookParts } from "./parts.ts";
 import { collectionsOf, continued, marksOf, owedAt, placeNow, positionOf } from "./place.ts";
@@ -26,8 +25,7 @@ import {
   type Versioned,
   type WebhookState,
 } from "./records.ts";
-import { type Answer, send } from "./send.ts";
-import { signatureHeaders } from "./signature.ts";
+import type { Answer } from "./send.ts";
 
 /** Events that are read together, and their text in characters. No more are read while so many have no response. */
 const window = { events: 50, text: 4 * 1024 * 1024, isShared: true };
@@ -418,30 +416,4 @@ const givenUp = { state: "dead", error: noLongerKept.error ?? null, nextAt: null
 /** An error of the service itself counts as a failure of the delivery. */
 function failed(error: unknown): Answer {
   return { ...noLongerKept, error: `The service failed: ${(error as Error).message}` };
-}
-
-/** The body of an event that was tried before; `undefined` if the log no longer has its change. */
-export async function bodyOf(
-  parts: WebhookParts,
-  webhook: Webhook,
-  { collection, sequence, kind }: Pick<DeliveryRecord, "collection" | "sequence" | "kind">,
-): Promise<string | undefined> {
-  const view: View | undefined = viewOfWebhook(webhook, collection, parts);
-  const { changes } = await parts.store.changesAfter(collection, sequence - 1, 1);
-  const [change] = changes;
-  if (view === undefined || parts.feed === undefined || change?.sequence !== sequence) return undefined;
-  return eventText(parts.feed, view, change, kind);
-}
-
-/** Sends an event with the headers and signatures of a webhook. */
-export function sendSigned(
-  parts: WebhookParts,
-  { webhook, state, event, body }: { webhook: Webhook; state: WebhookState; event: string; body: string },
-  signal: AbortSignal,
-): Promise<Answer | undefined> {
-  const now = parts.clock.now();
-  const isRotating = state.oldSecret !== undefined && now < (state.oldSecretUntil ?? 0);
-  const secrets = isRotating ? [webhook.secret, state.oldSecret as string] : [webhook.secret];
-  const signed = signatureHeaders({ id: event, timestamp: Math.floor(now / 1_000), body }, secrets);
-  return send(parts, { url: webhook.url, headers: { ...webhook.headers, ...signed }, body }, signal);
 }
